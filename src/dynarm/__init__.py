@@ -1,0 +1,34 @@
+"""dynarm: from a robot description and a log file to the smallest, fastest dynamic model of that robot."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# public name -> module that defines it; imported when first used, so that `import dynarm` is cheap
+_PUBLIC = {
+    "Arm": ".robot.arm",
+    "Friction": ".robot.arm",
+    "Joint": ".robot.arm",
+    "catalogue": ".robot.files",
+    "load": ".robot.files",
+    "formulations": ".formulations",
+    "DynarmError": ".errors",
+    "DynarmWarning": ".errors",
+}
+
+__all__ = sorted(_PUBLIC)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        value = getattr(importlib.import_module(_PUBLIC[name], __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'dynarm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

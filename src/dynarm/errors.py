@@ -1,0 +1,48 @@
+"""Every exception and warning that dynarm raises.
+
+Each error is a `DynarmError` and also the built-in exception that one would expect, so that
+`except ValueError` written by someone who has never heard of dynarm still works.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DynarmError(Exception):
+    """Root of everything that dynarm refuses."""
+
+
+class InputError(DynarmError, ValueError):
+    """An argument has a wrong shape, a wrong value or a wrong unit."""
+
+
+class KindError(DynarmError, TypeError):
+    """An argument has a wrong type."""
+
+
+class UnknownName(DynarmError, LookupError):
+    """A name (robot, quantity, formulation, joint, link) that does not exist."""
+
+    def __init__(self, what: str, name: object, known: Iterable[str]):
+        names = sorted(known)
+        near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else "one of: " + ", ".join(names)
+        super().__init__(f"unknown {what} '{name}'; {hint}")
+
+
+class FileError(DynarmError, OSError):
+    """A file that is missing, cannot be read or cannot be written."""
+
+
+class FormatError(DynarmError, ValueError):
+    """A file whose content is broken or describes something that dynarm does not support."""
+
+
+class ModelError(DynarmError, ValueError):
+    """A robot whose numbers no dynamics can be computed from."""
+
+
+class DynarmWarning(UserWarning):
+    """Something doubtful that does not stop the work."""

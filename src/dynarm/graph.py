@@ -1,0 +1,264 @@
+"""The expression graph between tracing and machine code: a list of scalar operations without repetitions.
+
+Nodes are hash-consed while they are built: an operation that stands already in the graph is never added again, and
+x*y = y*x, x-y = -(y-x), (-x)*y = -(x*y) are the same operation, because a sign travels on the reference (`Ref`)
+and not in a node. Negations therefore cost nothing until an output needs one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+UNARY = ("sqrt", "sin", "cos", "tanh", "sign", "abs")
+BINARY = ("add", "sub", "mul", "div")
+
+
+class Node(NamedTuple):
+    """One operation. `input` holds (which input, which element), `const` its value, the rest their arguments."""
+
+    op: str
+    args: tuple[int, ...] = ()
+    value: float = 0.0
+
+
+class Ref(NamedTuple):
+    """A node with a sign."""
+
+    node: int
+    negative: bool = False
+
+    def __neg__(self) -> Ref:
+        return Ref(self.node, not self.negative)
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A named input or output: its shape, () for a scalar."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Operations of a graph. Negations, sin/cos and constants are free; 2x is a multiplication."""
+
+    mul: int
+    add: int
+    div: int = 0
+    sqrt: int = 0
+    sincos: int = 0
+    other: int = 0
+    depth: int = 0  # longest chain of dependent mul, add, div, sqrt
+
+    @property
+    def total(self) -> int:
+        return self.mul + self.add + self.div + self.sqrt
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A straight-line program: nodes in order of evaluation, then the references each output is read from."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    nodes: tuple[Node, ...]
+    results: tuple[tuple[Ref, ...], ...]  # one tuple an output, C order; a zero output refers to a const node
+
+    def evaluate(self, *inputs: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The outputs for inputs of shape (..., *port.shape), by NumPy, operation by operation."""
+        shapes = [np.shape(x)[: np.ndim(x) - len(p.shape)] for x, p in zip(inputs, self.inputs, strict=True)]
+        batch = np.broadcast_shapes(*shapes)
+        flat = [
+            np.reshape(np.asarray(x, float), (*shape, -1))
+            for x, shape in zip(inputs, shapes, strict=True)
+        ]
+        values: list[np.ndarray] = []
+        for node in self.nodes:
+            if node.op == "input":
+                values.append(flat[node.args[0]][..., node.args[1]])
+            elif node.op == "const":
+                values.append(np.asarray(node.value))
+            else:
+                values.append(NUMPY[node.op](*(values[k] for k in node.args)))
+        found = []
+        for port, refs in zip(self.outputs, self.results, strict=True):
+            rows = [-values[r.node] if r.negative else values[r.node] for r in refs]
+            stacked = np.stack([np.broadcast_to(x, batch) for x in rows], axis=-1)
+            found.append(stacked.reshape(batch + port.shape))
+        return tuple(found)
+
+    def count(self) -> Count:
+        """Operations by kind, and the critical path. An offset added to a joint angle belongs to its sin/cos."""
+        offsets = self._angle_offsets()
+        tally = dict.fromkeys(("mul", "add", "sub", "div", "sqrt", "sin", "cos"), 0)
+        other = 0
+        depth = [0] * len(self.nodes)
+        angles = set()
+        for k, node in enumerate(self.nodes):
+            if node.op in ("input", "const") or k in offsets:
+                continue
+            if node.op in tally:
+                tally[node.op] += 1
+            else:
+                other += 1
+            if node.op in ("sin", "cos"):
+                angles.add(node.args[0])
+            else:
+                depth[k] = 1 + max(depth[a] for a in node.args)
+        ends = [depth[r.node] for refs in self.results for r in refs]
+        return Count(
+            tally["mul"],
+            tally["add"] + tally["sub"],
+            tally["div"],
+            tally["sqrt"],
+            len(angles),
+            other,
+            max(ends, default=0),
+        )
+
+    def _angle_offsets(self) -> set[int]:
+        """Nodes that add a constant to an input and feed nothing but sin and cos."""
+        users: dict[int, set[str]] = {}
+        for node in self.nodes:
+            for a in node.args if node.op != "input" else ():
+                users.setdefault(a, set()).add(node.op)
+        kept = {r.node for refs in self.results for r in refs}
+        return {
+            k
+            for k, node in enumerate(self.nodes)
+            if node.op in ("add", "sub")
+            and {self.nodes[a].op for a in node.args} == {"input", "const"}
+            and users.get(k, set()) <= {"sin", "cos"}
+            and k not in kept
+        }
+
+
+NUMPY: dict[str, Callable[..., np.ndarray]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tanh": np.tanh,
+    "sign": np.sign,
+    "abs": np.abs,
+}
+
+
+@dataclass(slots=True)
+class Builder:
+    """Collects operations into a graph, each of them once."""
+
+    nodes: list[Node] = field(default_factory=list)
+    known: dict[Node, int] = field(default_factory=dict)
+
+    def _put(self, node: Node) -> Ref:
+        k = self.known.get(node)
+        if k is None:
+            k = self.known[node] = len(self.nodes)
+            self.nodes.append(node)
+        return Ref(k)
+
+    def input(self, port: int, element: int) -> Ref:
+        return self._put(Node("input", (port, element)))
+
+    def const(self, value: float) -> Ref:
+        ref = self._put(Node("const", (), abs(value)))
+        return -ref if value < 0 else ref
+
+    def value(self, ref: Ref) -> float | None:
+        """The number behind a reference to a constant, else None."""
+        node = self.nodes[ref.node]
+        return (-node.value if ref.negative else node.value) if node.op == "const" else None
+
+    def add(self, x: Ref, y: Ref) -> Ref:
+        a, b = self.value(x), self.value(y)
+        if a is not None and b is not None:
+            return self.const(a + b)
+        if a == 0:
+            return y
+        if b == 0:
+            return x
+        if x.node == y.node:
+            return self.mul(self.const(2.0), x) if x.negative == y.negative else self.const(0.0)
+        low, high = (x, y) if x.node < y.node else (y, x)
+        if low.negative == high.negative:
+            return Ref(self._put(Node("add", (low.node, high.node))).node, low.negative)
+        return Ref(self._put(Node("sub", (low.node, high.node))).node, low.negative)
+
+    def sub(self, x: Ref, y: Ref) -> Ref:
+        return self.add(x, -y)
+
+    def mul(self, x: Ref, y: Ref) -> Ref:
+        a, b = self.value(x), self.value(y)
+        if a is not None and b is not None:
+            return self.const(a * b)
+        for number, other in ((a, y), (b, x)):
+            if number == 0:
+                return self.const(0.0)
+            if number == 1:
+                return other
+            if number == -1:
+                return -other
+        pair = (x.node, y.node) if x.node < y.node else (y.node, x.node)
+        return Ref(self._put(Node("mul", pair)).node, x.negative != y.negative)
+
+    def div(self, x: Ref, y: Ref) -> Ref:
+        b = self.value(y)
+        if b == 1:
+            return x
+        if b is not None and b != 0 and math.frexp(b)[0] in (0.5, -0.5):
+            return self.mul(x, self.const(1 / b))  # exact
+        if self.value(x) == 0:
+            return self.const(0.0)
+        return Ref(self._put(Node("div", (x.node, y.node))).node, x.negative != y.negative)
+
+    def unary(self, op: str, x: Ref) -> Ref:
+        number = self.value(x)
+        if number is not None:
+            return self.const(float(NUMPY[op](number)))
+        if op in ("cos", "abs"):  # even
+            return self._put(Node(op, (x.node,)))
+        if op == "sqrt":
+            if x.negative:
+                x = self._put(Node("sub", (self.const(0.0).node, x.node)))
+            return self._put(Node(op, (x.node,)))
+        return Ref(self._put(Node(op, (x.node,))).node, x.negative)  # odd: sin, tanh, sign
+
+    def finish(
+        self, inputs: Sequence[Port], outputs: Sequence[Port], results: Sequence[Sequence[Ref]]
+    ) -> Graph:
+        """The graph of what the results need, in the order in which it was built."""
+        needed = [False] * len(self.nodes)
+        for refs in results:
+            for ref in refs:
+                needed[ref.node] = True
+        for k in range(len(self.nodes) - 1, -1, -1):
+            if needed[k] and self.nodes[k].op != "input":
+                for a in self.nodes[k].args:
+                    needed[a] = True
+        place: dict[int, int] = {}
+        nodes: list[Node] = []
+        for k, node in enumerate(self.nodes):
+            if needed[k]:
+                place[k] = len(nodes)
+                args = node.args if node.op == "input" else tuple(place[a] for a in node.args)
+                nodes.append(Node(node.op, args, node.value))
+        return Graph(
+            tuple(inputs),
+            tuple(outputs),
+            tuple(nodes),
+            tuple(tuple(Ref(place[r.node], r.negative) for r in refs) for refs in results),
+        )

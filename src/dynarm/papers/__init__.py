@@ -1,0 +1,1 @@
+"""One file per method of a paper: pure functions over abstract scalars."""

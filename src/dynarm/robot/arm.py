@@ -1,0 +1,386 @@
+"""The robot as data: frozen records for joints with their links, friction, and the arm."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import DynarmWarning, InputError, KindError, ModelError
+
+PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+KINDS = ("revolute", "prismatic")
+SHAPES = ("sign", "tanh")
+_NOTHING = (0.0, (0.0, 0.0, 0.0), ((0.0, 0.0, 0.0),) * 3)
+
+
+def _number(what: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise KindError(f"{what} is {value!r}; give one number") from None
+    if not math.isfinite(number):
+        raise InputError(f"{what} is {number}; give a finite number")
+    return number
+
+
+def numbers(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """A finite float array of the given shape, or an error that says what came."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise KindError(f"{what} is {value!r}; give {shape} numbers") from None
+    if array.shape != shape:
+        raise InputError(f"{what} has shape {array.shape}; give shape {shape}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{what} holds NaN or infinity; give finite numbers")
+    return array
+
+
+def pack_parameters(mass: float, com: Any, inertia: Any) -> np.ndarray:
+    """The ten parameters [m, m c, J] about the frame's origin, from inertia about the centre of mass."""
+    c, inertia = np.asarray(com, float), np.asarray(inertia, float)
+    J = inertia + mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return np.array([mass, *(mass * c), J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
+
+
+def tensor(p: Sequence[float]) -> np.ndarray:
+    """The 3x3 inertia about the frame's origin out of ten parameters."""
+    xx, xy, yy, xz, yz, zz = p[4:]
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def unpack_parameters(p: Sequence[float]) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre of mass and inertia about it; for zero mass the centre is the origin."""
+    m = float(p[0])
+    c = np.asarray(p[1:4], float) / m if m != 0 else np.zeros(3)
+    return m, c, tensor(p) - m * (c @ c * np.eye(3) - np.outer(c, c))
+
+
+def move_parameters(p: Sequence[float], R: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """The ten parameters of a body about another frame: p is given in frame b, and R, t is the pose of b in a."""
+    m, h, J = float(p[0]), R @ np.asarray(p[1:4], float), R @ tensor(p) @ R.T
+    t = np.asarray(t, float)
+    cross = np.outer(h, t)
+    J = J + (2 * (h @ t) + m * (t @ t)) * np.eye(3) - cross - cross.T - m * np.outer(t, t)
+    h = h + m * t
+    return np.array([m, *h, J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
+
+
+@dataclass(frozen=True, slots=True)
+class Friction:
+    """Friction of one joint: viscous [N m s or N s/m], Coulomb [N m or N] and a constant offset [N m or N].
+
+    `*_negative` hold the values for negative velocity where they differ. shape="tanh" smooths the sign over
+    `width` [rad/s or m/s].
+    """
+
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    offset: float = 0.0
+    shape: str = "sign"
+    width: float = 0.02
+    viscous_negative: float | None = None
+    coulomb_negative: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("viscous", "coulomb", "offset", "width"):
+            object.__setattr__(self, name, _number(f"friction {name}", getattr(self, name)))
+        for name in ("viscous_negative", "coulomb_negative"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _number(f"friction {name}", getattr(self, name)))
+        if self.shape not in SHAPES:
+            raise InputError(f"friction shape is {self.shape!r}; choose 'sign' or 'tanh'")
+        if self.width <= 0:
+            raise InputError(f"friction width is {self.width}; give a positive velocity")
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """One joint and the link that it moves.
+
+    Modified Denavit-Hartenberg: frame i stands in frame i-1 at Tx(a) Rx(alpha) Ry(beta) Tz(d) Rz(theta); q adds to
+    theta (revolute) or d (prismatic). beta is 0 except where neighbouring axes are nearly parallel. Mass, centre of
+    mass and inertia (about the centre of mass) are in the link frame's axes. `parameters`, if given, replaces them by
+    the ten numbers [m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about the frame's origin, whatever they are.
+    """
+
+    kind: str = "revolute"
+    a: float = 0.0
+    alpha: float = 0.0
+    d: float = 0.0
+    theta: float = 0.0
+    mass: float = 0.0
+    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    inertia: tuple[tuple[float, float, float], ...] = ((0.0,) * 3,) * 3
+    armature: float = 0.0
+    friction: Friction | None = None
+    name: str | None = None
+    position_limits: tuple[float, float] | None = None
+    velocity_limit: float | None = None
+    effort_limit: float | None = None
+    beta: float = 0.0
+    parameters: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        label = f"joint {self.name!r}" if self.name else "joint"
+        if self.kind not in KINDS:
+            raise InputError(f"{label}: kind is {self.kind!r}; choose 'revolute' or 'prismatic'")
+        for key in ("a", "alpha", "beta", "d", "theta", "armature"):
+            put(self, key, _number(f"{label}: {key}", getattr(self, key)))
+        if self.parameters is None:
+            mass = _number(f"{label}: mass", self.mass)
+            if mass < 0:
+                raise ModelError(f"{label}: mass is {mass}; a mass cannot be negative")
+            com = numbers(f"{label}: com", self.com, (3,))
+            inertia = numbers(f"{label}: inertia", self.inertia, (3, 3))
+            if np.abs(inertia - inertia.T).max() > 1e-9 * max(np.abs(inertia).max(), 1e-300):
+                raise ModelError(
+                    f"{label}: inertia is not symmetric ({inertia.tolist()}); give Ixy = Iyx and so on"
+                )
+            packed = pack_parameters(mass, com, inertia)
+        else:
+            packed = numbers(f"{label}: parameters", self.parameters, (10,))
+            mass, com, inertia = unpack_parameters(packed)
+            given = (self.mass, tuple(self.com), tuple(map(tuple, self.inertia)))
+            if given not in (_NOTHING, (mass, tuple(com.tolist()), tuple(map(tuple, inertia.tolist())))):
+                raise InputError(
+                    f"{label}: parameters and mass, com, inertia are both given and differ; give one of the two "
+                    "(to change one of them, pass parameters=None as well)"
+                )
+        put(self, "mass", mass)
+        put(self, "com", tuple(com.tolist()))
+        put(self, "inertia", tuple(map(tuple, inertia.tolist())))
+        put(self, "parameters", tuple(packed.tolist()))
+        if self.friction is not None and not isinstance(self.friction, Friction):
+            raise KindError(f"{label}: friction is {self.friction!r}; give dynarm.Friction(...) or None")
+        if self.position_limits is not None:
+            low, high = numbers(f"{label}: position_limits", self.position_limits, (2,))
+            put(self, "position_limits", (float(low), float(high)))
+        for key in ("velocity_limit", "effort_limit"):
+            if getattr(self, key) is not None:
+                put(self, key, _number(f"{label}: {key}", getattr(self, key)))
+
+    @property
+    def revolute(self) -> bool:
+        return self.kind == "revolute"
+
+    def with_parameters(self, ten: Iterable[float]) -> Joint:
+        """The same joint whose link has the ten given parameters."""
+        return replace(self, mass=0.0, com=(0, 0, 0), inertia=((0,) * 3,) * 3, parameters=tuple(ten))
+
+    def displacement(self, q: float = 0.0) -> np.ndarray:
+        """The 4x4 pose of this joint's frame in the frame before, at joint position q."""
+        theta, d = (self.theta + q, self.d) if self.revolute else (self.theta, self.d + q)
+        return (
+            _translation(self.a, 0, 0)
+            @ _rotation("x", self.alpha)
+            @ _rotation("y", self.beta)
+            @ _translation(0, 0, d)
+            @ _rotation("z", theta)
+        )
+
+
+def _translation(x: float, y: float, z: float) -> np.ndarray:
+    T = np.eye(4)
+    T[:3, 3] = x, y, z
+    return T
+
+
+def _exact_cos_sin(angle: float) -> tuple[float, float]:
+    """cos and sin, exact at multiples of a quarter turn (the cosine of a stored pi/2 is meant to be 0)."""
+    turns = angle / (math.pi / 2)
+    if abs(turns - round(turns)) <= 8 * 2.0**-52 * max(1.0, abs(turns)):
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[round(turns) % 4]
+    return math.cos(angle), math.sin(angle)
+
+
+def _rotation(axis: str, angle: float) -> np.ndarray:
+    T = np.eye(4)
+    c, s = _exact_cos_sin(angle)
+    i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
+    T[i, i] = T[j, j] = c
+    T[i, j], T[j, i] = -s, s
+    return T
+
+
+def rigid(what: str, T: Any) -> np.ndarray:
+    """A 4x4 pose, checked: rotation orthonormal and right-handed, last row 0 0 0 1."""
+    T = numbers(what, T, (4, 4))
+    R = T[:3, :3]
+    if (
+        np.abs(R @ R.T - np.eye(3)).max() > 1e-6
+        or np.linalg.det(R) < 0
+        or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9
+    ):
+        raise InputError(f"{what} is not a pose; give a 4x4 matrix [[R, p], [0, 0, 0, 1]] with R a rotation")
+    return T
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an arm came from: what `save("x.urdf")` needs to write it back in the frames of its own file."""
+
+    base_link: str
+    links: tuple[str, ...]  # the moving link of each joint
+    frames: tuple[tuple[float, ...], ...]  # pose of each URDF link frame in the internal frame, 16 numbers by rows
+    axes: tuple[tuple[float, float, float], ...]  # joint axes in the URDF link frames
+    kinds: tuple[str, ...]  # URDF joint types: revolute, continuous, prismatic
+    tip_link: str | None = None
+    notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A serial chain of one-degree joints. Immutable; equal arms compare and hash equal."""
+
+    joints: tuple[Joint, ...]
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    name: str = "arm"
+    base: Any = None  # pose of frame 0 in the user's base link, kept as 16 numbers by rows
+    tool: Any = None  # pose of the tool in the last link's frame, kept likewise
+    origin: Origin | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if isinstance(self.joints, Joint) or not isinstance(self.joints, Iterable):
+            raise KindError(f"joints is {self.joints!r}; give a list of dynarm.Joint")
+        joints = tuple(self.joints)
+        if not joints:
+            raise ModelError("the arm has no joints; give at least one dynarm.Joint")
+        for i, joint in enumerate(joints):
+            if not isinstance(joint, Joint):
+                raise KindError(f"joints[{i}] is {joint!r}; give dynarm.Joint(...)")
+        joints = tuple(j if j.name else replace_name(j, f"joint{i + 1}") for i, j in enumerate(joints))
+        names = [j.name for j in joints]
+        if len(set(names)) != len(names):
+            raise InputError(f"joint names are not unique: {names}; give each joint its own name")
+        put(self, "joints", joints)
+        put(self, "gravity", tuple(numbers("gravity", self.gravity, (3,)).tolist()))
+        for key in ("base", "tool"):
+            value = getattr(self, key)
+            T = np.eye(4) if value is None else rigid(key, np.reshape(np.asarray(value, float), (4, 4)))
+            put(self, key, tuple(T.ravel().tolist()))
+        if not isinstance(self.name, str) or not self.name:
+            raise KindError(f"name is {self.name!r}; give a non-empty string")
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.joints)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return tuple(str(j.name) for j in self.joints)
+
+    @property
+    def base_pose(self) -> np.ndarray:
+        """4x4 pose of frame 0, as the joints' DH numbers start from it, in the user's base link."""
+        return np.array(self.base).reshape(4, 4)
+
+    @property
+    def tool_pose(self) -> np.ndarray:
+        """4x4 pose of the tool in the last link's frame."""
+        return np.array(self.tool).reshape(4, 4)
+
+    @cached_property
+    def frame0(self) -> np.ndarray:
+        """4x4 pose in the user's base link of the frame that the papers call 0: frame 1 in the zero pose."""
+        return self.base_pose @ self.joints[0].displacement()
+
+    @cached_property
+    def parameters(self) -> np.ndarray:
+        """(n, 10): m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about each internal link frame."""
+        table = np.array([j.parameters for j in self.joints])
+        table.setflags(write=False)
+        return table
+
+    @cached_property
+    def urdf_parameters(self) -> np.ndarray:
+        """(n, 10): the same about the URDF's link frames (the internal frames where there is no URDF)."""
+        if self.origin is None:
+            return self.parameters
+        rows = []
+        for p, flat in zip(self.parameters, self.origin.frames, strict=True):
+            T = np.linalg.inv(np.array(flat).reshape(4, 4))  # internal frame in the URDF link frame
+            rows.append(move_parameters(p, T[:3, :3], T[:3, 3]))
+        return np.array(rows)
+
+    @cached_property
+    def size(self) -> float:
+        """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1."""
+        return sum(abs(j.a) + abs(j.d) for j in self.joints[1:]) or 1.0
+
+    def with_parameters(self, table: Any) -> Arm:
+        """The same arm with other inertial parameters, (n, 10) about the internal frames; no physics asked."""
+        table = numbers("parameters", table, (self.n, 10))
+        joints = (j.with_parameters(p.tolist()) for j, p in zip(self.joints, table, strict=True))
+        return replace(self, joints=tuple(joints))
+
+    def with_payload(self, mass: float, com: Any = (0, 0, 0), inertia: Any = np.zeros((3, 3))) -> Arm:
+        """The arm carrying a rigid payload, given in the tool frame (inertia about its centre of mass)."""
+        load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
+        assert load.parameters is not None
+        T = self.tool_pose
+        moved = move_parameters(load.parameters, T[:3, :3], T[:3, 3])
+        table = self.parameters.copy()
+        table[-1] += moved
+        return self.with_parameters(table)
+
+    def check(self) -> list[str]:
+        """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""
+        doubts = []
+        for joint in self.joints:
+            doubts += [f"link of joint '{joint.name}': {doubt}" for doubt in _doubts(joint)]
+        return doubts
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the arm to x.toml or x.urdf; nothing is left half-written."""
+        from .files import save
+
+        save(self, path)
+
+
+def replace_name(joint: Joint, name: str) -> Joint:
+    """The same joint under another name."""
+    return replace(joint, name=name)
+
+
+def _doubts(joint: Joint) -> list[str]:
+    """Why no rigid body can have these parameters."""
+    found = []
+    if joint.mass < 0:
+        found.append(f"mass {joint.mass:.6g} is negative")
+    if joint.mass == 0 and any(joint.parameters[1:]):  # type: ignore[index]
+        found.append("mass is zero but first moments or inertia are not")
+    inertia = np.array(joint.inertia)
+    scale = max(np.abs(inertia).max(), 1e-300)
+    principal = np.linalg.eigvalsh((inertia + inertia.T) / 2)
+    if principal[0] < -1e-9 * scale:
+        found.append(f"inertia about the centre of mass has a negative principal moment ({principal[0]:.6g})")
+    if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - 1e-12 * scale:
+        a, b, c = principal
+        found.append(
+            f"principal moments {a:.6g}, {b:.6g}, {c:.6g} violate the triangle inequality; no body has them"
+        )
+    if joint.armature < 0:
+        found.append(f"armature {joint.armature:.6g} is negative")
+    return found
+
+
+def warn_doubts(arm: Arm, strict: bool = False) -> Arm:
+    """The arm itself, after a warning (or, with strict, an error) that lists its physical doubts."""
+    doubts = arm.check()
+    if doubts:
+        text = f"robot '{arm.name}' has impossible inertias: " + "; ".join(doubts)
+        if strict:
+            raise ModelError(text + "; mend the file or load it with strict=False")
+        warnings.warn(text, DynarmWarning, stacklevel=3)
+    return arm

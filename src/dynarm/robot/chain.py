@@ -1,0 +1,179 @@
+"""What the papers see of a robot: a chain of bodies over abstract scalars, and its pose.
+
+Frame i is fixed to link i with z on the axis of joint i (modified Denavit-Hartenberg). The step from frame i-1
+to frame i is Tx(a) Rx(alpha) Ry(beta) Tz(d) Rz(theta), where beta is zero but for nearly parallel axes (Hayati's
+extra rotation); the joint variable adds to theta (rotational) or to d (translational).
+
+Frame 0 coincides with frame 1 in the zero pose: whatever constant displacement the first joint has belongs to
+the base. The first step is therefore a pure Rz(q1) or Tz(q1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..algebra import Mat3, Scalar, Sym3, Turn, Vec3, add, cos, mul, sin
+from .arm import Arm
+
+_QUARTER = math.pi / 2
+ULPS = 8 * 2.0**-52  # constants closer than this to 0 or +-1, relative to their scale, are meant to be exact
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """One joint and the link that it moves; inertial parameters about the origin of the link's frame, in its axes."""
+
+    revolute: bool
+    a: Scalar
+    d: Scalar
+    theta: Scalar
+    ca: Scalar
+    sa: Scalar
+    cb: Scalar
+    sb: Scalar
+    m: Scalar
+    h: Vec3
+    J: Sym3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chain:
+    """Bodies from the base to the tip, and the gravitational acceleration in frame 0."""
+
+    joints: tuple[Body, ...]
+    gravity: Vec3
+
+    @property
+    def n(self) -> int:
+        return len(self.joints)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """Where frame i stands in frame i-1: two or three plane rotations and the displacement s."""
+
+    turns: tuple[Turn, ...]  # from the parent outwards: about x by alpha, (about y by beta,) about z by theta
+    a: Scalar
+    d: Scalar
+    s: Vec3  # from origin i-1 to origin i, in the axes of frame i-1
+
+    def fall(self, v: Vec3) -> Vec3:
+        """Components in frame i-1 of a vector given in frame i (8 mul 4 add)."""
+        for turn in reversed(self.turns):
+            v = turn.fall(v)
+        return v
+
+    def rise(self, v: Vec3) -> Vec3:
+        """Components in frame i of a vector given in frame i-1 (8 mul 4 add)."""
+        for turn in self.turns:
+            v = turn.rise(v)
+        return v
+
+    def fall_sym(self, J: Sym3) -> Sym3:
+        """R J R' of a symmetric tensor given in frame i."""
+        for turn in reversed(self.turns):
+            J = turn.fall_sym(J)
+        return J
+
+    def rise_sym(self, J: Sym3) -> Sym3:
+        """R' J R of a symmetric tensor given in frame i-1."""
+        for turn in self.turns:
+            J = turn.rise_sym(J)
+        return J
+
+    @property
+    def s_up(self) -> Vec3:
+        """The same displacement s in the axes of frame i: Rz(-theta) [a 0 d] where beta is 0."""
+        if len(self.turns) == 3:
+            return self.rise(self.s)
+        return self.turns[-1].rise(Vec3(self.a, 0, self.d))
+
+    @property
+    def z(self) -> Vec3:
+        """The axis of joint i in frame i-1: constants."""
+        v = Vec3(0, 0, 1)
+        for turn in reversed(self.turns[:-1]):
+            v = turn.fall(v)
+        return v
+
+    @property
+    def R(self) -> Mat3:
+        """The rotation matrix, formed (its products count)."""
+        fall = self.fall
+        return Mat3(fall(Vec3(1, 0, 0)), fall(Vec3(0, 1, 0)), fall(Vec3(0, 0, 1))).T
+
+
+def tidy(x: float, scale: float = 1.0) -> Scalar:
+    """x, or the exact 0 or +-scale from which rounding alone separates it."""
+    if abs(x) <= ULPS * scale:
+        return 0
+    if scale == 1.0 and abs(abs(x) - 1) <= ULPS:
+        return 1 if x > 0 else -1
+    return x
+
+
+def pose(chain: Chain, q: Sequence[Any]) -> tuple[Step, ...]:
+    """The steps of the chain at joint positions q, one scalar a joint."""
+    return tuple(_step(body, value) for body, value in zip(chain.joints, q, strict=True))
+
+
+def _step(body: Body, q: Scalar) -> Step:
+    if body.revolute:
+        c, s = _cos_sin(q, body.theta)
+        d = body.d
+    else:
+        c, s = tidy(math.cos(body.theta)), tidy(math.sin(body.theta))
+        d = add(body.d, q)
+    about_x, about_z = Turn("x", body.ca, body.sa), Turn("z", c, s)
+    if body.sb == 0:
+        turns: tuple[Turn, ...] = (about_x, about_z)
+        along = Vec3(0, -mul(body.sa, d), mul(body.ca, d))
+    else:
+        about_y = Turn("y", body.cb, body.sb)
+        turns = (about_x, about_y, about_z)
+        along = about_x.fall(about_y.fall(Vec3(0, 0, d)))
+    return Step(turns, body.a, d, Vec3(add(body.a, along.x), along.y, along.z))
+
+
+def _cos_sin(q: Scalar, theta: float) -> tuple[Scalar, Scalar]:
+    """cos and sin of q + theta; offsets by quarter turns are exact and free."""
+    turns = theta / _QUARTER
+    if abs(turns - round(turns)) <= ULPS * max(1.0, abs(turns)):
+        c, s = cos(q), sin(q)
+        return ((c, s), (-s, c), (-c, -s), (s, -c))[round(turns) % 4]
+    return cos(q + theta), sin(q + theta)
+
+
+def chain_of(arm: Arm, gravity: Vec3 | None = None) -> Chain:
+    """The chain of an arm with its numbers; `gravity` replaces the arm's own, in the axes of the user's base link."""
+    root = arm.frame0
+    size = arm.size
+    g = gravity if gravity is not None else Vec3(*(float(x) for x in arm.gravity))
+    rotation = [[tidy(float(root[r, c])) for c in range(3)] for r in range(3)]
+    columns = [Vec3(*(rotation[r][c] for r in range(3))) for c in range(3)]
+    scale = max(abs(x) for x in arm.gravity) if gravity is None else 0.0
+    local = [column.dot(g) for column in columns]
+    if gravity is None:
+        local = [tidy(float(x), scale) for x in local]
+    bodies = []
+    for i, (joint, p) in enumerate(zip(arm.joints, arm.parameters, strict=True)):
+        a, alpha, beta, d, theta = (
+            (0.0,) * 5 if i == 0 else (joint.a, joint.alpha, joint.beta, joint.d, joint.theta)
+        )
+        m, hx, hy, hz, *J = (float(x) for x in p)
+        bodies.append(
+            Body(
+                joint.kind == "revolute",
+                tidy(a, size),
+                tidy(d, size),
+                theta,
+                *(tidy(x) for x in (math.cos(alpha), math.sin(alpha), math.cos(beta), math.sin(beta))),
+                m=m,
+                h=Vec3(hx, hy, hz),
+                J=Sym3(*J),
+            )
+        )
+    return Chain(tuple(bodies), Vec3(*local))
