@@ -15,6 +15,7 @@ _PUBLIC = {
     "catalogue": ".robot.files",
     "load": ".robot.files",
     "formulations": ".formulations",
+    "count": ".quantities",
     "DynarmError": ".errors",
     "DynarmWarning": ".errors",
 }

@@ -17,8 +17,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import UnknownName
+from .errors import InputError, UnknownName
 from .papers import newton_euler_lin1995
+from .robot.chain import Chain
 
 QUANTITIES = ("inverse_dynamics", "bias", "mass_matrix", "mass_matrix_and_bias", "coriolis_tensor")
 
@@ -61,10 +62,16 @@ TABLE: tuple[Formulation, ...] = (
 )
 
 
+PAIRS = ("mass_matrix", "bias")
+
+
 def formulations(quantity: str) -> tuple[str, ...]:
     """The names of the formulations of a quantity."""
     check_quantity(quantity)
-    return tuple(row.name for row in TABLE if row.quantity == quantity)
+    names = [row.name for row in TABLE if row.quantity == quantity]
+    if quantity == "mass_matrix_and_bias":
+        names += [f"{a}+{b}" for a in formulations(PAIRS[0]) for b in formulations(PAIRS[1])]
+    return tuple(names)
 
 
 def check_quantity(quantity: str) -> None:
@@ -73,10 +80,48 @@ def check_quantity(quantity: str) -> None:
         raise UnknownName("quantity", quantity, QUANTITIES)
 
 
-def formulation(quantity: str, name: str) -> Formulation:
-    """The row of the table for a quantity and a name."""
+def formulation(quantity: str, name: str, chain: Chain | None = None) -> Formulation:
+    """The row of the table for a quantity and a name; with a chain, refused where it does not apply to it."""
+    row = _row(quantity, name)
+    reason = row.refuses(chain) if chain is not None else None
+    if chain is not None and reason:
+        others = ", ".join(r.name for r in applicable(quantity, chain, automatic=False))
+        raise InputError(f"{name} does not apply to this robot: {reason}; these do: {others}")
+    return row
+
+
+def _row(quantity: str, name: str) -> Formulation:
     check_quantity(quantity)
     for row in TABLE:
         if row.quantity == quantity and row.name == name:
             return row
+    parts = name.split("+") if isinstance(name, str) else []
+    if quantity == "mass_matrix_and_bias" and len(parts) == 2:
+        return _pair(_row(PAIRS[0], parts[0]), _row(PAIRS[1], parts[1]))
     raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))
+
+
+def _pair(first: Formulation, second: Formulation) -> Formulation:
+    """A mass matrix and a bias vector side by side; what they share is found in the graph."""
+
+    def both(arm: Any, pose: Any, qd: Sequence[Any]) -> Any:
+        return first.function(arm, pose), second.function(arm, pose, qd)
+
+    return Formulation(
+        "mass_matrix_and_bias",
+        f"{first.name}+{second.name}",
+        f"{first.paper}, {second.paper}",
+        both,
+        automatic=first.automatic and second.automatic,
+        refuses=lambda chain: first.refuses(chain) or second.refuses(chain),
+    )
+
+
+def applicable(quantity: str, chain: Chain, automatic: bool = True) -> list[Formulation]:
+    """The rows of a quantity that apply to a chain; with `automatic` only those worth trying unasked."""
+    check_quantity(quantity)
+    return [
+        row
+        for row in TABLE
+        if row.quantity == quantity and not row.refuses(chain) and (row.automatic or not automatic)
+    ]

@@ -73,6 +73,12 @@ def move_parameters(p: Sequence[float], R: np.ndarray, t: np.ndarray) -> np.ndar
     return np.array([m, *h, J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
 
 
+def _same(p: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two sets of ten parameters differ by rounding only, each kind against its own scale."""
+    parts = (slice(0, 1), slice(1, 4), slice(4, 10))
+    return all(np.abs(p[k] - other[k]).max() <= 1e-12 * np.abs(p[k]).max() for k in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Friction:
     """Friction of one joint: viscous [N m s or N s/m], Coulomb [N m or N] and a constant offset [N m or N].
@@ -151,10 +157,12 @@ class Joint:
             mass, com, inertia = unpack_parameters(packed)
             given = (self.mass, tuple(self.com), tuple(map(tuple, self.inertia)))
             if given not in (_NOTHING, (mass, tuple(com.tolist()), tuple(map(tuple, inertia.tolist())))):
-                raise InputError(
-                    f"{label}: parameters and mass, com, inertia are both given and differ; give one of the two "
-                    "(to change one of them, pass parameters=None as well)"
-                )
+                mass, com, inertia = self.mass, np.array(self.com, float), np.array(self.inertia, float)
+                if not _same(packed, pack_parameters(mass, com, inertia)):
+                    raise InputError(
+                        f"{label}: parameters and mass, com, inertia are both given and differ; give one of the two "
+                        "(to change one of them, pass parameters=None as well)"
+                    )
         put(self, "mass", mass)
         put(self, "com", tuple(com.tolist()))
         put(self, "inertia", tuple(map(tuple, inertia.tolist())))

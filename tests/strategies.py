@@ -1,0 +1,180 @@
+"""Seeded random robots for everybody's tests.
+
+`random_arm(rng, n, ...)` makes an `Arm` from modified Denavit-Hartenberg numbers, `random_urdf(rng, n, ...)` the text
+of a URDF whose chain has arbitrary axes and frames. `FAMILIES` names the structures that have broken formulas before;
+`sample_arms(seed, count)` runs through them all. The same seed gives the same robots on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from dynarm import Arm, Joint
+
+Rng = np.random.Generator
+QUARTERS = (0.0, math.pi / 2, -math.pi / 2, math.pi)
+
+
+def random_rotation(rng: Rng) -> np.ndarray:
+    """A rotation matrix, uniform over all of them."""
+    Q, R = np.linalg.qr(rng.normal(size=(3, 3)))
+    Q = Q * np.sign(np.diag(R))
+    return Q if np.linalg.det(Q) > 0 else -Q
+
+
+def random_pose(rng: Rng, reach: float = 0.5) -> np.ndarray:
+    """A 4x4 pose with its origin within reach."""
+    T = np.eye(4)
+    T[:3, :3] = random_rotation(rng)
+    T[:3, 3] = rng.uniform(-reach, reach, 3)
+    return T
+
+
+def random_body(rng: Rng, mass: float | None = None) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre of mass and inertia about it, of a body that can exist."""
+    mass = float(rng.uniform(0.5, 10)) if mass is None else mass
+    com = rng.uniform(-0.2, 0.2, 3)
+    A = rng.normal(size=(3, 3)) * 0.1
+    spread = A @ A.T  # second moments of the mass distribution
+    return mass, com, mass * (np.trace(spread) * np.eye(3) - spread)
+
+
+def _kinds(rng: Rng, n: int, kinds: str | Sequence[str]) -> list[str]:
+    """Joint kinds from 'mixed', 'R', 'P', or a word such as 'RRPR'."""
+    if kinds == "mixed":
+        return [("revolute", "revolute", "prismatic")[k] for k in rng.integers(0, 3, n)]
+    word = [str(k)[0].upper() for k in kinds]
+    word = word * n if len(word) == 1 else word
+    assert len(word) == n, f"{kinds} does not describe {n} joints"
+    return ["revolute" if k == "R" else "prismatic" for k in word]
+
+
+def _numbers(rng: Rng, n: int, wanted: Any, special: Sequence[float], low: float, high: float) -> list[float]:
+    """n numbers: 'generic', 'structured' (only special ones), 'mixed' (some of each), 'zero', or those given."""
+    if not isinstance(wanted, str):
+        values = [float(x) for x in wanted]
+        assert len(values) == n
+        return values
+    picked = [float(special[k]) for k in rng.integers(0, len(special), n)]
+    free = rng.uniform(low, high, n)
+    take = {"generic": np.ones(n, bool), "structured": np.zeros(n, bool), "mixed": rng.random(n) < 0.5}
+    if wanted == "zero":
+        return [0.0] * n
+    return [float(f) if t else p for f, t, p in zip(free, take[wanted], picked, strict=True)]
+
+
+def random_gravity(rng: Rng, wanted: Any = "z") -> tuple[float, ...]:
+    """Gravity: 'z' (down), 'generic' (tilted), 'none', or the vector given."""
+    if not isinstance(wanted, str):
+        return tuple(float(x) for x in wanted)
+    if wanted == "generic":
+        return tuple((9.81 * random_rotation(rng)[:, 0]).tolist())
+    return {"z": (0.0, 0.0, -9.81), "none": (0.0, 0.0, 0.0)}[wanted]
+
+
+def random_arm(
+    rng: Rng,
+    n: int,
+    kinds: str | Sequence[str] = "mixed",
+    twists: Any = "generic",
+    offsets: Any = "generic",
+    gravity: Any = "z",
+    *,
+    base: bool = False,
+    tool: bool = True,
+    massless: Sequence[int] = (),
+    name: str = "random",
+) -> Arm:
+    """An arm of n joints with physical links.
+
+    kinds    'mixed', 'R', 'P' or a word such as 'RRPR'
+    twists   alpha: 'generic', 'structured' (0, +-90, 180 degrees), 'mixed', 'zero', or n numbers
+    offsets  a and d, and theta: 'generic', 'structured' (0, for theta also quarter turns), 'mixed', 'zero'
+    gravity  'z', 'generic', 'none', or a vector in the user's base link
+    base     a random pose of frame 0 in the user's base link; tool likewise; massless: indices of links without mass
+    """
+    kind = _kinds(rng, n, kinds)
+    alpha = _numbers(rng, n, twists, QUARTERS, -math.pi, math.pi)
+    a = _numbers(rng, n, offsets, (0.0,), -0.6, 0.6)
+    d = _numbers(rng, n, offsets, (0.0,), -0.6, 0.6)
+    theta = _numbers(rng, n, offsets, QUARTERS, -math.pi, math.pi)
+    joints = []
+    for i in range(n):
+        mass, com, inertia = random_body(rng)
+        if i in massless:
+            mass, com, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+        joints.append(
+            Joint(kind[i], a[i], alpha[i], d[i], theta[i], mass=mass, com=com, inertia=inertia)  # type: ignore[arg-type]
+        )
+    return Arm(
+        joints,  # type: ignore[arg-type]
+        gravity=random_gravity(rng, gravity),  # type: ignore[arg-type]
+        name=name,
+        base=random_pose(rng) if base else None,
+        tool=random_pose(rng, 0.2) if tool else None,
+    )
+
+
+def _parallel_start(sign: float) -> Callable[[Rng, int], Arm]:
+    """Arms whose first axes are parallel (antiparallel: pi), then generic."""
+
+    def make(rng: Rng, n: int) -> Arm:
+        k = int(rng.integers(1, n)) if n > 1 else 1
+        twists = [0.0] + [0.0 if sign > 0 else math.pi] * (k - 1)
+        twists += rng.uniform(-math.pi, math.pi, n - k).tolist()
+        return random_arm(rng, n, "mixed", twists, "generic", "z" if rng.random() < 0.5 else "generic")
+
+    return make
+
+
+FAMILIES: dict[str, Callable[[Rng, int], Arm]] = {
+    "generic": lambda rng, n: random_arm(rng, n, "R", "generic", "generic", "generic", base=True),
+    "mixed": lambda rng, n: random_arm(rng, n, "mixed", "generic", "generic", "generic"),
+    "structured": lambda rng, n: random_arm(rng, n, "mixed", "structured", "mixed", "z"),
+    "industrial": lambda rng, n: random_arm(rng, n, "R", "structured", "structured", "z"),
+    "half_structured": lambda rng, n: random_arm(rng, n, "mixed", "mixed", "mixed", "generic", base=True),
+    "leading_prismatic": lambda rng, n: random_arm(
+        rng, n, "P" * (k := int(rng.integers(1, n + 1))) + "R" * (n - k), "mixed", "mixed", "generic"
+    ),
+    "all_prismatic": lambda rng, n: random_arm(rng, n, "P", "mixed", "mixed", "generic"),
+    "planar": lambda rng, n: random_arm(rng, n, "R", "zero", "mixed", "z"),
+    "planar_upright": lambda rng, n: random_arm(rng, n, "mixed", "zero", "mixed", (9.81, 0.0, 0.0)),
+    "parallel_first": _parallel_start(1.0),
+    "antiparallel_first": _parallel_start(-1.0),
+    "massless_ends": lambda rng, n: random_arm(
+        rng, n, "mixed", "mixed", "mixed", "generic", massless=(0,) if n > 1 else ()
+    ),
+}
+
+
+def sample_arms(seed: int, count: int, sizes: Sequence[int] = tuple(range(1, 10))) -> Iterator[Arm]:
+    """count arms through all families and sizes, each named after its family, number of joints and seed."""
+    from dataclasses import replace
+
+    names = list(FAMILIES)
+    for k in range(count):
+        rng = np.random.default_rng([seed, k])
+        n = int(sizes[int(rng.integers(len(sizes)))])
+        family = names[k % len(names)]
+        yield replace(FAMILIES[family](rng, n), name=f"{family}_{n}_{seed}_{k}")
+
+
+def random_states(rng: Rng, n: int, samples: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, qd, qdd, each (samples, n)."""
+    return tuple(rng.uniform(-s, s, (samples, n)) for s in (math.pi, 2.0, 5.0))  # type: ignore[return-value]
+
+
+def arm_strategy(max_joints: int = 6) -> st.SearchStrategy[Arm]:
+    """Hypothesis: an arm of any family."""
+
+    def make(seed: int, n: int, family: str) -> Arm:
+        return FAMILIES[family](np.random.default_rng(seed), n)
+
+    return st.builds(
+        make, st.integers(0, 2**32 - 1), st.integers(1, max_joints), st.sampled_from(sorted(FAMILIES))
+    )
