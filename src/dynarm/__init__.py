@@ -15,12 +15,15 @@ _PUBLIC = {
     "catalogue": ".robot.files",
     "load": ".robot.files",
     "formulations": ".formulations",
+    "compile": ".model",
+    "Model": ".model",
     "count": ".quantities",
+    "set_threads": ".batch",
     "DynarmError": ".errors",
     "DynarmWarning": ".errors",
 }
 
-__all__ = sorted(_PUBLIC)  # noqa: PLE0605
+__all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:

@@ -72,11 +72,16 @@ class Graph:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     nodes: tuple[Node, ...]
-    results: tuple[tuple[Ref, ...], ...]  # one tuple an output, C order; a zero output refers to a const node
+    results: tuple[
+        tuple[Ref, ...], ...
+    ]  # one tuple an output, C order; a zero output refers to a const node
 
     def evaluate(self, *inputs: np.ndarray) -> tuple[np.ndarray, ...]:
         """The outputs for inputs of shape (..., *port.shape), by NumPy, operation by operation."""
-        shapes = [np.shape(x)[: np.ndim(x) - len(p.shape)] for x, p in zip(inputs, self.inputs, strict=True)]
+        shapes = [
+            np.shape(x)[: np.ndim(x) - len(p.shape)]
+            for x, p in zip(inputs, self.inputs, strict=True)
+        ]
         batch = np.broadcast_shapes(*shapes)
         flat = [
             np.reshape(np.asarray(x, float), (*shape, -1))

@@ -1,11 +1,11 @@
 """What a Model can compute: each quantity's inputs, outputs, and how it is built from the formulations.
 
-    inverse_dynamics, bias, mass_matrix, mass_matrix_and_bias, coriolis_tensor   straight from the table
-    gravity            the bias at rest
-    coriolis_matrix    C = 1/2 d(bias)/d(qd): the Christoffel form, because bias is quadratic in qd
-    forward_dynamics   M qdd = tau - bias by L D L'
-    *_derivatives      automatic differentiation; those of forward dynamics through the implicit relation
-                       d(qdd) = M^-1 (d(tau) - d(inverse dynamics) at qdd held)
+inverse_dynamics, bias, mass_matrix, mass_matrix_and_bias, coriolis_tensor   straight from the table
+gravity            the bias at rest
+coriolis_matrix    C = 1/2 d(bias)/d(qd): the Christoffel form, because bias is quadratic in qd
+forward_dynamics   M qdd = tau - bias by L D L'
+*_derivatives      automatic differentiation; those of forward dynamics through the implicit relation
+                   d(qdd) = M^-1 (d(tau) - d(inverse dynamics) at qdd held)
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ class Options:
     friction: bool = False
     gravity_input: bool = False
     wrench: bool = False
+
+
+PLAIN = Options()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class Scene:
     @cached_property
     def gravity(self) -> Vec3:
         """Gravitational acceleration in the user's base link."""
-        return Vec3(*(self.given["gravity"] if "gravity" in self.given else self.arm.gravity))
+        return Vec3(*(self.given.get("gravity", self.arm.gravity)))
 
     @cached_property
     def chain(self) -> Chain:
@@ -113,12 +116,16 @@ class Scene:
         force = R @ Vec3(*w[:3])
         return force, R @ Vec3(*w[3:]) + p.cross(force)
 
-    def inverse_dynamics(self, qd: Sequence[Scalar], qdd: Sequence[Scalar], drive: bool = True) -> list[Scalar]:
+    def inverse_dynamics(
+        self, qd: Sequence[Scalar], qdd: Sequence[Scalar], drive: bool = True
+    ) -> list[Scalar]:
         """Joint forces by the chosen formulation, with the drives' share where the model has it."""
         row = self.chosen["inverse_dynamics"]
         tau = row.function(self.chain, self.pose, qd, qdd, self.wrench)
         if drive and self.options.friction:
-            tau = [add(x, y) for x, y in zip(tau, drive_forces(self.arm.joints, qd, qdd), strict=True)]
+            tau = [
+                add(x, y) for x, y in zip(tau, drive_forces(self.arm.joints, qd, qdd), strict=True)
+            ]
         return list(tau)
 
     def bias(self) -> list[Scalar]:
@@ -147,7 +154,9 @@ class Scene:
 
     def forward_dynamics(self) -> list[Scalar]:
         resisting = self.inverse_dynamics(self.qd, self.still)
-        return self.factors.solve([sub(t, b) for t, b in zip(self.given["tau"], resisting, strict=True)])
+        return self.factors.solve(
+            [sub(t, b) for t, b in zip(self.given["tau"], resisting, strict=True)]
+        )
 
 
 def constant_frame(T: np.ndarray) -> kinematics.Frame:
@@ -295,7 +304,9 @@ QUANTITIES: dict[str, Quantity] = {
             _fixed("U"),
             lambda s: kinematics.potential_energy(s.chain, s.pose, s.root, s.gravity),
         ),
-        Quantity("forward_kinematics", ("q",), _fixed("T", 4, 4), _homogeneous, feels_gravity=False),
+        Quantity(
+            "forward_kinematics", ("q",), _fixed("T", 4, 4), _homogeneous, feels_gravity=False
+        ),
         Quantity(
             "jacobian", ("q",), lambda n: (Port("J", (6, n)),), _jacobian, feels_gravity=False
         ),
@@ -330,7 +341,7 @@ def _mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
 
 
 def expression(
-    arm: Arm, quantity: str, chosen: Mapping[str, Formulation], options: Options = Options()
+    arm: Arm, quantity: str, chosen: Mapping[str, Formulation], options: Options = PLAIN
 ) -> Expression:
     """The symbols and expressions of a quantity, computed with the chosen formulations."""
     word = quantity_named(quantity)
@@ -351,7 +362,7 @@ def quantity_named(name: str) -> Quantity:
 
 
 def choose(
-    arm: Arm, quantity: str, wishes: Mapping[str, str], options: Options = Options()
+    arm: Arm, quantity: str, wishes: Mapping[str, str], options: Options = PLAIN
 ) -> dict[str, Formulation]:
     """The formulation for each table quantity that a quantity is built from: the wished one, else the cheapest."""
     found = {}
@@ -363,7 +374,7 @@ def choose(
     return found
 
 
-def cheapest(arm: Arm, quantity: str, options: Options = Options()) -> Formulation:
+def cheapest(arm: Arm, quantity: str, options: Options = PLAIN) -> Formulation:
     """The formulation with the fewest multiplications and additions for this very robot."""
     if quantity == "mass_matrix_and_bias":
         pair = "+".join(cheapest(arm, part, options).name for part in ("mass_matrix", "bias"))
@@ -372,7 +383,9 @@ def cheapest(arm: Arm, quantity: str, options: Options = Options()) -> Formulati
     else:
         rows = applicable(quantity, chain_of(arm))
     bare = replace(options, friction=False)
-    totals = [graph_of(expression(arm, quantity, {quantity: row}, bare)).count().total for row in rows]
+    totals = [
+        graph_of(expression(arm, quantity, {quantity: row}, bare)).count().total for row in rows
+    ]
     return rows[totals.index(min(totals))]
 
 
@@ -393,8 +406,12 @@ def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
         raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
     uses = quantity_named(quantity).uses
     if formulation is not None and quantity not in uses:
-        raise InputError(f"{quantity} has no formulations of its own; it is built from {', '.join(uses) or 'none'}")
+        raise InputError(
+            f"{quantity} has no formulations of its own; it is built from {', '.join(uses) or 'none'}"
+        )
     wishes = {quantity: formulation} if formulation is not None else {}
     found = expression(arm, quantity, choose(arm, quantity, wishes))
     simple = graph_of(found).count()
-    return Counted(**{f.name: getattr(simple, f.name) for f in fields(Count)}, as_written=count_written(found))
+    return Counted(
+        **{f.name: getattr(simple, f.name) for f in fields(Count)}, as_written=count_written(found)
+    )

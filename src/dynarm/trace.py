@@ -62,7 +62,9 @@ def flatten(nested: Any) -> list[Scalar]:
     return [nested]
 
 
-def express(inputs: Sequence[Port], outputs: Sequence[Port], function: Callable[..., Any]) -> Expression:
+def express(
+    inputs: Sequence[Port], outputs: Sequence[Port], function: Callable[..., Any]
+) -> Expression:
     """The expression of a function that takes one flat list of scalars an input and returns nested lists."""
     given = [symbols(p.name, p.size) for p in inputs]
     found = function(*given)
@@ -71,11 +73,15 @@ def express(inputs: Sequence[Port], outputs: Sequence[Port], function: Callable[
     columns = tuple(column(flatten(x)) for x in found)
     for port, value in zip(outputs, columns, strict=True):
         if value.numel() != port.size:
-            raise AssertionError(f"output {port.name} has {value.numel()} entries, its port {port.size}")
+            raise AssertionError(
+                f"output {port.name} has {value.numel()} entries, its port {port.size}"
+            )
     return Expression(tuple(inputs), tuple(column(x) for x in given), tuple(outputs), columns)
 
 
-def trace_function(inputs: Sequence[Port], outputs: Sequence[Port], function: Callable[..., Any]) -> Graph:
+def trace_function(
+    inputs: Sequence[Port], outputs: Sequence[Port], function: Callable[..., Any]
+) -> Graph:
     """The graph of a function over scalars: one flat list of scalars an input, nested lists out."""
     return graph_of(express(inputs, outputs, function))
 

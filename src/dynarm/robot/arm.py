@@ -50,20 +50,20 @@ def pack_parameters(mass: float, com: Any, inertia: Any) -> np.ndarray:
     return np.array([mass, *(mass * c), J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
 
 
-def tensor(p: Sequence[float]) -> np.ndarray:
+def tensor(p: Any) -> np.ndarray:
     """The 3x3 inertia about the frame's origin out of ten parameters."""
     xx, xy, yy, xz, yz, zz = p[4:]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def unpack_parameters(p: Sequence[float]) -> tuple[float, np.ndarray, np.ndarray]:
+def unpack_parameters(p: Any) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass, centre of mass and inertia about it; for zero mass the centre is the origin."""
     m = float(p[0])
     c = np.asarray(p[1:4], float) / m if m != 0 else np.zeros(3)
     return m, c, tensor(p) - m * (c @ c * np.eye(3) - np.outer(c, c))
 
 
-def move_parameters(p: Sequence[float], R: np.ndarray, t: np.ndarray) -> np.ndarray:
+def move_parameters(p: Any, R: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The ten parameters of a body about another frame: p is given in frame b, and R, t is the pose of b in a."""
     m, h, J = float(p[0]), R @ np.asarray(p[1:4], float), R @ tensor(p) @ R.T
     t = np.asarray(t, float)
@@ -123,8 +123,8 @@ class Joint:
     d: float = 0.0
     theta: float = 0.0
     mass: float = 0.0
-    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    inertia: tuple[tuple[float, float, float], ...] = ((0.0,) * 3,) * 3
+    com: Sequence[float] = (0.0, 0.0, 0.0)
+    inertia: Sequence[Sequence[float]] = ((0.0,) * 3,) * 3
     armature: float = 0.0
     friction: Friction | None = None
     name: str | None = None
@@ -156,8 +156,15 @@ class Joint:
             packed = numbers(f"{label}: parameters", self.parameters, (10,))
             mass, com, inertia = unpack_parameters(packed)
             given = (self.mass, tuple(self.com), tuple(map(tuple, self.inertia)))
-            if given not in (_NOTHING, (mass, tuple(com.tolist()), tuple(map(tuple, inertia.tolist())))):
-                mass, com, inertia = self.mass, np.array(self.com, float), np.array(self.inertia, float)
+            if given not in (
+                _NOTHING,
+                (mass, tuple(com.tolist()), tuple(map(tuple, inertia.tolist()))),
+            ):
+                mass, com, inertia = (
+                    self.mass,
+                    np.array(self.com, float),
+                    np.array(self.inertia, float),
+                )
                 if not _same(packed, pack_parameters(mass, com, inertia)):
                     raise InputError(
                         f"{label}: parameters and mass, com, inertia are both given and differ; give one of the two "
@@ -168,7 +175,9 @@ class Joint:
         put(self, "inertia", tuple(map(tuple, inertia.tolist())))
         put(self, "parameters", tuple(packed.tolist()))
         if self.friction is not None and not isinstance(self.friction, Friction):
-            raise KindError(f"{label}: friction is {self.friction!r}; give dynarm.Friction(...) or None")
+            raise KindError(
+                f"{label}: friction is {self.friction!r}; give dynarm.Friction(...) or None"
+            )
         if self.position_limits is not None:
             low, high = numbers(f"{label}: position_limits", self.position_limits, (2,))
             put(self, "position_limits", (float(low), float(high)))
@@ -182,7 +191,9 @@ class Joint:
 
     def with_parameters(self, ten: Iterable[float]) -> Joint:
         """The same joint whose link has the ten given parameters."""
-        return replace(self, mass=0.0, com=(0, 0, 0), inertia=((0,) * 3,) * 3, parameters=tuple(ten))
+        return replace(
+            self, mass=0.0, com=(0, 0, 0), inertia=((0,) * 3,) * 3, parameters=tuple(ten)
+        )
 
     def displacement(self, q: float = 0.0) -> np.ndarray:
         """The 4x4 pose of this joint's frame in the frame before, at joint position q."""
@@ -228,7 +239,9 @@ def rigid(what: str, T: Any) -> np.ndarray:
         or np.linalg.det(R) < 0
         or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9
     ):
-        raise InputError(f"{what} is not a pose; give a 4x4 matrix [[R, p], [0, 0, 0, 1]] with R a rotation")
+        raise InputError(
+            f"{what} is not a pose; give a 4x4 matrix [[R, p], [0, 0, 0, 1]] with R a rotation"
+        )
     return T
 
 
@@ -238,7 +251,9 @@ class Origin:
 
     base_link: str
     links: tuple[str, ...]  # the moving link of each joint
-    frames: tuple[tuple[float, ...], ...]  # pose of each URDF link frame in the internal frame, 16 numbers by rows
+    frames: tuple[
+        tuple[float, ...], ...
+    ]  # pose of each URDF link frame in the internal frame, 16 numbers by rows
     axes: tuple[tuple[float, float, float], ...]  # joint axes in the URDF link frames
     kinds: tuple[str, ...]  # URDF joint types: revolute, continuous, prismatic
     tip_link: str | None = None
@@ -249,8 +264,8 @@ class Origin:
 class Arm:
     """A serial chain of one-degree joints. Immutable; equal arms compare and hash equal."""
 
-    joints: tuple[Joint, ...]
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    joints: Sequence[Joint]
+    gravity: Sequence[float] = (0.0, 0.0, -9.81)
     name: str = "arm"
     base: Any = None  # pose of frame 0 in the user's base link, kept as 16 numbers by rows
     tool: Any = None  # pose of the tool in the last link's frame, kept likewise
@@ -266,7 +281,9 @@ class Arm:
         for i, joint in enumerate(joints):
             if not isinstance(joint, Joint):
                 raise KindError(f"joints[{i}] is {joint!r}; give dynarm.Joint(...)")
-        joints = tuple(j if j.name else replace_name(j, f"joint{i + 1}") for i, j in enumerate(joints))
+        joints = tuple(
+            j if j.name else replace_name(j, f"joint{i + 1}") for i, j in enumerate(joints)
+        )
         names = [j.name for j in joints]
         if len(set(names)) != len(names):
             raise InputError(f"joint names are not unique: {names}; give each joint its own name")
@@ -274,7 +291,11 @@ class Arm:
         put(self, "gravity", tuple(numbers("gravity", self.gravity, (3,)).tolist()))
         for key in ("base", "tool"):
             value = getattr(self, key)
-            T = np.eye(4) if value is None else rigid(key, np.reshape(np.asarray(value, float), (4, 4)))
+            T = (
+                np.eye(4)
+                if value is None
+                else rigid(key, np.reshape(np.asarray(value, float), (4, 4)))
+            )
             put(self, key, tuple(T.ravel().tolist()))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {self.name!r}; give a non-empty string")
@@ -332,7 +353,9 @@ class Arm:
         joints = (j.with_parameters(p.tolist()) for j, p in zip(self.joints, table, strict=True))
         return replace(self, joints=tuple(joints))
 
-    def with_payload(self, mass: float, com: Any = (0, 0, 0), inertia: Any = np.zeros((3, 3))) -> Arm:
+    def with_payload(
+        self, mass: float, com: Any = (0, 0, 0), inertia: Any = np.zeros((3, 3))
+    ) -> Arm:
         """The arm carrying a rigid payload, given in the tool frame (inertia about its centre of mass)."""
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
         assert load.parameters is not None
@@ -372,7 +395,9 @@ def _doubts(joint: Joint) -> list[str]:
     scale = max(np.abs(inertia).max(), 1e-300)
     principal = np.linalg.eigvalsh((inertia + inertia.T) / 2)
     if principal[0] < -1e-9 * scale:
-        found.append(f"inertia about the centre of mass has a negative principal moment ({principal[0]:.6g})")
+        found.append(
+            f"inertia about the centre of mass has a negative principal moment ({principal[0]:.6g})"
+        )
     if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - 1e-12 * scale:
         a, b, c = principal
         found.append(

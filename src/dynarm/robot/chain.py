@@ -19,7 +19,9 @@ from ..algebra import Mat3, Scalar, Sym3, Turn, Vec3, add, cos, mul, sin
 from .arm import Arm
 
 _QUARTER = math.pi / 2
-ULPS = 8 * 2.0**-52  # constants closer than this to 0 or +-1, relative to their scale, are meant to be exact
+ULPS = (
+    8 * 2.0**-52
+)  # constants closer than this to 0 or +-1, relative to their scale, are meant to be exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +57,9 @@ class Chain:
 class Step:
     """Where frame i stands in frame i-1: two or three plane rotations and the displacement s."""
 
-    turns: tuple[Turn, ...]  # from the parent outwards: about x by alpha, (about y by beta,) about z by theta
+    turns: tuple[
+        Turn, ...
+    ]  # from the parent outwards: about x by alpha, (about y by beta,) about z by theta
     a: Scalar
     d: Scalar
     s: Vec3  # from origin i-1 to origin i, in the axes of frame i-1
@@ -164,13 +168,17 @@ def chain_of(arm: Arm, gravity: Vec3 | None = None) -> Chain:
             (0.0,) * 5 if i == 0 else (joint.a, joint.alpha, joint.beta, joint.d, joint.theta)
         )
         m, hx, hy, hz, *J = (float(x) for x in p)
+        ca, sa, cb, sb = (tidy(f(x)) for x in (alpha, beta) for f in (math.cos, math.sin))
         bodies.append(
             Body(
-                joint.kind == "revolute",
-                tidy(a, size),
-                tidy(d, size),
-                theta,
-                *(tidy(x) for x in (math.cos(alpha), math.sin(alpha), math.cos(beta), math.sin(beta))),
+                revolute=joint.revolute,
+                a=tidy(a, size),
+                d=tidy(d, size),
+                theta=theta,
+                ca=ca,
+                sa=sa,
+                cb=cb,
+                sb=sb,
                 m=m,
                 h=Vec3(hx, hy, hz),
                 J=Sym3(*J),

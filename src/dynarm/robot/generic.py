@@ -21,11 +21,16 @@ def _spread(k: int, low: float, high: float) -> float:
 
 
 def generic_arm(
-    n: int, type: int = 1, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81), principal: bool = False
+    n: int,
+    type: int = 1,
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+    principal: bool = False,
 ) -> Arm:
     """A generic arm of n joints. With `principal` every link's central principal axes are parallel to its frame."""
     if type not in (1, 2):
-        raise InputError(f"type is {type!r}; the papers count Type 1 (all rotational) and Type 2 (joint 3 translational)")
+        raise InputError(
+            f"type is {type!r}; the papers count Type 1 (all rotational) and Type 2 (joint 3 translational)"
+        )
     if n < 1:
         raise InputError(f"n is {n}; give at least one joint")
     joints = []
@@ -36,21 +41,14 @@ def generic_arm(
         inertia = A @ A.T * 0.1 + np.diag(spread[9:12]) * 0.05
         if principal:
             inertia = np.diag(np.diag(inertia))
-        sizes = dict.fromkeys(("a", "alpha", "d", "theta"), 0.0)
-        if i:
-            sizes = dict(
-                a=0.2 + 0.3 * spread[12],
-                alpha=(-1) ** i * (0.4 + 0.7 * spread[13]),
-                d=0.1 + 0.3 * spread[14],
-                theta=0.0,
-            )
         kind = "prismatic" if type == 2 and i == 2 else "revolute"
-        if kind == "prismatic":
-            sizes["theta"] = 0.3 + 0.5 * spread[15]
         joints.append(
             Joint(
                 kind=kind,
-                **sizes,
+                a=0.2 + 0.3 * spread[12] if i else 0.0,
+                alpha=(-1) ** i * (0.4 + 0.7 * spread[13]) if i else 0.0,
+                d=0.1 + 0.3 * spread[14] if i else 0.0,
+                theta=0.3 + 0.5 * spread[15] if kind == "prismatic" else 0.0,
                 mass=1 + 3 * spread[15],
                 com=tuple(0.1 * (x + 0.2) for x in spread[3:6]),
                 inertia=tuple(map(tuple, inertia)),

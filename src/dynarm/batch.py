@@ -1,0 +1,81 @@
+"""Large batches over several threads: the kernels release the GIL, so slices of a batch run side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
+from .graph import Port
+
+_SMALLEST = 2048  # samples a thread must have before starting it pays
+_default = 1
+_pool: ThreadPoolExecutor | None = None
+_pool_owner: int | None = None
+
+
+def set_threads(count: int) -> None:
+    """Use this many threads for large batches where a call does not say `threads=`; 1 at the start."""
+    global _default
+    _default = check_threads(count)
+
+
+def check_threads(count: Any) -> int:
+    """The number itself, if it can be a number of threads."""
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        raise InputError(f"threads is {count!r}; give a whole number of at least 1")
+    return int(count)
+
+
+def default_threads() -> int:
+    """The number of threads that `set_threads` asked for."""
+    return _default
+
+
+def _workers() -> ThreadPoolExecutor:
+    """One pool a process, made anew after a fork."""
+    global _pool, _pool_owner
+    if _pool is None or _pool_owner != os.getpid():
+        _pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="dynarm")
+        _pool_owner = os.getpid()
+    return _pool
+
+
+def call(
+    ufunc: np.ufunc,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    args: Sequence[Any],
+    out: Any,
+    threads: int,
+) -> Any:
+    """ufunc(*args, out=out), cut along the leading batch axis into as many slices as threads."""
+    arrays = [np.asarray(a, dtype=float) for a in args]
+    shapes = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, inputs, strict=True)]
+    shape = np.broadcast_shapes(*shapes)
+    if not shape or np.prod(shape) < 2 * _SMALLEST or threads == 1:
+        return ufunc(*arrays) if out is None else ufunc(*arrays, out=out)
+    results = [np.empty(shape + p.shape) for p in outputs] if out is None else [out]
+    if out is not None and any(np.may_share_memory(out, a) for a in arrays):
+        return ufunc(*arrays, out=out)  # NumPy makes the copies that an overlap needs
+    edges = np.linspace(0, shape[0], threads + 1).astype(int)
+
+    def work(low: int, high: int) -> None:
+        def cut(a: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+            whole = len(lead) < len(shape) or lead[0] == 1
+            return a if whole else a[low:high]
+
+        parts = [cut(a, lead) for a, lead in zip(arrays, shapes, strict=True)]
+        ufunc(*parts, out=tuple(r[low:high] for r in results))
+
+    jobs = [
+        _workers().submit(work, *pair)
+        for pair in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    ]
+    for job in jobs:
+        job.result()
+    return results[0] if len(results) == 1 else tuple(results)
