@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -162,17 +162,20 @@ NUMPY: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
-@dataclass(slots=True)
 class Builder:
-    """Collects operations into a graph, each of them once."""
+    """Collects operations into a graph, each of them once (share=False: as often as they are written)."""
 
-    nodes: list[Node] = field(default_factory=list)
-    known: dict[Node, int] = field(default_factory=dict)
+    __slots__ = ("_known", "nodes", "share")
+
+    def __init__(self, share: bool = True):
+        self.nodes: list[Node] = []
+        self._known: dict[Node, int] = {}
+        self.share = share
 
     def _put(self, node: Node) -> Ref:
-        k = self.known.get(node)
-        if k is None:
-            k = self.known[node] = len(self.nodes)
+        k = self._known.get(node)
+        if k is None or not (self.share or node.op in ("input", "const", "sin", "cos")):
+            k = self._known[node] = len(self.nodes)
             self.nodes.append(node)
         return Ref(k)
 
@@ -180,6 +183,7 @@ class Builder:
         return self._put(Node("input", (port, element)))
 
     def const(self, value: float) -> Ref:
+        value = float(value)
         ref = self._put(Node("const", (), abs(value)))
         return -ref if value < 0 else ref
 
@@ -267,3 +271,103 @@ class Builder:
             tuple(nodes),
             tuple(tuple(Ref(place[r.node], r.negative) for r in refs) for refs in results),
         )
+
+    def operation(self, op: str, x: Sequence[Ref]) -> Ref:
+        """The operation of that name on the given arguments."""
+        if op == "add":
+            return self.add(x[0], x[1])
+        if op == "sub":
+            return self.add(x[0], -x[1])
+        if op == "mul":
+            return self.mul(x[0], x[1])
+        if op == "div":
+            return self.div(x[0], x[1])
+        return self.unary(op, x[0])
+
+    def cone(self, refs: Sequence[Ref], leaves: set[int]) -> list[int]:
+        """The nodes that the references need, in order of evaluation; what is among the leaves is not looked into."""
+        needed: set[int] = set()
+        todo = [r.node for r in refs]
+        while todo:
+            k = todo.pop()
+            if k not in needed:
+                needed.add(k)
+                if k not in leaves and self.nodes[k].op != "input":
+                    todo.extend(self.nodes[k].args)
+        return sorted(needed)
+
+    def replace(self, refs: Sequence[Ref], old: Sequence[Ref], new: Sequence[Ref]) -> list[Ref]:
+        """The references with some nodes (`old`) replaced by others."""
+        place = {o.node: (-n if o.negative else n) for o, n in zip(old, new, strict=True)}
+        for k in self.cone(refs, set(place)):
+            node = self.nodes[k]
+            if k in place:
+                continue
+            if node.op in ("input", "const"):
+                place[k] = Ref(k)
+            else:
+                place[k] = self.operation(node.op, [place[a] for a in node.args])
+        return [-place[r.node] if r.negative else place[r.node] for r in refs]
+
+
+class Symbol:
+    """A scalar that writes down what is done to it: the operand on which formulations are traced."""
+
+    __array_ufunc__ = None
+    __slots__ = ("builder", "ref")
+
+    def __init__(self, builder: Builder, ref: Ref):
+        self.builder = builder
+        self.ref = ref
+
+    def _ref(self, other: Any) -> Ref:
+        return other.ref if other.__class__ is Symbol else self.builder.const(other)
+
+    def __add__(self, o: Any) -> Symbol:
+        return Symbol(self.builder, self.builder.add(self.ref, self._ref(o)))
+
+    __radd__ = __add__
+
+    def __sub__(self, o: Any) -> Symbol:
+        return Symbol(self.builder, self.builder.add(self.ref, -self._ref(o)))
+
+    def __rsub__(self, o: Any) -> Symbol:
+        return Symbol(self.builder, self.builder.add(self._ref(o), -self.ref))
+
+    def __mul__(self, o: Any) -> Symbol:
+        return Symbol(self.builder, self.builder.mul(self.ref, self._ref(o)))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, o: Any) -> Symbol:
+        return Symbol(self.builder, self.builder.div(self.ref, self._ref(o)))
+
+    def __rtruediv__(self, o: Any) -> Symbol:
+        return Symbol(self.builder, self.builder.div(self._ref(o), self.ref))
+
+    def __neg__(self) -> Symbol:
+        return Symbol(self.builder, -self.ref)
+
+    def __pos__(self) -> Symbol:
+        return self
+
+    def _unary(self, op: str) -> Symbol:
+        return Symbol(self.builder, self.builder.unary(op, self.ref))
+
+    def sin(self) -> Symbol:
+        return self._unary("sin")
+
+    def cos(self) -> Symbol:
+        return self._unary("cos")
+
+    def sqrt(self) -> Symbol:
+        return self._unary("sqrt")
+
+    def tanh(self) -> Symbol:
+        return self._unary("tanh")
+
+    def sign(self) -> Symbol:
+        return self._unary("sign")
+
+    def fabs(self) -> Symbol:
+        return self._unary("abs")

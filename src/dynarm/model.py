@@ -14,10 +14,9 @@ from .formulations import QUANTITIES as TABLED
 from .formulations import check_quantity
 from .formulations import formulation as tabled
 from .graph import Port
-from .quantities import QUANTITIES, Options, choose, expression, quantity_named
+from .quantities import QUANTITIES, Options, choose, graph, quantity_named
 from .robot.arm import Arm
 from .robot.chain import chain_of
-from .trace import graph_of
 
 Array = Any
 _REMEDIES = {"gravity": "compile with gravity='input' for it"}
@@ -127,8 +126,9 @@ class Model:
 
         def build() -> Any:
             chosen = choose(self.arm, word.name, wishes, options)
-            graph = graph_of(expression(self.arm, word.name, chosen, options))
-            return graph, {"formulation": {k: row.name for k, row in chosen.items()}}
+            return graph(self.arm, word.name, chosen, options), {
+                "formulation": {k: row.name for k, row in chosen.items()}
+            }
 
         recipe = (self.arm, options, sorted(wishes.items()))
         return kernel(recipe, word.name, word.inputs(n, options), word.outputs(n), build)

@@ -23,10 +23,10 @@ from .drive import drive_forces
 from .errors import InputError, KindError, UnknownName
 from .factorisation import LDL, factorise
 from .formulations import Formulation, applicable, formulation
-from .graph import Count, Port
+from .graph import Count, Graph, Port
 from .robot.arm import Arm
 from .robot.chain import Chain, Step, chain_of, pose, tidy
-from .trace import Expression, count_written, express, graph_of, jacobian, substitute, symbols
+from .trace import fresh_symbols, jacobian, substitute, trace_function
 
 Rows = list[list[Scalar]]
 
@@ -223,7 +223,7 @@ def _inverse_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
 
 def _forward_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
     n = scene.arm.n
-    held = symbols("held", n)
+    held = fresh_symbols(scene.q[0], 1, n)
     tau = scene.inverse_dynamics(scene.qd, held)
     partial = [*jacobian(tau, scene.q), *jacobian(tau, scene.qd)]
     flat = substitute([x for row in partial for x in row], held, scene.forward_dynamics())
@@ -340,10 +340,14 @@ def _mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
     return scene.with_armature(M), b
 
 
-def expression(
-    arm: Arm, quantity: str, chosen: Mapping[str, Formulation], options: Options = PLAIN
-) -> Expression:
-    """The symbols and expressions of a quantity, computed with the chosen formulations."""
+def graph(
+    arm: Arm,
+    quantity: str,
+    chosen: Mapping[str, Formulation],
+    options: Options = PLAIN,
+    share: bool = True,
+) -> Graph:
+    """The graph of a quantity, computed with the chosen formulations."""
     word = quantity_named(quantity)
     inputs = word.inputs(arm.n, options)
 
@@ -351,7 +355,7 @@ def expression(
         named = {port.name: values for port, values in zip(inputs, given, strict=True)}
         return word.compute(Scene(arm, options, chosen, named))
 
-    return express(inputs, word.outputs(arm.n), compute)
+    return trace_function(inputs, word.outputs(arm.n), compute, share)
 
 
 def quantity_named(name: str) -> Quantity:
@@ -383,9 +387,7 @@ def cheapest(arm: Arm, quantity: str, options: Options = PLAIN) -> Formulation:
     else:
         rows = applicable(quantity, chain_of(arm))
     bare = replace(options, friction=False)
-    totals = [
-        graph_of(expression(arm, quantity, {quantity: row}, bare)).count().total for row in rows
-    ]
+    totals = [graph(arm, quantity, {quantity: row}, bare).count().total for row in rows]
     return rows[totals.index(min(totals))]
 
 
@@ -410,8 +412,7 @@ def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
             f"{quantity} has no formulations of its own; it is built from {', '.join(uses) or 'none'}"
         )
     wishes = {quantity: formulation} if formulation is not None else {}
-    found = expression(arm, quantity, choose(arm, quantity, wishes))
-    simple = graph_of(found).count()
-    return Counted(
-        **{f.name: getattr(simple, f.name) for f in fields(Count)}, as_written=count_written(found)
-    )
+    chosen = choose(arm, quantity, wishes)
+    simple = graph(arm, quantity, chosen).count()
+    written = graph(arm, quantity, chosen, share=False).count()
+    return Counted(**{f.name: getattr(simple, f.name) for f in fields(Count)}, as_written=written)

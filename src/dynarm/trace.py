@@ -1,7 +1,8 @@
-"""Scalar functions -> expression graph and operation counts. The only door to CasADi (besides the optimiser).
+"""Scalar functions -> graph, and derivatives of what was traced. The only door to CasADi (besides the optimiser).
 
-CasADi folds zeros and ones and differentiates; `graph.Builder` then removes every repetition that CasADi does not
-see. What is traced for which word of the user stands in `quantities.py`.
+A function over scalars is run on `graph.Symbol`s, which write every operation into a `graph.Builder` once. CasADi
+differentiates: the part of the graph that is to be differentiated is rebuilt in SX, and the derivative's instructions
+are written back into the same builder, where whatever they share with the function itself is recognised.
 """
 
 from __future__ import annotations
@@ -13,11 +14,8 @@ from typing import Any
 import casadi as ca
 
 from .algebra import Scalar
-from .graph import Builder, Count, Graph, Port, Ref
+from .graph import Builder, Graph, Port, Ref, Symbol
 
-Symbols = list[Any]
-_MULTIPLICATIONS = (ca.OP_MUL, ca.OP_SQ, ca.OP_TWICE)
-_ADDITIONS = (ca.OP_ADD, ca.OP_SUB)
 _UNARY = {
     ca.OP_SQRT: "sqrt",
     ca.OP_SIN: "sin",
@@ -26,33 +24,18 @@ _UNARY = {
     ca.OP_SIGN: "sign",
     ca.OP_FABS: "abs",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """Symbols and what was computed from them: the common ancestor of graphs, casadi.Functions and counts."""
-
-    inputs: tuple[Port, ...]
-    symbols: tuple[Any, ...]  # one SX column an input
-    outputs: tuple[Port, ...]
-    values: tuple[Any, ...]  # one dense SX column an output, C order
-
-    def function(self, name: str = "f") -> Any:
-        """The casadi.Function of the expression as it was written."""
-        names = [p.name for p in self.inputs], [p.name for p in self.outputs]
-        if set(names[0]) & set(names[1]):
-            names = names[0], [f"{x}_out" for x in names[1]]
-        return ca.Function(name, list(self.symbols), list(self.values), *names)
-
-
-def symbols(name: str, size: int) -> Symbols:
-    """`size` fresh scalar symbols."""
-    return [ca.SX.sym(f"{name}{i}") for i in range(size)]
-
-
-def column(scalars: Iterable[Scalar]) -> Any:
-    """A dense SX column of scalars (plain numbers allowed)."""
-    return ca.densify(ca.vertcat(*(ca.SX(x) for x in scalars)))
+_SX = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "sqrt": ca.sqrt,
+    "sin": ca.sin,
+    "cos": ca.cos,
+    "tanh": ca.tanh,
+    "sign": ca.sign,
+    "abs": ca.fabs,
+}
 
 
 def flatten(nested: Any) -> list[Scalar]:
@@ -62,64 +45,104 @@ def flatten(nested: Any) -> list[Scalar]:
     return [nested]
 
 
-def express(
-    inputs: Sequence[Port], outputs: Sequence[Port], function: Callable[..., Any]
-) -> Expression:
-    """The expression of a function that takes one flat list of scalars an input and returns nested lists."""
-    given = [symbols(p.name, p.size) for p in inputs]
+def trace_function(
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    function: Callable[..., Any],
+    share: bool = True,
+) -> Graph:
+    """The graph of a function over scalars: one flat list of scalars an input, nested lists out.
+
+    share=False keeps every repetition as it was written.
+    """
+    build = Builder(share)
+    given = [
+        [Symbol(build, build.input(k, j)) for j in range(port.size)]
+        for k, port in enumerate(inputs)
+    ]
     found = function(*given)
     if len(outputs) == 1:
         found = (found,)
-    columns = tuple(column(flatten(x)) for x in found)
-    for port, value in zip(outputs, columns, strict=True):
-        if value.numel() != port.size:
+    results = [[_ref(build, x) for x in flatten(value)] for value in found]
+    for port, refs in zip(outputs, results, strict=True):
+        if len(refs) != port.size:
             raise AssertionError(
-                f"output {port.name} has {value.numel()} entries, its port {port.size}"
+                f"output {port.name} has {len(refs)} entries, its port {port.size}"
             )
-    return Expression(tuple(inputs), tuple(column(x) for x in given), tuple(outputs), columns)
+    return build.finish(inputs, outputs, results)
 
 
-def trace_function(
-    inputs: Sequence[Port], outputs: Sequence[Port], function: Callable[..., Any]
-) -> Graph:
-    """The graph of a function over scalars: one flat list of scalars an input, nested lists out."""
-    return graph_of(express(inputs, outputs, function))
+def _ref(build: Builder, x: Scalar) -> Ref:
+    return x.ref if isinstance(x, Symbol) else build.const(x)
 
 
-def jacobian(values: Sequence[Scalar], variables: Sequence[Scalar]) -> list[list[Scalar]]:
-    """d values_i / d variables_j by automatic differentiation."""
-    J = ca.densify(ca.jacobian(column(values), column(variables)))
-    flat = J.elements()
-    rows = len(values)
-    return [[flat[i + rows * j] for j in range(len(variables))] for i in range(rows)]
+def jacobian(values: Sequence[Scalar], variables: Sequence[Symbol]) -> list[list[Scalar]]:
+    """d values_i / d variables_j by automatic differentiation; entries that vanish are 0."""
+    build = variables[0].builder
+    traced = {i: v for i, v in enumerate(values) if isinstance(v, Symbol)}
+    J: list[list[Scalar]] = [[0] * len(variables) for _ in values]
+    if not traced:
+        return J
+    leaves = {v.ref.node for v in variables}
+    cone = build.cone([v.ref for v in traced.values()], leaves)
+    work: dict[int, Any] = {}
+    names: list[int] = []  # the nodes behind the symbols of the SX function
+    for k in cone:
+        node = build.nodes[k]
+        if k in leaves or node.op == "input":
+            work[k] = ca.SX.sym(f"x{k}")
+            names.append(k)
+        elif node.op == "const":
+            work[k] = ca.SX(node.value)
+        else:
+            work[k] = _SX[node.op](*(work[a] for a in node.args))
+    column = ca.vertcat(
+        *(-work[v.ref.node] if v.ref.negative else work[v.ref.node] for v in traced.values())
+    )
+    wanted = [work.get(v.ref.node, ca.SX.sym("unused")) for v in variables]
+    derivative = ca.jacobian(column, ca.vertcat(*wanted))
+    rows, columns = derivative.sparsity().get_triplet()
+    f = ca.Function(
+        "d", [ca.vertcat(*(work[k] for k in names))], [ca.vertcat(*derivative.nonzeros())]
+    )
+    refs = _write_back(build, f, [[Ref(k) for k in names]])[0]
+    places = list(traced)
+    for i, j, ref in zip(rows, columns, refs, strict=True):
+        sign = -1 if variables[j].ref.negative else 1
+        J[places[i]][j] = Symbol(build, ref if sign == 1 else -ref)
+    return J
 
 
 def substitute(
-    values: Sequence[Scalar], old: Sequence[Scalar], new: Sequence[Scalar]
+    values: Sequence[Scalar], old: Sequence[Symbol], new: Sequence[Scalar]
 ) -> list[Scalar]:
     """The values with old symbols replaced by new expressions."""
-    return list(ca.densify(ca.substitute(column(values), column(old), column(new))).elements())
+    build = old[0].builder
+    refs = [_ref(build, v) for v in values]
+    replaced = build.replace(refs, [o.ref for o in old], [_ref(build, n) for n in new])
+    return [Symbol(build, r) for r in replaced]
 
 
-def graph_of(expression: Expression) -> Graph:
-    """The expression as a list of operations, none of them twice."""
-    f = expression.function()
-    build = Builder()
+def fresh_symbols(like: Symbol, name: int, size: int) -> list[Symbol]:
+    """Symbols that stand for something substituted later; `name` keeps them apart from real inputs."""
+    return [Symbol(like.builder, like.builder.input(-name, j)) for j in range(size)]
+
+
+def _write_back(build: Builder, f: Any, inputs: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
+    """The outputs of a casadi.Function, its instructions added to a builder."""
     work: dict[int, Ref] = {}
-    results: list[list[Ref]] = [[Ref(0)] * p.size for p in expression.outputs]
+    results: list[list[Ref]] = [[Ref(0)] * f.numel_out(k) for k in range(f.n_out())]
     for k in range(f.n_instructions()):
-        op = f.instruction_id(k)
-        out = f.instruction_output(k)
-        args = f.instruction_input(k)
+        op, out, args = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
         if op == ca.OP_OUTPUT:
             results[out[0]][out[1]] = work[args[0]]
         elif op == ca.OP_INPUT:
-            work[out[0]] = build.input(args[0], args[1])
+            work[out[0]] = inputs[args[0]][args[1]]
         elif op == ca.OP_CONST:
             work[out[0]] = build.const(f.instruction_constant(k))
         else:
             work[out[0]] = _operation(build, op, [work[a] for a in args])
-    return build.finish(expression.inputs, expression.outputs, results)
+    return results
 
 
 def _operation(build: Builder, op: int, x: list[Ref]) -> Ref:
@@ -128,7 +151,7 @@ def _operation(build: Builder, op: int, x: list[Ref]) -> Ref:
     if op == ca.OP_ADD:
         return build.add(x[0], x[1])
     if op == ca.OP_SUB:
-        return build.sub(x[0], x[1])
+        return build.add(x[0], -x[1])
     if op == ca.OP_NEG:
         return -x[0]
     if op == ca.OP_SQ:
@@ -144,33 +167,44 @@ def _operation(build: Builder, op: int, x: list[Ref]) -> Ref:
     raise AssertionError(f"CasADi operation {op} has no counterpart in the graph")
 
 
-def count_written(expression: Expression) -> Count:
-    """Operations of the expression as it was written: zeros and ones folded, repetitions kept."""
-    f = expression.function()
-    tally: dict[int, int] = {}
-    depth: dict[int, int] = {}
-    longest = 0
-    for k in range(f.n_instructions()):
-        op = f.instruction_id(k)
-        out, args = f.instruction_output(k), f.instruction_input(k)
-        tally[op] = tally.get(op, 0) + 1
-        if op == ca.OP_OUTPUT:
-            longest = max(longest, depth[args[0]])
-        elif op in (ca.OP_INPUT, ca.OP_CONST):
-            depth[out[0]] = 0
+# ---- CasADi's own view, for optimal control and the optimiser
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """Symbols and what was computed from them, in CasADi's SX."""
+
+    inputs: tuple[Port, ...]
+    symbols: tuple[Any, ...]  # one SX column an input
+    outputs: tuple[Port, ...]
+    values: tuple[Any, ...]  # one dense SX column an output, C order
+
+    def function(self, name: str = "f") -> Any:
+        """The casadi.Function of the expression."""
+        names = [p.name for p in self.inputs], [p.name for p in self.outputs]
+        if set(names[0]) & set(names[1]):
+            names = names[0], [f"{x}_out" for x in names[1]]
+        return ca.Function(name, list(self.symbols), list(self.values), *names)
+
+
+def column(scalars: Iterable[Scalar]) -> Any:
+    """A dense SX column of scalars (plain numbers allowed)."""
+    return ca.densify(ca.vertcat(*(ca.SX(x) for x in scalars)))
+
+
+def express(graph: Graph) -> Expression:
+    """A graph in CasADi's symbols."""
+    given = [ca.SX.sym(p.name, p.size) for p in graph.inputs]
+    work: list[Any] = []
+    for node in graph.nodes:
+        if node.op == "input":
+            work.append(given[node.args[0]][node.args[1]])
+        elif node.op == "const":
+            work.append(ca.SX(node.value))
         else:
-            free = op in (ca.OP_NEG, ca.OP_SIN, ca.OP_COS)
-            depth[out[0]] = max(depth[a] for a in args) + (not free)
-
-    def sum_of(ops: Iterable[int]) -> int:
-        return sum(tally.get(op, 0) for op in ops)
-
-    return Count(
-        mul=sum_of(_MULTIPLICATIONS),
-        add=sum_of(_ADDITIONS),
-        div=sum_of((ca.OP_DIV, ca.OP_INV)),
-        sqrt=sum_of((ca.OP_SQRT,)),
-        sincos=max(tally.get(ca.OP_SIN, 0), tally.get(ca.OP_COS, 0)),
-        other=sum_of((ca.OP_TANH, ca.OP_SIGN, ca.OP_FABS)),
-        depth=longest,
+            work.append(_SX[node.op](*(work[a] for a in node.args)))
+    values = tuple(
+        column(-work[r.node] if r.negative else work[r.node] for r in refs)
+        for refs in graph.results
     )
+    return Expression(graph.inputs, tuple(given), graph.outputs, values)
