@@ -36,6 +36,10 @@ class FileError(DynarmError, OSError):
     """A file that is missing, cannot be read or cannot be written."""
 
 
+class FileMissing(FileError, FileNotFoundError):
+    """A file that does not exist."""
+
+
 class FormatError(DynarmError, ValueError):
     """A file whose content is broken or describes something that dynarm does not support."""
 

@@ -7,6 +7,7 @@ What a function of each quantity takes and gives (all over abstract scalars):
     mass_matrix(arm, pose)                         -> n rows of n; mirrored entries are the same object
     mass_matrix_and_bias(arm, pose, qd)            -> (rows, forces)
     coriolis_tensor(arm, pose)                     -> C[i][j][k], symmetric in j, k
+    forward_dynamics(arm, pose, qd, tau, wrench, armature) -> n accelerations
 
 `arm` is a `robot.chain.Chain`, or, where parameters == "minimal", what the minimal parameters make of it.
 """
@@ -17,11 +18,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from . import articulated_body
 from .errors import InputError, UnknownName
-from .papers import newton_euler_lin1995
+from .papers import (
+    lagrange_turney1980,
+    modified_newton_euler_turney1980,
+    newton_euler_lin1995,
+    newton_euler_turney1980,
+)
+from .papers.strobing_turney1980 import strobed_coriolis_tensor, strobed_mass_matrix
 from .robot.chain import Chain
+from .robot.standard import without_centre
 
-QUANTITIES = ("inverse_dynamics", "bias", "mass_matrix", "mass_matrix_and_bias", "coriolis_tensor")
+QUANTITIES = (
+    "inverse_dynamics",
+    "bias",
+    "mass_matrix",
+    "mass_matrix_and_bias",
+    "coriolis_tensor",
+    "forward_dynamics",
+)
+PAIRS = {  # quantities that a pair of others gives: side by side, or by L D L' of the first with the second
+    "mass_matrix_and_bias": ("mass_matrix", "bias"),
+    "forward_dynamics": ("mass_matrix", "inverse_dynamics"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +51,11 @@ class Formulation:
     quantity: str
     name: str
     paper: str
-    function: Callable[..., Any]
+    function: Callable[..., Any] | None
     parameters: str = "natural"  # or "minimal"
     automatic: bool = True  # False: never tried unasked, because it is O(n^3) or worse
     refuses: Callable[[Any], str | None] = lambda chain: None  # why it does not apply to a chain
+    parts: tuple[Formulation, ...] = ()  # of a pair, which has no function of its own
 
 
 def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,6 +69,12 @@ def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
 
 TABLE: tuple[Formulation, ...] = (
     Formulation(
+        "forward_dynamics",
+        "articulated_body",
+        "featherstone1983",
+        articulated_body.forward_dynamics,
+    ),
+    Formulation(
         "inverse_dynamics",
         "newton_euler_driving_axis",
         "lin1995",
@@ -59,18 +86,92 @@ TABLE: tuple[Formulation, ...] = (
         "lin1995",
         bias_of(newton_euler_lin1995.inverse_dynamics),
     ),
+    Formulation(
+        "inverse_dynamics",
+        "lagrange",
+        "turney1980",
+        lagrange_turney1980.inverse_dynamics,
+        automatic=False,
+        refuses=without_centre,
+    ),
+    Formulation(
+        "inverse_dynamics",
+        "newton_euler",
+        "turney1980",
+        newton_euler_turney1980.inverse_dynamics,
+        refuses=without_centre,
+    ),
+    Formulation(
+        "inverse_dynamics",
+        "modified_newton_euler",
+        "turney1980",
+        modified_newton_euler_turney1980.inverse_dynamics,
+        refuses=without_centre,
+    ),
+    Formulation(
+        "bias",
+        "lagrange",
+        "turney1980",
+        bias_of(lagrange_turney1980.inverse_dynamics),
+        automatic=False,
+        refuses=without_centre,
+    ),
+    Formulation(
+        "bias",
+        "newton_euler",
+        "turney1980",
+        bias_of(newton_euler_turney1980.inverse_dynamics),
+        refuses=without_centre,
+    ),
+    Formulation(
+        "bias",
+        "modified_newton_euler",
+        "turney1980",
+        bias_of(modified_newton_euler_turney1980.inverse_dynamics),
+        refuses=without_centre,
+    ),
+    Formulation(
+        "mass_matrix",
+        "lagrange",
+        "turney1980",
+        lagrange_turney1980.mass_matrix,
+        automatic=False,
+        refuses=without_centre,
+    ),
+    Formulation(
+        "mass_matrix",
+        "strobed",
+        "turney1980",
+        strobed_mass_matrix(modified_newton_euler_turney1980.inverse_dynamics),
+        automatic=False,
+        refuses=without_centre,
+    ),
+    Formulation(
+        "coriolis_tensor",
+        "lagrange",
+        "turney1980",
+        lagrange_turney1980.coriolis_tensor,
+        automatic=False,
+        refuses=without_centre,
+    ),
+    Formulation(
+        "coriolis_tensor",
+        "strobed",
+        "turney1980",
+        strobed_coriolis_tensor(modified_newton_euler_turney1980.inverse_dynamics),
+        automatic=False,
+        refuses=without_centre,
+    ),
 )
-
-
-PAIRS = ("mass_matrix", "bias")
 
 
 def formulations(quantity: str) -> tuple[str, ...]:
     """The names of the formulations of a quantity."""
     check_quantity(quantity)
     names = [row.name for row in TABLE if row.quantity == quantity]
-    if quantity == "mass_matrix_and_bias":
-        names += [f"{a}+{b}" for a in formulations(PAIRS[0]) for b in formulations(PAIRS[1])]
+    if quantity in PAIRS:
+        first, second = PAIRS[quantity]
+        names += [f"{a}+{b}" for a in formulations(first) for b in formulations(second)]
     return tuple(names)
 
 
@@ -96,24 +197,22 @@ def _row(quantity: str, name: str) -> Formulation:
         if row.quantity == quantity and row.name == name:
             return row
     parts = name.split("+") if isinstance(name, str) else []
-    if quantity == "mass_matrix_and_bias" and len(parts) == 2:
-        return _pair(_row(PAIRS[0], parts[0]), _row(PAIRS[1], parts[1]))
+    if quantity in PAIRS and len(parts) == 2:
+        first, second = (_row(q, part) for q, part in zip(PAIRS[quantity], parts, strict=True))
+        return _pair(quantity, first, second)
     raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))
 
 
-def _pair(first: Formulation, second: Formulation) -> Formulation:
-    """A mass matrix and a bias vector side by side; what they share is found in the graph."""
-
-    def both(arm: Any, pose: Any, qd: Sequence[Any]) -> Any:
-        return first.function(arm, pose), second.function(arm, pose, qd)
-
+def _pair(quantity: str, first: Formulation, second: Formulation) -> Formulation:
+    """Two formulations that together give a quantity; what they share is found in the graph."""
     return Formulation(
-        "mass_matrix_and_bias",
+        quantity,
         f"{first.name}+{second.name}",
         f"{first.paper}, {second.paper}",
-        both,
+        None,
         automatic=first.automatic and second.automatic,
         refuses=lambda chain: first.refuses(chain) or second.refuses(chain),
+        parts=(first, second),
     )
 
 

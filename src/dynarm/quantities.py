@@ -22,7 +22,7 @@ from .algebra import ZERO, Mat3, Scalar, Vec3, add, mul, sub
 from .drive import drive_forces
 from .errors import InputError, KindError, UnknownName
 from .factorisation import LDL, factorise
-from .formulations import Formulation, applicable, formulation
+from .formulations import PAIRS, Formulation, applicable, formulation
 from .graph import Count, Graph, Port
 from .robot.arm import Arm
 from .robot.chain import Chain, Step, chain_of, pose, tidy
@@ -116,33 +116,42 @@ class Scene:
         force = R @ Vec3(*w[:3])
         return force, R @ Vec3(*w[3:]) + p.cross(force)
 
-    def inverse_dynamics(
-        self, qd: Sequence[Scalar], qdd: Sequence[Scalar], drive: bool = True
-    ) -> list[Scalar]:
-        """Joint forces by the chosen formulation, with the drives' share where the model has it."""
-        row = self.chosen["inverse_dynamics"]
-        tau = row.function(self.chain, self.pose, qd, qdd, self.wrench)
-        if drive and self.options.friction:
-            tau = [
-                add(x, y) for x, y in zip(tau, drive_forces(self.arm.joints, qd, qdd), strict=True)
-            ]
-        return list(tau)
+    def run(self, row: Formulation, *state: Any) -> Any:
+        """A formulation's answer for this arm."""
+        assert row.function is not None
+        return row.function(body_of(self.arm, self.chain, row), self.pose, *state)
+
+    def drive(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        """The drives' share of the joint forces, where the model has it."""
+        if not self.options.friction:
+            return self.still
+        return drive_forces(self.arm.joints, qd, qdd)
+
+    def inverse_dynamics(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        """Rigid-body joint forces by the chosen formulation."""
+        return list(self.run(self.chosen["inverse_dynamics"], qd, qdd, self.wrench))
+
+    def forces(self, qdd: Sequence[Scalar]) -> list[Scalar]:
+        """Joint forces, the drives included, for an acceleration."""
+        return _plus(self.inverse_dynamics(self.qd, qdd), self.drive(self.qd, qdd))
 
     def bias(self) -> list[Scalar]:
         """Rigid-body bias forces by the chosen formulation."""
-        return list(self.chosen["bias"].function(self.chain, self.pose, self.qd))
+        return list(self.run(self.chosen["bias"], self.qd))
+
+    @cached_property
+    def armature(self) -> list[Scalar]:
+        return [j.armature if self.options.friction else 0 for j in self.arm.joints]
 
     def with_armature(self, M: Rows) -> Rows:
-        if not self.options.friction:
-            return M
         return [
-            [add(x, self.arm.joints[i].armature) if i == j else x for j, x in enumerate(row)]
+            [add(x, self.armature[i]) if i == j else x for j, x in enumerate(row)]
             for i, row in enumerate(M)
         ]
 
     @cached_property
     def mass_matrix(self) -> Rows:
-        return self.with_armature(self.chosen["mass_matrix"].function(self.chain, self.pose))
+        return self.with_armature(self.run(self.chosen["mass_matrix"]))
 
     @cached_property
     def factors(self) -> LDL:
@@ -152,11 +161,40 @@ class Scene:
     def still(self) -> list[Scalar]:
         return [0] * self.arm.n
 
-    def forward_dynamics(self) -> list[Scalar]:
-        resisting = self.inverse_dynamics(self.qd, self.still)
-        return self.factors.solve(
-            [sub(t, b) for t, b in zip(self.given["tau"], resisting, strict=True)]
-        )
+    def solved_dynamics(self) -> list[Scalar]:
+        """Accelerations by L D L' of the mass matrix."""
+        return self.factors.solve(_minus(self.given["tau"], self.forces(self.still)))
+
+
+def _plus(x: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+    return [add(a, b) for a, b in zip(x, y, strict=True)]
+
+
+def _minus(x: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+    return [sub(a, b) for a, b in zip(x, y, strict=True)]
+
+
+def _mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
+    row = scene.chosen["mass_matrix_and_bias"]
+    if row.parts:
+        M, b = scene.run(row.parts[0]), scene.run(row.parts[1], scene.qd)
+    else:
+        M, b = scene.run(row, scene.qd)
+    return scene.with_armature(M), b
+
+
+def _forward_dynamics(scene: Scene) -> list[Scalar]:
+    row = scene.chosen["forward_dynamics"]
+    if row.parts:
+        parts = dict(zip(PAIRS["forward_dynamics"], row.parts, strict=True))
+        return replace(scene, chosen=parts).solved_dynamics()
+    tau = _minus(scene.given["tau"], scene.drive(scene.qd, scene.still))
+    return list(scene.run(row, scene.qd, tau, scene.wrench, scene.armature))
+
+
+def body_of(arm: Arm, chain: Chain, row: Formulation) -> Any:
+    """What a formulation wants to see of the arm: the chain, or what the minimal parameters make of it."""
+    return chain
 
 
 def constant_frame(T: np.ndarray) -> kinematics.Frame:
@@ -217,16 +255,16 @@ def _kinetic_energy(scene: Scene) -> Scalar:
 
 
 def _inverse_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
-    tau = scene.inverse_dynamics(scene.qd, scene.given["qdd"])
+    tau = scene.forces(scene.given["qdd"])
     return jacobian(tau, scene.q), jacobian(tau, scene.qd), scene.mass_matrix
 
 
 def _forward_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
     n = scene.arm.n
     held = fresh_symbols(scene.q[0], 1, n)
-    tau = scene.inverse_dynamics(scene.qd, held)
+    tau = scene.forces(held)
     partial = [*jacobian(tau, scene.q), *jacobian(tau, scene.qd)]
-    flat = substitute([x for row in partial for x in row], held, scene.forward_dynamics())
+    flat = substitute([x for row in partial for x in row], held, scene.solved_dynamics())
     rows = [flat[k * n : (k + 1) * n] for k in range(2 * n)]
     dq, dqd = rows[:n], rows[n:]
     unit = [[1 if i == j else 0 for i in range(n)] for j in range(n)]
@@ -246,7 +284,7 @@ QUANTITIES: dict[str, Quantity] = {
             "inverse_dynamics",
             ("q", "qd", "qdd"),
             _vector("tau"),
-            lambda s: s.inverse_dynamics(s.qd, s.given["qdd"]),
+            lambda s: s.forces(s.given["qdd"]),
             takes_wrench=True,
             uses=("inverse_dynamics",),
         ),
@@ -254,9 +292,9 @@ QUANTITIES: dict[str, Quantity] = {
             "forward_dynamics",
             ("q", "qd", "tau"),
             _vector("qdd"),
-            Scene.forward_dynamics,
+            _forward_dynamics,
             takes_wrench=True,
-            uses=("mass_matrix", "inverse_dynamics"),
+            uses=("forward_dynamics",),
         ),
         Quantity(
             "mass_matrix",
@@ -271,7 +309,7 @@ QUANTITIES: dict[str, Quantity] = {
             "gravity",
             ("q",),
             _vector("g"),
-            lambda s: s.inverse_dynamics(s.still, s.still, drive=False),
+            lambda s: s.inverse_dynamics(s.still, s.still),
             uses=("inverse_dynamics",),
         ),
         Quantity(
@@ -286,7 +324,7 @@ QUANTITIES: dict[str, Quantity] = {
             "coriolis_tensor",
             ("q",),
             lambda n: (Port("C", (n, n, n)),),
-            lambda s: s.chosen["coriolis_tensor"].function(s.chain, s.pose),
+            lambda s: s.run(s.chosen["coriolis_tensor"]),
             feels_gravity=False,
             uses=("coriolis_tensor",),
         ),
@@ -294,7 +332,7 @@ QUANTITIES: dict[str, Quantity] = {
             "mass_matrix_and_bias",
             ("q", "qd"),
             lambda n: (Port("M", (n, n)), Port("b", (n,))),
-            lambda s: _mass_matrix_and_bias(s),
+            _mass_matrix_and_bias,
             uses=("mass_matrix_and_bias",),
         ),
         Quantity("kinetic_energy", ("q", "qd"), _fixed("T"), _kinetic_energy, feels_gravity=False),
@@ -333,11 +371,6 @@ QUANTITIES: dict[str, Quantity] = {
         ),
     )
 }
-
-
-def _mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
-    M, b = scene.chosen["mass_matrix_and_bias"].function(scene.chain, scene.pose, scene.qd)
-    return scene.with_armature(M), b
 
 
 def graph(
@@ -380,12 +413,10 @@ def choose(
 
 def cheapest(arm: Arm, quantity: str, options: Options = PLAIN) -> Formulation:
     """The formulation with the fewest multiplications and additions for this very robot."""
-    if quantity == "mass_matrix_and_bias":
-        pair = "+".join(cheapest(arm, part, options).name for part in ("mass_matrix", "bias"))
-        rows = [row for row in applicable(quantity, chain_of(arm)) if "+" not in row.name]
+    rows = applicable(quantity, chain_of(arm))
+    if quantity in PAIRS:
+        pair = "+".join(cheapest(arm, part, options).name for part in PAIRS[quantity])
         rows.append(formulation(quantity, pair))
-    else:
-        rows = applicable(quantity, chain_of(arm))
     bare = replace(options, friction=False)
     totals = [graph(arm, quantity, {quantity: row}, bare).count().total for row in rows]
     return rows[totals.index(min(totals))]

@@ -1,0 +1,9 @@
+"""From a graph to machine code to a NumPy gufunc."""
+
+from __future__ import annotations
+
+from . import cache
+from .gufunc import load_object
+from .llvm import compile_graph
+
+__all__ = ["cache", "compile_graph", "load_object"]

@@ -53,7 +53,9 @@ class Program:
 
     steps: tuple[Piece | Call, ...]
     constants: dict[int, float]
-    fixed: tuple[tuple[int, float], ...]  # output slots that hold a constant, written once before the loop
+    fixed: tuple[
+        tuple[int, float], ...
+    ]  # output slots that hold a constant, written once before the loop
     inputs: tuple[int, ...]  # first slot of each input port
     outputs: tuple[int, ...]
     slots: int
@@ -85,7 +87,10 @@ def fused_products(graph: Graph) -> frozenset[int]:
     able = {
         k
         for k, node in enumerate(nodes)
-        if node.op == "mul" and k not in kept and users[k] and all(nodes[u].op in ("add", "sub") for u in users[k])
+        if node.op == "mul"
+        and k not in kept
+        and users[k]
+        and all(nodes[u].op in ("add", "sub") for u in users[k])
     }
     rivals: dict[int, set[int]] = {k: set() for k in able}
     for node in nodes:
@@ -184,14 +189,21 @@ class _Layout:
         for index, batch in enumerate(batches):
             if isinstance(batch, Call):
                 steps.append(
-                    Call(batch.op, slot[batch.argument], tuple(slot[r] if r >= 0 else -1 for r in batch.results))
+                    Call(
+                        batch.op,
+                        slot[batch.argument],
+                        tuple(slot[r] if r >= 0 else -1 for r in batch.results),
+                    )
                 )
                 continue
-            out = [(slot[i.dest], i.dest, False) for i in batch if i.dest in slot] + stores.get(index, [])
+            out = [(slot[i.dest], i.dest, False) for i in batch if i.dest in slot] + stores.get(
+                index, []
+            )
             read = {a for ins in batch for a in ins.args} | {value for _, value, _ in out}
             loads = {a: slot[a] for a in read if a in slot and where.get(a) != index}
             if batch or out:
                 steps.append(Piece(loads, tuple(batch), tuple(out)))
+        size += 1  # the last slot takes results of calls that nobody wants
         return Program(tuple(steps), constants, tuple(fixed), tuple(inputs), tuple(outputs), size)
 
     def _batches(self) -> list[list[Instruction] | Call]:
@@ -223,7 +235,9 @@ class _Layout:
             count = max(1, -(-len(body) // self.piece))
             for i in range(count):
                 batches.append(body[i * len(body) // count : (i + 1) * len(body) // count])
-            batches += [Call(op, argument, tuple(results)) for (op, argument), results in calls.items()]
+            batches += [
+                Call(op, argument, tuple(results)) for (op, argument), results in calls.items()
+            ]
         return batches
 
     def _instruction(self, k: int, node: Node) -> Instruction:

@@ -22,9 +22,13 @@ _NOTHING = (0.0, (0.0, 0.0, 0.0), ((0.0, 0.0, 0.0),) * 3)
 
 def _number(what: str, value: Any) -> float:
     try:
+        if isinstance(value, (str, bytes, bool)):
+            raise TypeError
         number = float(value)
     except (TypeError, ValueError):
         raise KindError(f"{what} is {value!r}; give one number") from None
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise InputError(f"{what} is {number}; give a finite number")
     return number
@@ -33,14 +37,25 @@ def _number(what: str, value: Any) -> float:
 def numbers(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A finite float array of the given shape, or an error that says what came."""
     try:
-        array = np.array(value, dtype=float)
+        given = np.asarray(value)
+        if given.dtype.kind in "USb" or (given.dtype == object and _holds_text(given)):
+            raise TypeError
+        array = np.array(given, dtype=float)
     except (TypeError, ValueError):
-        raise KindError(f"{what} is {value!r}; give {shape} numbers") from None
+        text = repr(value)
+        text = text if len(text) <= 100 else text[:97] + "..."
+        raise KindError(f"{what} is {text}; give numbers in the shape {shape}") from None
+    except OverflowError:
+        raise InputError(f"{what} holds a number too large for float64; give finite numbers") from None
     if array.shape != shape:
         raise InputError(f"{what} has shape {array.shape}; give shape {shape}")
     if not np.isfinite(array).all():
         raise InputError(f"{what} holds NaN or infinity; give finite numbers")
     return array
+
+
+def _holds_text(array: np.ndarray) -> bool:
+    return any(isinstance(x, (str, bytes, bool)) for x in array.ravel())
 
 
 def pack_parameters(mass: float, com: Any, inertia: Any) -> np.ndarray:
@@ -230,6 +245,14 @@ def _rotation(axis: str, angle: float) -> np.ndarray:
     return T
 
 
+def inverse(T: np.ndarray) -> np.ndarray:
+    """The inverse of a pose."""
+    back = np.eye(4)
+    back[:3, :3] = T[:3, :3].T
+    back[:3, 3] = -T[:3, :3].T @ T[:3, 3]
+    return back
+
+
 def rigid(what: str, T: Any) -> np.ndarray:
     """A 4x4 pose, checked: rotation orthonormal and right-handed, last row 0 0 0 1."""
     T = numbers(what, T, (4, 4))
@@ -299,6 +322,29 @@ class Arm:
             put(self, key, tuple(T.ravel().tolist()))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {self.name!r}; give a non-empty string")
+        if self.origin is not None and len(self.origin.links) != len(joints):
+            raise InputError(
+                f"origin describes {len(self.origin.links)} links, the arm has {len(joints)} joints; pass origin=None"
+            )
+
+    @classmethod
+    def from_classic_dh(
+        cls,
+        joints: Sequence[Joint],
+        gravity: Any = (0.0, 0.0, -9.81),
+        name: str = "arm",
+        base: Any = None,
+        tool: Any = None,
+    ) -> Arm:
+        """The arm whose joints' numbers are meant in the classic (distal) convention.
+
+        Frame i stands in frame i-1 at Rz(theta) Tz(d) Tx(a) Rx(alpha), z of frame i-1 on joint i; mass, com and
+        inertia are in the distal frame i. base: pose of classic frame 0 in the user's base link; tool: pose of the
+        tool in classic frame n.
+        """
+        from .dh import from_classic_dh
+
+        return from_classic_dh(joints, gravity, name, base, tool)
 
     @property
     def n(self) -> int:
@@ -338,9 +384,11 @@ class Arm:
             return self.parameters
         rows = []
         for p, flat in zip(self.parameters, self.origin.frames, strict=True):
-            T = np.linalg.inv(np.array(flat).reshape(4, 4))  # internal frame in the URDF link frame
+            T = inverse(np.array(flat).reshape(4, 4))  # internal frame in the URDF link frame
             rows.append(move_parameters(p, T[:3, :3], T[:3, 3]))
-        return np.array(rows)
+        table = np.array(rows)
+        table.setflags(write=False)
+        return table
 
     @cached_property
     def size(self) -> float:

@@ -1,0 +1,1 @@
+"""dynarm and its peers, measured in one run: `python -m benchmarks`."""

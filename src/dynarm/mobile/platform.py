@@ -1,0 +1,172 @@
+"""A mobile manipulator's undercarriage as data: platform, wheels and the base on which the arm stands.
+
+Frame {v} stands at the platform's mass centre: x forward, y left, z up. The ground is level. Wheel centres lie at
+(x, y) in {v} and at the height of their radius.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, KindError, ModelError
+from ..robot.arm import Friction, numbers, rigid
+
+KINDS = ("fixed", "steered", "ackermann", "caster")
+Tensor = tuple[tuple[float, float, float], ...]
+_NO_INERTIA: Tensor = ((0.0, 0.0, 0.0),) * 3
+
+
+def _number(what: str, value: Any, above: float | None = None) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise KindError(f"{what} is {value!r}; give one number") from None
+    if not math.isfinite(number):
+        raise InputError(f"{what} is {number}; give a finite number")
+    if above is not None and not number > above:
+        raise ModelError(f"{what} is {number:g}; give a number greater than {above:g}")
+    return number
+
+
+def _not_negative(what: str, value: Any) -> float:
+    number = _number(what, value)
+    if number < 0:
+        raise ModelError(f"{what} is {number:g}; it cannot be negative")
+    return number
+
+
+def _inertia(what: str, value: Any) -> Tensor:
+    """A symmetric 3x3 tensor, given in full or by its diagonal."""
+    given = np.array(value, dtype=object)
+    table = np.diag(numbers(what, value, (3,))) if given.shape == (3,) else numbers(what, value, (3, 3))
+    if np.abs(table - table.T).max() > 1e-9 * max(np.abs(table).max(), 1e-300):
+        raise ModelError(f"{what} is not symmetric ({table.tolist()}); give Ixy = Iyx and so on")
+    return tuple(map(tuple, table.tolist()))
+
+
+@dataclass(frozen=True, slots=True)
+class Steering:
+    """Where the axles of 'ackermann' wheels meet: on the line x = axle, and on the axle of a reference wheel.
+
+    The reference wheel stands at (x, y) and is turned by phi; it may be one of the wheels or a thought one, as the
+    middle of a car's front axle.
+    """
+
+    x: float
+    y: float = 0.0
+    axle: float = 0.0
+
+    def __post_init__(self) -> None:
+        for key in ("x", "y", "axle"):
+            object.__setattr__(self, key, _number(f"steering {key}", getattr(self, key)))
+        if self.x == self.axle:
+            raise ModelError(
+                f"steering: the reference wheel stands on the line of axles (x = axle = {self.x:g}) and cannot turn "
+                "the platform; move one of them"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """The vehicle's body without wheels: mass, inertia about its mass centre in {v}, height of {v} above the ground."""
+
+    mass: float
+    inertia: Any
+    height: float
+    steering: Steering | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "mass", _not_negative("platform mass", self.mass))
+        put(self, "inertia", _inertia("platform inertia", self.inertia))
+        put(self, "height", _number("platform height", self.height, above=0.0))
+        if self.steering is not None and not isinstance(self.steering, Steering):
+            raise KindError(f"platform steering is {self.steering!r}; give mobile.Steering(...) or None")
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """One wheel.
+
+    kind       "fixed": rolls along `angle`. "steered": turned by ratio * phi + angle about its vertical diameter.
+               "ackermann": turned so that its axle meets the others (platform.steering). "caster": free to roll any
+               way, carries weight only; its mass counts as a point at the wheel's centre.
+    spin, turn inertia about the axle and about a diameter; default: those of a disk, m r^2/2 and m r^2/4
+    driven     False: `safe_speed` puts no drive torque on it
+    rolling    friction of the axle's bearing (speed: rad/s of the wheel); swivel: of the steering column
+    """
+
+    x: float
+    y: float
+    radius: float
+    mass: float = 0.0
+    kind: str = "fixed"
+    angle: float = 0.0
+    ratio: float = 1.0
+    spin: float | None = None
+    turn: float | None = None
+    driven: bool = True
+    rolling: Friction | None = None
+    swivel: Friction | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        label = f"wheel {self.name!r}" if self.name else "wheel"
+        if self.kind not in KINDS:
+            raise InputError(f"{label}: kind is {self.kind!r}; choose one of {', '.join(KINDS)}")
+        for key in ("x", "y", "angle", "ratio"):
+            put(self, key, _number(f"{label}: {key}", getattr(self, key)))
+        put(self, "radius", _number(f"{label}: radius", self.radius, above=0.0))
+        put(self, "mass", _not_negative(f"{label}: mass", self.mass))
+        for key, part in (("spin", 0.5), ("turn", 0.25)):
+            given = getattr(self, key)
+            disk = part * self.mass * self.radius**2
+            put(self, key, disk if given is None else _not_negative(f"{label}: {key}", given))
+        for key in ("rolling", "swivel"):
+            value = getattr(self, key)
+            if value is not None and not isinstance(value, Friction):
+                raise KindError(f"{label}: {key} is {value!r}; give dynarm.Friction(...) or None")
+        if self.kind == "steered" and self.ratio == 0:
+            raise ModelError(f"{label}: ratio is 0, so phi does not turn it; make it 'fixed'")
+
+    @property
+    def guides(self) -> bool:
+        """Whether it can take a force along its axle."""
+        return self.kind != "caster"
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What the arm stands on, fixed to the platform.
+
+    com: its mass centre in {v}, the paper's point 0, about which the interaction torque is taken. mount: 4x4 pose in
+    {v} of the arm's base link; default: upright at com.
+    """
+
+    mass: float = 0.0
+    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    inertia: Any = _NO_INERTIA
+    mount: Any = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "mass", _not_negative("base mass", self.mass))
+        com = numbers("base com", self.com, (3,))
+        put(self, "com", tuple(com.tolist()))
+        put(self, "inertia", _inertia("base inertia", self.inertia))
+        T = np.eye(4)
+        if self.mount is None:
+            T[:3, 3] = com
+        else:
+            T = rigid("base mount", np.reshape(np.asarray(self.mount, float), (4, 4)))
+        put(self, "mount", tuple(T.ravel().tolist()))
+
+    @property
+    def mount_pose(self) -> np.ndarray:
+        """4x4 pose of the arm's base link in {v}."""
+        return np.array(self.mount).reshape(4, 4)

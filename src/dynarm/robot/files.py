@@ -1,0 +1,148 @@
+"""Robots by name or path: the built-in catalogue, loading and saving."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ..errors import FileError, FileMissing, FormatError, InputError, KindError, UnknownName
+from .arm import Arm, warn_doubts
+from .toml_file import read_toml, write_toml
+
+MAX_BYTES = 64 * 2**20
+REFUSED = {
+    ".xacro": "a xacro macro file; expand it first: xacro {name} > {stem}.urdf",
+    ".xml": "an XML file, as MuJoCo's MJCF uses; export a URDF (if it is one already, rename it to {stem}.urdf)",
+    ".mjcf": "a MuJoCo MJCF file; export a URDF",
+    ".sdf": "an SDF file; convert it to a URDF",
+    ".world": "an SDF world; convert the robot in it to a URDF",
+}
+
+
+def catalogue() -> tuple[str, ...]:
+    """The names of the built-in robots."""
+    folder = resources.files(__package__) / "catalogue"
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load(
+    robot: str | os.PathLike[str],
+    base: str | None = None,
+    tip: str | None = None,
+    joints: Sequence[str] | None = None,
+    gravity: Any = None,
+    strict: bool = False,
+    allow_massless: bool = False,
+    freeze: bool = True,
+) -> Arm:
+    """The arm behind a built-in name or a path to a .urdf or .toml file.
+
+    base, tip        links between which the chain of a URDF is taken; default: the root, the only movable end
+    joints           the joint names of that chain in its order, as a check (and, without a tip, to choose the chain)
+    gravity          acceleration in the base link; default: (0, 0, -9.81), or what a .toml file says
+    strict           an impossible inertia is an error, not a warning
+    allow_massless   accept moving links without any inertia
+    freeze           hold movable joints off the chain at zero and merge their links; False: refuse them
+    """
+    path = _path(robot)
+    name, suffix = path.name, path.suffix.lower()
+    chain_options = {"base": base, "tip": tip, "joints": joints}
+    if suffix in REFUSED:
+        text = REFUSED[suffix].format(name=name, stem=name.split(".")[0])
+        raise FormatError(f"{path} is {text}")
+    if suffix == ".urdf":
+        from .urdf import arm_of_urdf
+
+        arm = arm_of_urdf(
+            _read(path),
+            str(path),
+            gravity=(0.0, 0.0, -9.81) if gravity is None else gravity,
+            allow_massless=allow_massless,
+            freeze=freeze,
+            **chain_options,  # type: ignore[arg-type]
+        )
+        return warn_doubts(arm, strict)
+    if any(value is not None for value in (base, tip)):
+        raise InputError(f"base and tip choose a chain of a URDF; '{robot}' is not one, leave them out")
+    if suffix == ".toml":
+        arm = read_toml(_read(path), str(path))
+    else:
+        arm = _built_in(path)
+    if joints is not None and tuple(joints) != arm.joint_names:
+        raise InputError(f"joints is {list(joints)}; robot '{arm.name}' has {list(arm.joint_names)}, in that order")
+    return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
+
+
+def _path(robot: Any) -> Path:
+    if isinstance(robot, bytes) or not isinstance(robot, (str, os.PathLike)) or not str(robot).strip():
+        raise KindError(f"robot is {robot!r}; give a built-in name (dynarm.catalogue()) or a path")
+    if "\0" in str(robot):
+        raise FileError(f"{str(robot)!r} holds a zero character; give a path")
+    return Path(robot)
+
+
+def _built_in(path: Path) -> Arm:
+    name = str(path)
+    known = catalogue()
+    if name in known:
+        file = resources.files(__package__) / "catalogue" / f"{name}.toml"
+        return read_toml(file.read_bytes(), f"built-in robot '{name}'")
+    if path.exists() or path.suffix or len(path.parts) > 1:
+        raise FormatError(f"'{path}' is neither a built-in robot nor a file ending in .urdf or .toml")
+    raise UnknownName("robot", name, known)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise FormatError(f"{path} has {size} bytes; a robot's file has at most {MAX_BYTES}")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise FileMissing(f"there is no file {path}; check the path") from None
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}; check the path") from None
+    if len(content) > MAX_BYTES:
+        raise FormatError(f"{path} has more than {MAX_BYTES} bytes; a robot's file is smaller")
+    return content
+
+
+def save(arm: Arm, path: str | os.PathLike[str]) -> None:
+    """Write the arm to x.toml or x.urdf; nothing is left half-written."""
+    target = _path(path)
+    suffix = target.suffix.lower()
+    if suffix == ".toml":
+        text = write_toml(arm)
+    elif suffix == ".urdf":
+        from .urdf_text import write_urdf
+
+        text = write_urdf(arm)
+    else:
+        raise FormatError(f"cannot save to '{target}'; end the name in .toml or .urdf")
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError("a name of the arm holds characters that UTF-8 cannot write; rename it") from None
+    _replace(Path(os.path.realpath(target)), content)
+
+
+def _replace(target: Path, content: bytes) -> None:
+    """Put the content under the name in one step, so that a reader sees the old file or the new one."""
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    try:
+        try:
+            with partial.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot write {target}: {error.strerror or error}; check folder and rights") from None

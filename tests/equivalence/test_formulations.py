@@ -1,0 +1,127 @@
+"""All formulations x random robots: each agrees with pinocchio, and so with all others, to the last digits."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from oracles.pinocchio_arm import pinocchio_model
+from strategies import random_states, sample_arms
+
+from dynarm.formulations import QUANTITIES, TABLE, Formulation
+from dynarm.quantities import body_of
+from dynarm.robot.chain import chain_of, pose
+
+TOLERANCE = 1e-12  # times the largest entry of the reference, or 1
+ARMS = list(sample_arms(seed=11, count=96, sizes=range(1, 9)))
+SAMPLES = 3
+
+
+def reference(quantity, twin, q, qd, qdd):
+    if quantity == "inverse_dynamics":
+        return twin.inverse_dynamics(q, qd, qdd)
+    if quantity == "bias":
+        return twin.bias(q, qd)
+    if quantity == "mass_matrix":
+        return twin.mass_matrix(q)
+    raise AssertionError(quantity)
+
+
+def evaluate(row: Formulation, body, steps, qd, qdd):
+    state = {"inverse_dynamics": (qd, qdd), "bias": (qd,), "mass_matrix": (), "mass_matrix_and_bias": (qd,)}
+    return row.function(body, steps, *state.get(row.quantity, ()))
+
+
+def stack(nested, samples):
+    """Nested lists of scalars or batches -> (samples, ...)."""
+    if isinstance(nested, (list, tuple)):
+        return np.stack([stack(x, samples) for x in nested], axis=1)
+    return np.broadcast_to(np.asarray(nested, float), (samples,))
+
+
+CASES = [row for row in TABLE if row.quantity in ("inverse_dynamics", "bias", "mass_matrix")]
+
+
+@pytest.fixture(scope="module")
+def references():
+    found = []
+    for k, arm in enumerate(ARMS):
+        rng = np.random.default_rng([5, k])
+        q, qd, qdd = random_states(rng, arm.n, SAMPLES)
+        twin = pinocchio_model(arm)
+        truth = {
+            name: np.array([reference(name, twin, *s) for s in zip(q, qd, qdd, strict=True)])
+            for name in ("inverse_dynamics", "bias", "mass_matrix")
+        }
+        found.append((arm, q, qd, qdd, truth))
+    return found
+
+
+@pytest.mark.parametrize("row", CASES, ids=lambda r: f"{r.quantity}-{r.name}")
+def test_agrees_with_pinocchio(row, references):
+    worst, refused = 0.0, Counter()
+    for arm, q, qd, qdd, truth in references:
+        chain = chain_of(arm)
+        if row.refuses(chain):
+            refused[row.refuses(chain)] += 1
+            continue
+        body = body_of(arm, chain, row)
+        got = stack(evaluate(row, body, pose(chain, q.T), qd.T, qdd.T), SAMPLES)
+        want = truth[row.quantity]
+        error = np.abs(got - want).max() / max(1.0, np.abs(want).max())
+        assert error <= TOLERANCE, f"{arm.name}: {error:.2e}"
+        worst = max(worst, error)
+    assert sum(refused.values()) < len(references) / 4, refused
+
+
+BOTH = [row for row in TABLE if row.quantity == "mass_matrix_and_bias"]
+
+
+@pytest.mark.parametrize("row", BOTH, ids=lambda r: r.name)
+def test_mass_matrix_and_bias_agree_with_pinocchio(row, references):
+    for arm, q, qd, _, truth in references:
+        chain = chain_of(arm)
+        M, b = row.function(chain, pose(chain, q.T), qd.T)
+        for got, name in ((M, "mass_matrix"), (b, "bias")):
+            want = truth[name]
+            error = np.abs(stack(got, SAMPLES) - want).max() / max(1.0, np.abs(want).max())
+            assert error <= TOLERANCE, f"{arm.name} {name}: {error:.2e}"
+
+
+TENSORS = [row for row in TABLE if row.quantity == "coriolis_tensor"]
+
+
+@pytest.mark.parametrize("row", TENSORS, ids=lambda r: r.name)
+def test_coriolis_tensor_gives_the_bias(row, references):
+    for arm, q, qd, _, truth in references:
+        chain = chain_of(arm)
+        C = stack(row.function(chain, pose(chain, q.T)), SAMPLES)
+        assert np.abs(C - C.swapaxes(2, 3)).max() <= TOLERANCE * max(1.0, np.abs(C).max())
+        twin = pinocchio_model(arm)
+        rest = np.array([twin.gravity(x) for x in q])
+        got = np.einsum("sijk,sj,sk->si", C, qd, qd) + rest
+        error = np.abs(got - truth["bias"]).max() / max(1.0, np.abs(truth["bias"]).max())
+        assert error <= TOLERANCE, f"{arm.name}: {error:.2e}"
+
+
+FORWARD = [row for row in TABLE if row.quantity == "forward_dynamics"]
+CONDITIONED = 1e-10  # forward dynamics loses what the mass matrix is ill-conditioned by
+
+
+@pytest.mark.parametrize("row", FORWARD, ids=lambda r: r.name)
+def test_forward_dynamics_undoes_inverse_dynamics(row, references):
+    solved = 0
+    for arm, q, qd, qdd, truth in references:
+        if np.linalg.eigvalsh(truth["mass_matrix"]).min() < 1e-6:
+            continue  # a massless first link leaves its joint without inertia
+        chain = chain_of(arm)
+        tau = truth["inverse_dynamics"]
+        got = stack(row.function(chain, pose(chain, q.T), qd.T, tau.T), SAMPLES)
+        assert np.abs(got - qdd).max() <= CONDITIONED * max(1.0, np.abs(qdd).max()), arm.name
+        solved += 1
+    assert solved > len(references) / 2
+
+
+def test_every_quantity_of_the_table_is_covered():
+    assert {row.quantity for row in CASES + BOTH + TENSORS + FORWARD} == set(QUANTITIES)
