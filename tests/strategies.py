@@ -54,7 +54,9 @@ def _kinds(rng: Rng, n: int, kinds: str | Sequence[str]) -> list[str]:
     return ["revolute" if k == "R" else "prismatic" for k in word]
 
 
-def _numbers(rng: Rng, n: int, wanted: Any, special: Sequence[float], low: float, high: float) -> list[float]:
+def _numbers(
+    rng: Rng, n: int, wanted: Any, special: Sequence[float], low: float, high: float
+) -> list[float]:
     """n numbers: 'generic', 'structured' (only special ones), 'mixed' (some of each), 'zero', or those given."""
     if not isinstance(wanted, str):
         values = [float(x) for x in wanted]
@@ -62,7 +64,11 @@ def _numbers(rng: Rng, n: int, wanted: Any, special: Sequence[float], low: float
         return values
     picked = [float(special[k]) for k in rng.integers(0, len(special), n)]
     free = rng.uniform(low, high, n)
-    take = {"generic": np.ones(n, bool), "structured": np.zeros(n, bool), "mixed": rng.random(n) < 0.5}
+    take = {
+        "generic": np.ones(n, bool),
+        "structured": np.zeros(n, bool),
+        "mixed": rng.random(n) < 0.5,
+    }
     if wanted == "zero":
         return [0.0] * n
     return [float(f) if t else p for f, t, p in zip(free, take[wanted], picked, strict=True)]
@@ -127,7 +133,9 @@ def _parallel_start(sign: float) -> Callable[[Rng, int], Arm]:
         k = int(rng.integers(1, n)) if n > 1 else 1
         twists = [0.0] + [0.0 if sign > 0 else math.pi] * (k - 1)
         twists += rng.uniform(-math.pi, math.pi, n - k).tolist()
-        return random_arm(rng, n, "mixed", twists, "generic", "z" if rng.random() < 0.5 else "generic")
+        return random_arm(
+            rng, n, "mixed", twists, "generic", "z" if rng.random() < 0.5 else "generic"
+        )
 
     return make
 
@@ -137,9 +145,16 @@ FAMILIES: dict[str, Callable[[Rng, int], Arm]] = {
     "mixed": lambda rng, n: random_arm(rng, n, "mixed", "generic", "generic", "generic"),
     "structured": lambda rng, n: random_arm(rng, n, "mixed", "structured", "mixed", "z"),
     "industrial": lambda rng, n: random_arm(rng, n, "R", "structured", "structured", "z"),
-    "half_structured": lambda rng, n: random_arm(rng, n, "mixed", "mixed", "mixed", "generic", base=True),
+    "half_structured": lambda rng, n: random_arm(
+        rng, n, "mixed", "mixed", "mixed", "generic", base=True
+    ),
     "leading_prismatic": lambda rng, n: random_arm(
-        rng, n, "P" * (k := int(rng.integers(1, n + 1))) + "R" * (n - k), "mixed", "mixed", "generic"
+        rng,
+        n,
+        "P" * (k := int(rng.integers(1, n + 1))) + "R" * (n - k),
+        "mixed",
+        "mixed",
+        "generic",
     ),
     "all_prismatic": lambda rng, n: random_arm(rng, n, "P", "mixed", "mixed", "generic"),
     "planar": lambda rng, n: random_arm(rng, n, "R", "zero", "mixed", "z"),
@@ -176,5 +191,101 @@ def arm_strategy(max_joints: int = 6) -> st.SearchStrategy[Arm]:
         return FAMILIES[family](np.random.default_rng(seed), n)
 
     return st.builds(
-        make, st.integers(0, 2**32 - 1), st.integers(1, max_joints), st.sampled_from(sorted(FAMILIES))
+        make,
+        st.integers(0, 2**32 - 1),
+        st.integers(1, max_joints),
+        st.sampled_from(sorted(FAMILIES)),
     )
+
+
+# ---- URDF text
+
+
+def _rpy(R: np.ndarray) -> tuple[float, float, float]:
+    """Roll, pitch, yaw of a rotation matrix."""
+    return (
+        math.atan2(R[2, 1], R[2, 2]),
+        math.atan2(-R[2, 0], math.hypot(R[2, 1], R[2, 2])),
+        math.atan2(R[1, 0], R[0, 0]),
+    )
+
+
+def _origin(rng: Rng, style: str, reach: float) -> str:
+    """An <origin>: free numbers, industrial ones (quarter turns, few offsets), or quarter turns written as 1.5708."""
+    if style == "generic":
+        xyz, rpy = rng.uniform(-reach, reach, 3), _rpy(random_rotation(rng))
+    else:
+        xyz = np.where(rng.random(3) < 0.5, 0.0, np.round(rng.uniform(-reach, reach, 3), 3))
+        turns = (
+            rng.integers(-1, 3, 3)
+            if style != "parallel"
+            else np.array([2 * rng.integers(0, 2), 0, 0])
+        )
+        quarter = 1.5708 if style == "rounded" else math.pi / 2
+        rpy = tuple(float(k) * quarter for k in turns)
+    numbers = [" ".join(repr(float(x)) for x in triple) for triple in (xyz, rpy)]
+    return f'<origin xyz="{numbers[0]}" rpy="{numbers[1]}"/>'
+
+
+def _inertial(rng: Rng) -> str:
+    mass, _, inertia = random_body(rng)
+    I = {
+        f"i{'xyz'[r]}{'xyz'[c]}": repr(float(inertia[r, c])) for r in range(3) for c in range(r, 3)
+    }
+    entries = " ".join(f'{key}="{value}"' for key, value in I.items())
+    return f'<inertial>{_origin(rng, "generic", 0.2)}<mass value="{mass!r}"/><inertia {entries}/></inertial>'
+
+
+def random_urdf(
+    rng: Rng,
+    n: int,
+    kinds: str | Sequence[str] = "mixed",
+    style: str = "generic",
+    *,
+    fixed: float = 0.3,
+    branches: float = 0.0,
+    name: str = "random",
+) -> str:
+    """The text of a URDF whose n movable joints form one chain, links link0 ... , joints joint1 ... jointn.
+
+    style      of axes and origins: 'generic', 'industrial', 'parallel' (all axes parallel or antiparallel), 'rounded'
+               (industrial, with quarter turns written as 1.5708: nearly parallel axes)
+    fixed      chance of a fixed joint with a massive link before each movable one
+    branches   chance of a side branch with a movable joint on each link; then load with tip=f'link{n}'
+    """
+    kind = _kinds(rng, n, kinds)
+    lines = [f'<robot name="{name}">', '<link name="link0"/>']
+    parent = "link0"
+    for i in range(1, n + 1):
+        if rng.random() < fixed:
+            lines += [
+                f'<link name="flange{i}">{_inertial(rng)}</link>',
+                f'<joint name="weld{i}" type="fixed"><parent link="{parent}"/><child link="flange{i}"/>'
+                f"{_origin(rng, style, 0.3)}</joint>",
+            ]
+            parent = f"flange{i}"
+        if style == "generic":
+            axis = rng.normal(size=3)
+        else:
+            axis = np.eye(3)[rng.integers(0, 3) if style != "parallel" else 2] * rng.choice(
+                [-1.0, 1.0]
+            )
+        word = kind[i - 1] if kind[i - 1] == "prismatic" or rng.random() < 0.7 else "continuous"
+        lines += [
+            f'<link name="link{i}">{_inertial(rng)}</link>',
+            f'<joint name="joint{i}" type="{word}"><parent link="{parent}"/><child link="link{i}"/>'
+            f'{_origin(rng, style, 0.5)}<axis xyz="{" ".join(repr(float(x)) for x in axis)}"/>'
+            f'<limit lower="-3" upper="3" velocity="2" effort="50"/></joint>',
+        ]
+        parent = f"link{i}"
+        if rng.random() < branches:
+            lines += [
+                f'<link name="side{i}">{_inertial(rng)}</link>',
+                f'<joint name="finger{i}" type="{"prismatic" if rng.random() < 0.5 else "revolute"}">'
+                f'<parent link="{parent}"/><child link="side{i}"/>{_origin(rng, style, 0.2)}<axis xyz="0 1 0"/>'
+                f'<limit lower="0" upper="1" velocity="1" effort="1"/></joint>',
+            ]
+    return "\n".join([*lines, "</robot>", ""])
+
+
+URDF_STYLES = ("generic", "industrial", "parallel", "rounded")

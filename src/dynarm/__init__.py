@@ -19,6 +19,7 @@ _PUBLIC = {
     "Model": ".model",
     "count": ".quantities",
     "set_threads": ".batch",
+    "export_c": ".export",
     "DynarmError": ".errors",
     "DynarmWarning": ".errors",
 }

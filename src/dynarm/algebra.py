@@ -24,6 +24,11 @@ def _value(x: Scalar) -> float | None:
     return x if x.__class__ in _PLAIN else None
 
 
+def is_zero(x: Scalar) -> bool:
+    """Whether x is a structural zero: the plain number 0."""
+    return x.__class__ in _PLAIN and bool(x == 0)
+
+
 def add(x: Scalar, y: Scalar) -> Scalar:
     """x + y, where a plain 0 costs nothing."""
     if x.__class__ in _PLAIN and x == 0:
@@ -59,6 +64,11 @@ def mul(x: Scalar, y: Scalar) -> Scalar:
         if y == -1:
             return -x
     return x * y
+
+
+def double(x: Scalar, y: Scalar) -> Scalar:
+    """2 x y, where the 2 is absorbed by a factor that is a plain number."""
+    return mul(x, mul(2, y)) if y.__class__ in _PLAIN else mul(mul(2, x), y)
 
 
 def total(*terms: Scalar) -> Scalar:
@@ -253,23 +263,32 @@ class Turn:
         return Turn(self.axis, self.c, -self.s).fall(v)
 
     def fall_sym(self, J: Sym3) -> Sym3:
-        """R J R' for a tensor given in the frame (8 mul 7 add; 2 cos is one more where it is not a number)."""
+        """R J R' for a tensor given in the frame (8 mul 7 add; 2 cos is one more where it is not a number).
+
+        Turns by whole quarters move and negate the entries and cost nothing.
+        """
         c, s = self.c, self.s
-        c2 = mul(2, c)
+        if 0 in (_value(c), _value(s)) and _value(c) in (0, 1, -1) and _value(s) in (0, 1, -1):
+            return self._quarter_sym(J)
         if self.axis == "z":
-            t = add(mul(s, sub(J.xx, J.yy)), mul(c2, J.xy))
+            t = add(mul(s, sub(J.xx, J.yy)), double(c, J.xy))
             st = mul(s, t)
             xz, yz = sub(mul(c, J.xz), mul(s, J.yz)), add(mul(s, J.xz), mul(c, J.yz))
             return Sym3(sub(J.xx, st), sub(mul(c, t), J.xy), add(J.yy, st), xz, yz, J.zz)
         if self.axis == "x":
-            t = add(mul(s, sub(J.yy, J.zz)), mul(c2, J.yz))
+            t = add(mul(s, sub(J.yy, J.zz)), double(c, J.yz))
             st = mul(s, t)
             xy, xz = sub(mul(c, J.xy), mul(s, J.xz)), add(mul(s, J.xy), mul(c, J.xz))
             return Sym3(J.xx, xy, sub(J.yy, st), xz, sub(mul(c, t), J.yz), add(J.zz, st))
-        t = add(mul(s, sub(J.zz, J.xx)), mul(c2, J.xz))
+        t = add(mul(s, sub(J.zz, J.xx)), double(c, J.xz))
         st = mul(s, t)
         yz, xy = sub(mul(c, J.yz), mul(s, J.xy)), add(mul(s, J.yz), mul(c, J.xy))
         return Sym3(add(J.xx, st), xy, J.yy, sub(mul(c, t), J.xz), yz, sub(J.zz, st))
+
+    def _quarter_sym(self, J: Sym3) -> Sym3:
+        """R J R' for c, s = +-1, 0 or 0, +-1."""
+        rows = self.matrix @ J @ self.matrix.T
+        return rows.symmetric()
 
     def rise_sym(self, J: Sym3) -> Sym3:
         """R' J R for a tensor given in the parent."""
@@ -294,3 +313,8 @@ def tanh(x: Scalar) -> Scalar:
 def magnitude(x: Scalar) -> Scalar:
     """|x|."""
     return x.fabs() if hasattr(x, "fabs") else np.abs(x)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """The square root of x."""
+    return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)

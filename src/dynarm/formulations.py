@@ -142,7 +142,7 @@ TABLE: tuple[Formulation, ...] = (
         "mass_matrix",
         "strobed",
         "turney1980",
-        strobed_mass_matrix(modified_newton_euler_turney1980.inverse_dynamics),
+        strobed_mass_matrix(newton_euler_turney1980.inverse_dynamics),
         automatic=False,
         refuses=without_centre,
     ),

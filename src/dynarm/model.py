@@ -11,10 +11,10 @@ from . import batch
 from .compiled import Kernel, kernel
 from .errors import InputError, KindError, ModelError
 from .formulations import QUANTITIES as TABLED
-from .formulations import check_quantity
+from .formulations import Formulation, check_quantity
 from .formulations import formulation as tabled
-from .graph import Port
-from .quantities import QUANTITIES, Options, choose, graph, quantity_named
+from .graph import Graph, Port
+from .quantities import QUANTITIES, Options, Quantity, choose, graph, quantity_named
 from .robot.arm import Arm
 from .robot.chain import chain_of
 
@@ -112,25 +112,35 @@ class Model:
     def _options(self, key: str) -> Options:
         return Options(self.friction, self.gravity_input, key.endswith(":wrench"))
 
-    def _compile(self, key: str) -> Kernel:
+    def _word(self, key: str) -> tuple[Quantity, Options]:
         word = quantity_named(key.removesuffix(":wrench"))
         options = self._options(key)
         if options.wrench and not word.takes_wrench:
             raise InputError(
                 f"{word.name} takes no wrench; inverse_dynamics and forward_dynamics do"
             )
+        return word, options
+
+    def _traced(self, key: str) -> tuple[Graph, dict[str, Formulation]]:
+        word, options = self._word(key)
+        chosen = choose(self.arm, word.name, self.wishes, options)
+        return graph(self.arm, word.name, chosen, options), chosen
+
+    def graph(self, key: str) -> Graph:
+        """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from."""
+        return self._traced(key)[0]
+
+    def _compile(self, key: str) -> Kernel:
+        word, options = self._word(key)
         if "forward_dynamics" in word.name:
             self._check_regular()
+
+        def build() -> tuple[Graph, dict[str, Any]]:
+            found, chosen = self._traced(key)
+            return found, {"formulation": {k: row.name for k, row in chosen.items()}}
+
         n = self.arm.n
-        wishes = {k: v for k, v in self.wishes.items() if k in word.uses}
-
-        def build() -> Any:
-            chosen = choose(self.arm, word.name, wishes, options)
-            return graph(self.arm, word.name, chosen, options), {
-                "formulation": {k: row.name for k, row in chosen.items()}
-            }
-
-        recipe = (self.arm, options, sorted(wishes.items()))
+        recipe = (self.arm, options, sorted(self.wishes.items()))
         return kernel(recipe, word.name, word.inputs(n, options), word.outputs(n), build)
 
     def _check_regular(self) -> None:

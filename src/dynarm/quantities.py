@@ -404,8 +404,12 @@ def choose(
     """The formulation for each table quantity that a quantity is built from: the wished one, else the cheapest."""
     found = {}
     for used in quantity_named(quantity).uses:
+        parts = PAIRS.get(used, ())
         if used in wishes:
             found[used] = formulation(used, wishes[used], chain_of(arm))
+        elif any(part in wishes for part in parts):
+            named = [choose(arm, part, wishes, options)[part].name for part in parts]
+            found[used] = formulation(used, "+".join(named), chain_of(arm))
         else:
             found[used] = cheapest(arm, used, options)
     return found

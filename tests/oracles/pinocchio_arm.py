@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -30,7 +31,9 @@ class PinocchioArm:
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", self.model.createData())
         columns = [self.model.joints[i].idx_v for i in self.order]
-        assert sorted(columns) == list(range(self.model.nv)), "one column for each joint of the chain"
+        assert sorted(columns) == list(range(self.model.nv)), (
+            "one column for each joint of the chain"
+        )
         object.__setattr__(self, "columns", np.array(columns))
 
     # ---- states
@@ -60,7 +63,9 @@ class PinocchioArm:
 
     def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> np.ndarray:
         """Joint accelerations (n,)."""
-        return np.array(pin.aba(self.model, self.data, self._q(q), self._v(qd), self._v(tau)))[self.columns]
+        return np.array(pin.aba(self.model, self.data, self._q(q), self._v(qd), self._v(tau)))[
+            self.columns
+        ]
 
     def mass_matrix(self, q: Any) -> np.ndarray:
         """Mass matrix (n, n), both triangles."""
@@ -70,11 +75,15 @@ class PinocchioArm:
 
     def bias(self, q: Any, qd: Any) -> np.ndarray:
         """Coriolis, centrifugal and gravity forces (n,)."""
-        return np.array(pin.nonLinearEffects(self.model, self.data, self._q(q), self._v(qd)))[self.columns]
+        return np.array(pin.nonLinearEffects(self.model, self.data, self._q(q), self._v(qd)))[
+            self.columns
+        ]
 
     def gravity(self, q: Any) -> np.ndarray:
         """Gravity forces (n,)."""
-        return np.array(pin.computeGeneralizedGravity(self.model, self.data, self._q(q)))[self.columns]
+        return np.array(pin.computeGeneralizedGravity(self.model, self.data, self._q(q)))[
+            self.columns
+        ]
 
     def coriolis_matrix(self, q: Any, qd: Any) -> np.ndarray:
         """C (n, n) by Christoffel symbols: bias = C qd + gravity."""
@@ -83,8 +92,12 @@ class PinocchioArm:
 
     def regressor(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """Y (n, 10 n): tau = Y @ parameters.ravel(), the parameters those of `parameters`."""
-        Y = pin.computeJointTorqueRegressor(self.model, self.data, self._q(q), self._v(qd), self._v(qdd))
-        Y = np.reshape(Y, (self.model.nv, -1))  # pinocchio hands a matrix of one row back as a vector
+        Y = pin.computeJointTorqueRegressor(
+            self.model, self.data, self._q(q), self._v(qd), self._v(qdd)
+        )
+        Y = np.reshape(
+            Y, (self.model.nv, -1)
+        )  # pinocchio hands a matrix of one row back as a vector
         blocks = np.concatenate([np.arange(10 * (i - 1), 10 * i) for i in self.order])
         return Y[np.ix_(self.columns, blocks)]
 
@@ -144,7 +157,9 @@ def _inertia(ten: np.ndarray) -> Any:
     """Pinocchio's inertia out of ten parameters about the frame's origin."""
     m = float(ten[0])
     if m == 0:
-        assert not ten[1:4].any(), "pinocchio keeps a centre of mass, so a massless link has no first moments"
+        assert not ten[1:4].any(), (
+            "pinocchio keeps a centre of mass, so a massless link has no first moments"
+        )
         xx, xy, yy, xz, yz, zz = ten[4:]
         return pin.Inertia(0.0, np.zeros(3), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
     return pin.Inertia.FromDynamicParameters(np.asarray(ten, float))
@@ -164,7 +179,9 @@ def pinocchio_model(arm: Arm) -> PinocchioArm:
         model.appendBodyToJoint(parent, _inertia(ten), pin.SE3.Identity())
         order.append(parent)
     T = arm.tool_pose
-    tool = pin.Frame("tool", parent, 0, pin.SE3(T[:3, :3].copy(), T[:3, 3].copy()), pin.FrameType.OP_FRAME)
+    tool = pin.Frame(
+        "tool", parent, 0, pin.SE3(T[:3, :3].copy(), T[:3, 3].copy()), pin.FrameType.OP_FRAME
+    )
     index = model.addFrame(tool)
     model.gravity.linear = np.array(arm.gravity)
     return PinocchioArm(model, index, tuple(order), pin.SE3.Identity())
@@ -180,8 +197,12 @@ def pinocchio_from_urdf(
 
     tip None: every joint of the file, which must then be one chain, and the tool is the last link moved.
     """
-    text = str(source) if str(source).lstrip().startswith("<") else Path(source).read_text(encoding="utf-8")
-    whole = pin.buildModelFromXML(text)
+    text = (
+        str(source)
+        if str(source).lstrip().startswith("<")
+        else Path(source).read_text(encoding="utf-8")
+    )
+    whole = pin.buildModelFromXML(_distinct_names(text))
     if tip is None:
         joint = whole.njoints - 1
         tip = next(
@@ -199,10 +220,22 @@ def pinocchio_from_urdf(
     model = pin.buildReducedModel(whole, locked, pin.neutral(whole))
     data = model.createData()
     pin.framesForwardKinematics(model, data, pin.neutral(model))
-    root = data.oMf[model.getFrameId(base, pin.FrameType.BODY)].copy() if base else pin.SE3.Identity()
+    root = (
+        data.oMf[model.getFrameId(base, pin.FrameType.BODY)].copy() if base else pin.SE3.Identity()
+    )
     model.gravity.linear = root.rotation @ np.array(gravity, float)
     order = tuple(model.getJointId(name) for name in reversed(wanted))
     return PinocchioArm(model, model.getFrameId(tip, pin.FrameType.BODY), order, root)
+
+
+def _distinct_names(text: str) -> str:
+    """The URDF with every joint renamed: where a joint and a link share a name, pinocchio cannot reduce the model."""
+    root = ElementTree.fromstring(text.encode())
+    for joint in root.iter("joint"):
+        joint.set("name", "joint of " + joint.get("name", ""))
+    for mimic in root.iter("mimic"):
+        mimic.set("joint", "joint of " + mimic.get("joint", ""))
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _joint_of(model: Any, link: str | None) -> int:

@@ -41,7 +41,7 @@ class Composite:
 
 
 def pair(a: Vec3, b: Vec3) -> Sym3:
-    """-[a x][b x] - [b x][a x]; doubled factors are taken from a, which is constant where it can be."""
+    """-[a x][b x] - [b x][a x]; a, whose entries are doubled, is best the constant one."""
     xx, yy, zz = (mul(mul(2, p), q) for p, q in zip(a, b, strict=True))
     return Sym3(
         add(yy, zz),

@@ -5,7 +5,8 @@
 Frames     z lies on joint i. `fall` maps frame j+1 to frame j, `rise` maps back. s is the displacement from origin j to
            origin j+1 in frame j, of which b x is across and d z along the axis of joint j+1. Formulations 1 and 5 work in
            the frame j of the joint that feels the force, 2 and 3 in the frame i of the joint that moves, 4 in frame n.
-Differs    The composite bodies come from `composite_bodies_linfang1999`. Only z components of what arrives at joint 1 are
+Differs    The composite bodies come from `composite_bodies_linfang1999`, after the origins have been moved along parallel
+           axes and the last one (`slid`), so that fewer d differ from zero. Only z components of what arrives at joint 1 are
            wanted, so that D_1i is taken there by the triple product of (21): u . t + (u x s) . f, with u and u x s formed
            once for all i. Neighbours D_{i-1,i} of Formulations 2 and 3 are taken by (10), (11), whose products the
            composite body i-1 needs too. Formulation 3: the printed K_j* K_i term of D_ji has the sign of [c_y, -c_x, 0]
@@ -30,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..algebra import IDENTITY, Mat3, Scalar, Vec3, X, Z, add, mul, sub
-from ..robot.chain import Body, Chain, Step
+from ..robot.chain import Body, Chain, Step, slid
 from .composite_bodies_linfang1999 import Composite, composites
 
 Rows = list[list[Scalar]]
@@ -41,6 +42,7 @@ def natural(formulation: Callable[[Chain, Sequence[Step], Bodies], Rows]) -> Cal
     """A formulation that makes its composite bodies itself, from the links' own parameters."""
 
     def mass_matrix(arm: Chain, pose: Sequence[Step]) -> Rows:
+        arm, pose, _ = slid(arm, pose)
         return formulation(arm, pose, composites(arm, pose))
 
     mass_matrix.__doc__ = formulation.__doc__

@@ -87,22 +87,18 @@ class Carriage:
         return [Vec3(v.x, v.y, w) for v, w in zip(self.linear, self.angular, strict=True)]
 
 
-def inertial_speeds(
-    lead: Roller, theta: Scalar, phi_o: Scalar, u: Sequence[Scalar], u4: Scalar, up: Scalar
-) -> Carriage:
+def inertial_speeds(lead: Roller, theta: Scalar, u: Sequence[Scalar], u4: Scalar, up: Scalar) -> Carriage:
     """The carriage in the paper's u1, u2 = xd/Z_o, yd/Z_o, which keep the lead wheel o alone from skidding."""
-    angle = add(phi_o, theta)
-    Z1, Z2 = sin(angle), -cos(angle)  # (4)
-    Zo, Z8o = lead.skid.z, -lead.roll.z  # (Zo)
     ct, st = cos(theta), sin(theta)
+    Z1 = add(mul(lead.s, ct), mul(lead.c, st))  # (4)
+    Z2 = sub(mul(lead.s, st), mul(lead.c, ct))  # (4)
+    Zo, Z8o = lead.skid.z, -lead.roll.z  # (Zo)
     w = add(mul(Z1, u[0]), mul(Z2, u[1]))  # (4)
     rate = mul(lead.d, u4)
     wd = mul(sub(mul(Z1, u[1]), mul(Z2, u[0])), add(rate, w))  # (K1)
     Y1, Y2 = add(mul(ct, u[0]), mul(st, u[1])), sub(mul(ct, u[1]), mul(st, u[0]))  # (Y)
     stretch, swing = mul(Z8o, rate), mul(Zo, w)
-    change = Vec3(
-        add(mul(stretch, Y1), mul(swing, Y2)), sub(mul(stretch, Y2), mul(swing, Y1)), 0
-    )  # (Y)
+    change = Vec3(add(mul(stretch, Y1), mul(swing, Y2)), sub(mul(stretch, Y2), mul(swing, Y1)), 0)  # (Y)
     acceleration = Vec3(mul(stretch, Y1), mul(stretch, Y2), up)  # (E0)
     Zc, Zs = mul(Zo, ct), mul(Zo, st)
     linear = (Vec3(Zc, -Zs, 0), Vec3(Zs, Zc, 0))

@@ -90,14 +90,17 @@ def motion(
 ) -> Motion:
     """Partial velocities at a state. lead: the only wheel kept from skidding, as in (7); None: all of them."""
     wheels = tuple(
-        rolling(carriage, wheel, skids=lead is not None and j != lead) for j, wheel in enumerate(machine.wheels)
+        rolling(carriage, wheel, skids=lead is not None and j != lead)
+        for j, wheel in enumerate(machine.wheels)
     )
     base = base_motion(carriage, machine.mount, virtual)
     links = tuple(link_motions(machine.links, pose, rates, machine.mount, base))
     p = len(carriage.angular)
     first = p + (1 if machine.steered else 0)
     size = first + len(links)
-    return Motion(carriage, wheels, links, p if machine.steered else None, (*range(p), *range(first, size)), size)
+    return Motion(
+        carriage, wheels, links, p if machine.steered else None, (*range(p), *range(first, size)), size
+    )
 
 
 def equations(machine: Machine, at: Motion, load: Load | None = None) -> tuple[Rows, list[Scalar], Rows]:
@@ -140,7 +143,9 @@ def reduced(
 
 
 def _product(A: Rows, B: Rows) -> Rows:
-    return [[total(*(mul(a, b[c]) for a, b in zip(row, B, strict=True))) for c in range(len(B[0]))] for row in A]
+    return [
+        [total(*(mul(a, b[c]) for a, b in zip(row, B, strict=True))) for c in range(len(B[0]))] for row in A
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,11 +208,12 @@ def ground(
             speed = add(speed, mul(V, acc))
         lift = mul(wheel.spin, 1 / wheel.radius)
         y, x = mul(lift, speed), mul(lift, mul(roll.turning, roll.speed))
-        z = mul(wheel.turn, total(wd, mul(wheel.dd, mul(at.carriage.u4, at.carriage.u4)), mul(wheel.d, steer)))
+        z = mul(
+            wheel.turn, total(wd, mul(wheel.dd, mul(at.carriage.u4, at.carriage.u4)), mul(wheel.d, steer))
+        )
         c, s = wheel.c, wheel.s
         # I_y w_y' along the axle, -I_y w_z w_y along the rolling direction, I_z w_z' upwards
         torque = Vec3(-add(mul(c, x), mul(s, y)), sub(mul(c, y), mul(s, x)), z)
         force, moment = force + weight, moment + centre.cross(weight) - torque
         push.append(mul(sub(tau, y), 1 / wheel.radius))  # (9)
     return Ground(force, moment, tuple(push))
-

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Iterable, Sequence
@@ -13,85 +12,37 @@ from typing import Any
 import numpy as np
 
 from ..errors import DynarmWarning, InputError, KindError, ModelError
+from .inertia import (
+    PARAMETER_NAMES,
+    move_parameters,
+    pack_parameters,
+    same_parameters,
+    tensor,
+    unpack_parameters,
+)
+from .numbers import number, numbers
+from .poses import exact_cos_sin, inverse, rigid, rotation, translation
 
-PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+__all__ = [
+    "PARAMETER_NAMES",
+    "Arm",
+    "Friction",
+    "Joint",
+    "Origin",
+    "exact_cos_sin",
+    "inverse",
+    "move_parameters",
+    "numbers",
+    "pack_parameters",
+    "rigid",
+    "tensor",
+    "unpack_parameters",
+    "warn_doubts",
+]
+
 KINDS = ("revolute", "prismatic")
 SHAPES = ("sign", "tanh")
 _NOTHING = (0.0, (0.0, 0.0, 0.0), ((0.0, 0.0, 0.0),) * 3)
-
-
-def _number(what: str, value: Any) -> float:
-    try:
-        if isinstance(value, (str, bytes, bool)):
-            raise TypeError
-        number = float(value)
-    except (TypeError, ValueError):
-        raise KindError(f"{what} is {value!r}; give one number") from None
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise InputError(f"{what} is {number}; give a finite number")
-    return number
-
-
-def numbers(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """A finite float array of the given shape, or an error that says what came."""
-    try:
-        given = np.asarray(value)
-        if given.dtype.kind in "USb" or (given.dtype == object and _holds_text(given)):
-            raise TypeError
-        array = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        text = repr(value)
-        text = text if len(text) <= 100 else text[:97] + "..."
-        raise KindError(f"{what} is {text}; give numbers in the shape {shape}") from None
-    except OverflowError:
-        raise InputError(f"{what} holds a number too large for float64; give finite numbers") from None
-    if array.shape != shape:
-        raise InputError(f"{what} has shape {array.shape}; give shape {shape}")
-    if not np.isfinite(array).all():
-        raise InputError(f"{what} holds NaN or infinity; give finite numbers")
-    return array
-
-
-def _holds_text(array: np.ndarray) -> bool:
-    return any(isinstance(x, (str, bytes, bool)) for x in array.ravel())
-
-
-def pack_parameters(mass: float, com: Any, inertia: Any) -> np.ndarray:
-    """The ten parameters [m, m c, J] about the frame's origin, from inertia about the centre of mass."""
-    c, inertia = np.asarray(com, float), np.asarray(inertia, float)
-    J = inertia + mass * (c @ c * np.eye(3) - np.outer(c, c))
-    return np.array([mass, *(mass * c), J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
-
-
-def tensor(p: Any) -> np.ndarray:
-    """The 3x3 inertia about the frame's origin out of ten parameters."""
-    xx, xy, yy, xz, yz, zz = p[4:]
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def unpack_parameters(p: Any) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, centre of mass and inertia about it; for zero mass the centre is the origin."""
-    m = float(p[0])
-    c = np.asarray(p[1:4], float) / m if m != 0 else np.zeros(3)
-    return m, c, tensor(p) - m * (c @ c * np.eye(3) - np.outer(c, c))
-
-
-def move_parameters(p: Any, R: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """The ten parameters of a body about another frame: p is given in frame b, and R, t is the pose of b in a."""
-    m, h, J = float(p[0]), R @ np.asarray(p[1:4], float), R @ tensor(p) @ R.T
-    t = np.asarray(t, float)
-    cross = np.outer(h, t)
-    J = J + (2 * (h @ t) + m * (t @ t)) * np.eye(3) - cross - cross.T - m * np.outer(t, t)
-    h = h + m * t
-    return np.array([m, *h, J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
-
-
-def _same(p: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two sets of ten parameters differ by rounding only, each kind against its own scale."""
-    parts = (slice(0, 1), slice(1, 4), slice(4, 10))
-    return all(np.abs(p[k] - other[k]).max() <= 1e-12 * np.abs(p[k]).max() for k in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +63,10 @@ class Friction:
 
     def __post_init__(self) -> None:
         for name in ("viscous", "coulomb", "offset", "width"):
-            object.__setattr__(self, name, _number(f"friction {name}", getattr(self, name)))
+            object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
         for name in ("viscous_negative", "coulomb_negative"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _number(f"friction {name}", getattr(self, name)))
+                object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
         if self.shape not in SHAPES:
             raise InputError(f"friction shape is {self.shape!r}; choose 'sign' or 'tanh'")
         if self.width <= 0:
@@ -155,9 +106,9 @@ class Joint:
         if self.kind not in KINDS:
             raise InputError(f"{label}: kind is {self.kind!r}; choose 'revolute' or 'prismatic'")
         for key in ("a", "alpha", "beta", "d", "theta", "armature"):
-            put(self, key, _number(f"{label}: {key}", getattr(self, key)))
+            put(self, key, number(f"{label}: {key}", getattr(self, key)))
         if self.parameters is None:
-            mass = _number(f"{label}: mass", self.mass)
+            mass = number(f"{label}: mass", self.mass)
             if mass < 0:
                 raise ModelError(f"{label}: mass is {mass}; a mass cannot be negative")
             com = numbers(f"{label}: com", self.com, (3,))
@@ -180,7 +131,7 @@ class Joint:
                     np.array(self.com, float),
                     np.array(self.inertia, float),
                 )
-                if not _same(packed, pack_parameters(mass, com, inertia)):
+                if not same_parameters(packed, pack_parameters(mass, com, inertia)):
                     raise InputError(
                         f"{label}: parameters and mass, com, inertia are both given and differ; give one of the two "
                         "(to change one of them, pass parameters=None as well)"
@@ -198,7 +149,7 @@ class Joint:
             put(self, "position_limits", (float(low), float(high)))
         for key in ("velocity_limit", "effort_limit"):
             if getattr(self, key) is not None:
-                put(self, key, _number(f"{label}: {key}", getattr(self, key)))
+                put(self, key, number(f"{label}: {key}", getattr(self, key)))
 
     @property
     def revolute(self) -> bool:
@@ -214,58 +165,12 @@ class Joint:
         """The 4x4 pose of this joint's frame in the frame before, at joint position q."""
         theta, d = (self.theta + q, self.d) if self.revolute else (self.theta, self.d + q)
         return (
-            _translation(self.a, 0, 0)
-            @ _rotation("x", self.alpha)
-            @ _rotation("y", self.beta)
-            @ _translation(0, 0, d)
-            @ _rotation("z", theta)
+            translation(self.a, 0, 0)
+            @ rotation("x", self.alpha)
+            @ rotation("y", self.beta)
+            @ translation(0, 0, d)
+            @ rotation("z", theta)
         )
-
-
-def _translation(x: float, y: float, z: float) -> np.ndarray:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
-
-
-def _exact_cos_sin(angle: float) -> tuple[float, float]:
-    """cos and sin, exact at multiples of a quarter turn (the cosine of a stored pi/2 is meant to be 0)."""
-    turns = angle / (math.pi / 2)
-    if abs(turns - round(turns)) <= 8 * 2.0**-52 * max(1.0, abs(turns)):
-        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[round(turns) % 4]
-    return math.cos(angle), math.sin(angle)
-
-
-def _rotation(axis: str, angle: float) -> np.ndarray:
-    T = np.eye(4)
-    c, s = _exact_cos_sin(angle)
-    i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
-    T[i, i] = T[j, j] = c
-    T[i, j], T[j, i] = -s, s
-    return T
-
-
-def inverse(T: np.ndarray) -> np.ndarray:
-    """The inverse of a pose."""
-    back = np.eye(4)
-    back[:3, :3] = T[:3, :3].T
-    back[:3, 3] = -T[:3, :3].T @ T[:3, 3]
-    return back
-
-
-def rigid(what: str, T: Any) -> np.ndarray:
-    """A 4x4 pose, checked: rotation orthonormal and right-handed, last row 0 0 0 1."""
-    T = numbers(what, T, (4, 4))
-    R = T[:3, :3]
-    if (
-        np.abs(R @ R.T - np.eye(3)).max() > 1e-6
-        or np.linalg.det(R) < 0
-        or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9
-    ):
-        raise InputError(
-            f"{what} is not a pose; give a 4x4 matrix [[R, p], [0, 0, 0, 1]] with R a rotation"
-        )
-    return T
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +307,7 @@ class Arm:
         return replace(self, joints=tuple(joints))
 
     def with_payload(
-        self, mass: float, com: Any = (0, 0, 0), inertia: Any = np.zeros((3, 3))
+        self, mass: float, com: Any = (0, 0, 0), inertia: Any = ((0.0,) * 3,) * 3
     ) -> Arm:
         """The arm carrying a rigid payload, given in the tool frame (inertia about its centre of mass)."""
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..algebra import Mat3, Scalar, Sym3, Turn, Vec3, add, cos, mul, sin
+from ..algebra import Mat3, Scalar, Sym3, Turn, Vec3, add, cos, is_zero, mul, sin, sub
 from .arm import Arm
 
 _QUARTER = math.pi / 2
@@ -185,3 +185,42 @@ def chain_of(arm: Arm, gravity: Vec3 | None = None) -> Chain:
             )
         )
     return Chain(tuple(bodies), Vec3(*local))
+
+
+def slid(chain: Chain, steps: Sequence[Step]) -> tuple[Chain, tuple[Step, ...], Scalar]:
+    """The same robot with fewer displacements along the axes: chain, steps, and how far origin n was moved back.
+
+    The origin of a rotational joint may stand anywhere on its axis where the next axis is parallel, and on the last
+    axis. There it is moved back to d = 0; the next step takes the displacement over. Joint forces do not change.
+    """
+    joints, moved = list(chain.joints), list(steps)
+    left: Scalar = 0
+    for i in range(1, chain.n):
+        body, step = joints[i], moved[i]
+        last = i == chain.n - 1
+        parallel = last or (is_zero(joints[i + 1].sa) and is_zero(joints[i + 1].sb))
+        if not (body.revolute and parallel) or is_zero(step.d):
+            continue
+        joints[i], moved[i] = _lifted(body, step.d), _along(step, 0)
+        if last:
+            left = step.d
+        else:
+            outer = moved[i + 1]
+            moved[i + 1] = _along(outer, add(outer.d, mul(joints[i + 1].ca, step.d)))
+    return Chain(tuple(joints), chain.gravity), tuple(moved), left
+
+
+def _lifted(body: Body, d: Scalar) -> Body:
+    """The body about an origin that stands d further back on the z axis."""
+    m, h, J = body.m, body.h, body.J
+    across = mul(d, add(mul(2, h.z), mul(m, d)))
+    tensor = Sym3(
+        add(J.xx, across), J.xy, add(J.yy, across), sub(J.xz, mul(d, h.x)), sub(J.yz, mul(d, h.y)), J.zz
+    )
+    return replace(body, d=0, h=Vec3(h.x, h.y, add(h.z, mul(m, d))), J=tensor)
+
+
+def _along(step: Step, d: Scalar) -> Step:
+    """The same step with another displacement along its axis."""
+    z = step.z
+    return Step(step.turns, step.a, d, Vec3(add(step.a, mul(z.x, d)), mul(z.y, d), mul(z.z, d)))

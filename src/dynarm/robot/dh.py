@@ -1,20 +1,20 @@
 """Denavit-Hartenberg frames out of other descriptions of a chain.
 
-`modified_dh` takes joints with arbitrary frames and axes, as a URDF gives them, to the internal frames: z on the driving
-axis, step Tx(a) Rx(alpha) Ry(beta) Tz(d) Rz(theta). `from_classic_dh` regroups classic (distal) numbers.
+`modified_dh` takes joints with arbitrary frames and axes, as a URDF gives them, to the internal frames: z on the
+driving axis, step Tx(a) Rx(alpha) Ry(beta) Tz(d) Rz(theta). `from_classic_dh` regroups classic (distal) numbers.
 
-The frame of joint i is pinned by its axis and the next one: x lies on their common normal. What that leaves free is used
-for zeros and for short distances:
+The frame of joint i is pinned by its axis and the next one: x lies on their common normal. What that leaves free is
+used for zeros and for short distances:
 
     parallel axes        the normal may stand anywhere along the axis: where d becomes 0
     coincident axes      x may point anywhere: where theta becomes 0
-    nearly parallel      0 < sin(angle) < 0.05 and the normal's feet lie off the robot: x points at the next axis in the plane
-                         z = 0 and the axis is reached by alpha and one more constant rotation beta (Hayati)
+    nearly parallel      0 < sin(angle) < 0.05 and the normal's feet lie off the robot: x points at the next axis in
+                         the plane z = 0, and alpha and one more constant rotation beta reach that axis (Hayati)
     prismatic joint      only its direction counts: its line may be moved, to meet the neighbouring axes if it can
     first, last joint    the first frame is its own frame 0, the last keeps d = theta = 0
 
-Constants that differ from 0, or from a multiple of a quarter turn, by rounding alone are made exact; all others stay, so
-that a twist written as 1.5708 stays 1.5708.
+Constants that differ from 0, or from a multiple of a quarter turn, by rounding alone are made exact; all others stay,
+so that a twist written as 1.5708 stays 1.5708.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, KindError, ModelError
-from .arm import Arm, Joint, inverse, move_parameters, rigid, tensor
+from .arm import Arm, Joint
+from .inertia import move_parameters, tensor
+from .poses import inverse, rigid
+from .rounding import ROUNDING, clean, clean_direction, clean_pose, norm, snap
 
 NEARLY_PARALLEL = 0.05  # sine below which the common normal may run away
-ROUNDING = 16 * 2.0**-52  # relative size of differences that rounding alone explains
 _TINY_SINE = 1e-9  # below it the direction of the common normal is mostly rounding
 _QUARTER = math.pi / 2
 
@@ -50,7 +52,7 @@ class Frames:
     """A chain in internal frames."""
 
     base: np.ndarray  # pose of frame 0 in the link that carries the first joint
-    steps: tuple[tuple[float, float, float, float, float], ...]  # a, alpha, beta, d, theta of each joint
+    steps: tuple[tuple[float, ...], ...]  # a, alpha, beta, d, theta of each joint
     links: tuple[np.ndarray, ...]  # pose of each internal frame in its link's own frame
     parameters: np.ndarray  # (n, 10) about the internal frames
 
@@ -63,7 +65,9 @@ def modified_dh(segments: Sequence[Segment]) -> Frames:
         _clean_parameters(move_parameters(s.parameters, *_parts(inverse(X))), s.parameters, X)
         for s, X in zip(segments, links, strict=True)
     ]
-    base = _clean_pose(segments[0].placement @ links[0], chain.size + _norm(segments[0].placement[:3, 3]))
+    base = clean_pose(
+        segments[0].placement @ links[0], chain.size + norm(segments[0].placement[:3, 3])
+    )
     return Frames(base, steps, links, np.array(table))
 
 
@@ -72,16 +76,23 @@ class _Lines:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.n = len(segments)
-        self.T = [_clean_pose(s.placement, _norm(s.placement[:3, 3])) for s in segments]
+        self.T = [clean_pose(s.placement, norm(s.placement[:3, 3])) for s in segments]
         self.u = [clean_direction(s.axis) for s in segments]
         self.points = [np.zeros(3) for _ in segments]
         self.sliding = [i for i, s in enumerate(segments) if s.kind == "prismatic"]
-        self.size = sum(_norm(T[:3, 3]) for T in self.T[1:]) or 1.0
+        self.size = sum(norm(T[:3, 3]) for T in self.T[1:]) or 1.0
+        self.back = [inverse(T) for T in self.T]
+        # the axis after joint i, in the frame of link i, and the common normal: |normal| is the sine between them
+        self.v = [
+            clean_direction(T[:3, :3] @ u) for T, u in zip(self.T[1:], self.u[1:], strict=True)
+        ]
+        self.normal = [cross(u, v) for u, v in zip(self.u[:-1], self.v, strict=True)]
+        self.sine = [norm(normal) for normal in self.normal]
 
-    def next_line(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """A point and the direction of the axis after joint i, in the frame of link i."""
+    def next_point(self, i: int) -> np.ndarray:
+        """A point of the axis after joint i, in the frame of link i."""
         T = self.T[i + 1]
-        return T[:3, :3] @ self.points[i + 1] + T[:3, 3], clean_direction(T[:3, :3] @ self.u[i + 1])
+        return T[:3, :3] @ self.points[i + 1] + T[:3, 3]
 
 
 # ---- the lines of prismatic joints
@@ -108,7 +119,7 @@ def _with_best_lines(chain: _Lines) -> tuple[tuple[np.ndarray, ...], tuple[tuple
 
 
 def _cost(chain: _Lines, steps: Sequence[Sequence[float]]) -> tuple[int, float]:
-    """How much arithmetic the constants cause, roughly, then how long they are; lengths rounded so that ties are ties."""
+    """How much arithmetic the constants cause, roughly, then how long they are (rounded, so that ties are ties)."""
     count, length = 0, 0.0
     for a, _, beta, d, theta in steps:
         turns = theta / _QUARTER
@@ -120,19 +131,18 @@ def _cost(chain: _Lines, steps: Sequence[Sequence[float]]) -> tuple[int, float]:
 def _candidates(chain: _Lines, i: int) -> list[np.ndarray]:
     """Points through which the line of prismatic joint i may well pass, in the frame of link i."""
     points = []
-    back = inverse(chain.T[i])
+    back = chain.back[i]
     if i + 1 < chain.n:
-        points.append(chain.next_line(i)[0])
+        points.append(chain.next_point(i))
     if i > 0:
         points.append(back[:3, :3] @ chain.points[i - 1] + back[:3, 3])
     if 0 < i < chain.n - 1:
-        p, e = points[1], back[:3, :3] @ chain.u[i - 1]
-        r, f = chain.next_line(i)
-        u = chain.u[i]
-        sine = float(np.cross(e, f) @ u)
+        (r, p), u = points, chain.u[i]
+        e, f = back[:3, :3] @ chain.u[i - 1], chain.v[i]
+        sine = float(cross(e, f) @ u)
         if abs(sine) > 0.1:  # seen along u, the two neighbouring axes cross
-            meeting = p + e * float(np.cross(r - p, f) @ u / sine)
-            if _norm(meeting) <= chain.size:
+            meeting = p + e * float(cross(r - p, f) @ u / sine)
+            if norm(meeting) <= chain.size:
                 points.append(meeting)
     u = chain.u[i]
     points = [clean(p - u * float(u @ p), chain.size) for p in points]
@@ -149,10 +159,10 @@ def _convert(chain: _Lines) -> tuple[tuple[np.ndarray, ...], tuple[tuple[float, 
     for i in range(1, chain.n):
         T, u, point = chain.T[i], chain.u[i], chain.points[i]
         before = links[-1]
-        back = inverse(T)
-        landing = _landing(chain, i, before)
-        x = clean_direction(back[:3, :3] @ landing[:3, 0])
-        origin = point + u * float(u @ (back[:3, :3] @ landing[:3, 3] + back[:3, 3] - point))
+        R, t = _parts(chain.back[i])
+        x, origin = _landing(chain, i, before)
+        x = clean_direction(R @ x)
+        origin = point + u * float(u @ (R @ origin + t - point))
         if i + 1 < chain.n:
             x, origin = _pinned(chain, i, x, origin)
         links.append(_frame(x, u, clean(origin, chain.size)))
@@ -200,7 +210,7 @@ def _pinned(
         return x, origin
     side = float(found @ x)
     if abs(side) <= ROUNDING:  # a quarter turn either way: take the positive one
-        side = float(np.cross(x, found) @ chain.u[i])
+        side = float(cross(x, found) @ chain.u[i])
     return (found if side > 0 else -found), origin
 
 
@@ -211,14 +221,11 @@ def _free_along(chain: _Lines, i: int) -> bool:
 
 def _foot(chain: _Lines, i: int, wish: np.ndarray) -> np.ndarray | None:
     """Foot on axis i of the common normal with the next axis; None where it is free, or off the robot."""
-    u, point = chain.u[i], chain.points[i]
-    there, v = chain.next_line(i)
-    normal = np.cross(u, v)
-    sine = _norm(normal)
-    if sine <= ROUNDING or sine < _TINY_SINE:
+    u, point, v, sine = chain.u[i], chain.points[i], chain.v[i], chain.sine[i]
+    if sine < _TINY_SINE:
         return None
-    x = normal / sine
-    across = np.cross(x, v)
+    there = chain.next_point(i)
+    across = cross(chain.normal[i] / sine, v)
     along = float(across @ (there - point) / (across @ u))
     if sine < NEARLY_PARALLEL:
         gap = there - point - u * along
@@ -235,26 +242,29 @@ def _foot(chain: _Lines, i: int, wish: np.ndarray) -> np.ndarray | None:
 
 def _direction(chain: _Lines, i: int, origin: np.ndarray) -> np.ndarray | None:
     """Direction of x of frame i with the given origin, up to its sign; None where it is free."""
-    u, point = chain.u[i], chain.points[i]
-    there, v = chain.next_line(i)
-    normal = np.cross(u, v)
-    sine = _norm(normal)
+    u, point, v, sine = chain.u[i], chain.points[i], chain.v[i], chain.sine[i]
     if sine >= NEARLY_PARALLEL or _foot(chain, i, origin) is not None:
-        return clean_direction(normal)
+        return clean_direction(chain.normal[i])
+    there = chain.next_point(i)
     at = point + u * float(u @ (origin - point))
-    gap = there + v * float(u @ (at - there) / (u @ v)) - at  # to the next axis, in the plane across this one
+    gap = (
+        there + v * float(u @ (at - there) / (u @ v)) - at
+    )  # to the next axis, in the plane across this one
     gap = gap - u * float(u @ gap)
-    if _norm(gap) > ROUNDING * chain.size:
+    if norm(gap) > ROUNDING * chain.size:
         return clean_direction(gap)
-    return clean_direction(normal) if sine > ROUNDING else None
+    return clean_direction(chain.normal[i]) if sine > ROUNDING else None
 
 
-def _landing(chain: _Lines, i: int, before: np.ndarray) -> np.ndarray:
-    """Frame i with d = theta = 0, in the frame of link i-1."""
-    T = chain.T[i]
-    probe = T @ _frame(_any_normal(chain.u[i]), chain.u[i], chain.points[i])
+def _landing(chain: _Lines, i: int, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x and origin that frame i has with d = theta = 0, in the frame of link i-1."""
+    probe = chain.T[i] @ _frame(_any_normal(chain.u[i]), chain.u[i], chain.points[i])
     a, alpha, beta, _, _ = _constants(before, probe, chain.size)
-    return before @ Joint(a=a, alpha=alpha, beta=beta).displacement()
+    R, t = _parts(before)
+    x = np.array(
+        [math.cos(beta), math.sin(alpha) * math.sin(beta), -math.cos(alpha) * math.sin(beta)]
+    )
+    return R @ x, t + R[:, 0] * a
 
 
 def _constants(before: np.ndarray, after: np.ndarray, size: float) -> tuple[float, ...]:
@@ -262,7 +272,7 @@ def _constants(before: np.ndarray, after: np.ndarray, size: float) -> tuple[floa
     D = inverse(before) @ after
     R, p = D[:3, :3], D[:3, 3]
     sb, y, z = R[0, 2], -R[1, 2], R[2, 2]
-    beta = 0.0 if abs(sb) <= ROUNDING or math.hypot(y, z) < 0.5 else math.atan2(sb, math.hypot(y, z))
+    beta = 0.0 if abs(sb) <= ROUNDING else math.atan2(sb, math.hypot(y, z))
     alpha = snap(math.atan2(y, z))
     theta = snap(math.atan2(-R[0, 1], R[0, 0]))
     d = (-math.sin(alpha) * p[1] + math.cos(alpha) * p[2]) / math.cos(beta)
@@ -278,7 +288,7 @@ def _frame(x: np.ndarray, z: np.ndarray, origin: np.ndarray) -> np.ndarray:
     """The pose with the given z, x turned into the plane across it."""
     x = clean_direction(x - z * float(z @ x))
     T = np.eye(4)
-    T[:3, 0], T[:3, 1], T[:3, 2], T[:3, 3] = x, clean_direction(np.cross(z, x)), z, origin
+    T[:3, 0], T[:3, 1], T[:3, 2], T[:3, 3] = x, clean_direction(cross(z, x)), z, origin
     return T
 
 
@@ -296,49 +306,20 @@ def _facing(x: np.ndarray, axes: np.ndarray) -> np.ndarray:
     return x
 
 
-def _norm(v: np.ndarray) -> float:
-    return float(math.sqrt(v @ v))
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a x b; for single vectors far quicker than NumPy's."""
+    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
+    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
 def _parts(T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return T[:3, :3], T[:3, 3]
 
 
-def clean(x: Any, scale: float) -> np.ndarray:
-    """x with entries that are rounding of numbers of the given scale made exact zeros."""
-    return np.where(np.abs(x) <= ROUNDING * scale, 0.0, x)
-
-
-def clean_direction(v: np.ndarray) -> np.ndarray:
-    """The unit vector along v, components that are rounding made exact: 0, or +-1."""
-    v = clean(v / _norm(v), 1.0)
-    if np.count_nonzero(v) == 1:
-        return np.sign(v)
-    return v / _norm(v)
-
-
-def _clean_pose(T: np.ndarray, scale: float) -> np.ndarray:
-    """T with rounding removed from zeros and ones."""
-    found = np.eye(4)
-    found[:3, :3] = clean(T[:3, :3], 1.0)
-    ones = np.abs(np.abs(found[:3, :3]) - 1) <= ROUNDING
-    found[:3, :3][ones] = np.sign(found[:3, :3][ones])
-    found[:3, 3] = clean(T[:3, 3], scale)
-    return found
-
-
-def snap(angle: float) -> float:
-    """The angle, or the multiple of a quarter turn from which rounding alone separates it; -pi is pi."""
-    turns = angle / _QUARTER
-    if abs(turns - round(turns)) <= ROUNDING:
-        return abs(math.pi) if abs(round(turns)) == 2 else round(turns) * _QUARTER
-    return angle
-
-
-def _clean_parameters(ten: np.ndarray, given: Sequence[float], X: np.ndarray) -> np.ndarray:
+def _clean_parameters(ten: np.ndarray, given: Any, X: np.ndarray) -> np.ndarray:
     """The moved parameters, entries that are rounding of what they were made of set to zero."""
-    m, t = abs(float(given[0])), _norm(X[:3, 3])
-    h = _norm(np.asarray(given[1:4], float))
+    m, t = abs(float(given[0])), norm(X[:3, 3])
+    h = norm(np.asarray(given[1:4], float))
     ten = ten.copy()
     ten[1:4] = clean(ten[1:4], h + m * t)
     ten[4:] = clean(ten[4:], float(np.abs(tensor(given)).max()) + 2 * h * t + m * t * t)
@@ -372,7 +353,9 @@ def from_classic_dh(
         if not isinstance(joint, Joint):
             raise KindError(f"joints[{i}] is {joint!r}; give dynarm.Joint(...)")
         if joint.beta:
-            raise InputError(f"joints[{i}] has beta {joint.beta}; the classic convention has no such angle, set it to 0")
+            raise InputError(
+                f"joints[{i}] has beta {joint.beta}; the classic convention has no such angle, set it to 0"
+            )
         distal = Joint(a=joint.a, alpha=joint.alpha).displacement()
         assert joint.parameters is not None
         ten = move_parameters(joint.parameters, *_parts(distal))

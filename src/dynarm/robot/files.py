@@ -27,7 +27,9 @@ REFUSED = {
 def catalogue() -> tuple[str, ...]:
     """The names of the built-in robots."""
     folder = resources.files(__package__) / "catalogue"
-    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+    return tuple(
+        sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
+    )
 
 
 def load(
@@ -68,18 +70,23 @@ def load(
         )
         return warn_doubts(arm, strict)
     if any(value is not None for value in (base, tip)):
-        raise InputError(f"base and tip choose a chain of a URDF; '{robot}' is not one, leave them out")
-    if suffix == ".toml":
-        arm = read_toml(_read(path), str(path))
-    else:
-        arm = _built_in(path)
+        raise InputError(
+            f"base and tip choose a chain of a URDF; '{robot}' is not one, leave them out"
+        )
+    arm = read_toml(_read(path), str(path)) if suffix == ".toml" else _built_in(path)
     if joints is not None and tuple(joints) != arm.joint_names:
-        raise InputError(f"joints is {list(joints)}; robot '{arm.name}' has {list(arm.joint_names)}, in that order")
+        raise InputError(
+            f"joints is {list(joints)}; robot '{arm.name}' has {list(arm.joint_names)}, in that order"
+        )
     return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
 
 
 def _path(robot: Any) -> Path:
-    if isinstance(robot, bytes) or not isinstance(robot, (str, os.PathLike)) or not str(robot).strip():
+    if (
+        isinstance(robot, bytes)
+        or not isinstance(robot, (str, os.PathLike))
+        or not str(robot).strip()
+    ):
         raise KindError(f"robot is {robot!r}; give a built-in name (dynarm.catalogue()) or a path")
     if "\0" in str(robot):
         raise FileError(f"{str(robot)!r} holds a zero character; give a path")
@@ -93,7 +100,9 @@ def _built_in(path: Path) -> Arm:
         file = resources.files(__package__) / "catalogue" / f"{name}.toml"
         return read_toml(file.read_bytes(), f"built-in robot '{name}'")
     if path.exists() or path.suffix or len(path.parts) > 1:
-        raise FormatError(f"'{path}' is neither a built-in robot nor a file ending in .urdf or .toml")
+        raise FormatError(
+            f"'{path}' is neither a built-in robot nor a file ending in .urdf or .toml"
+        )
     raise UnknownName("robot", name, known)
 
 
@@ -128,7 +137,9 @@ def save(arm: Arm, path: str | os.PathLike[str]) -> None:
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError:
-        raise InputError("a name of the arm holds characters that UTF-8 cannot write; rename it") from None
+        raise InputError(
+            "a name of the arm holds characters that UTF-8 cannot write; rename it"
+        ) from None
     _replace(Path(os.path.realpath(target)), content)
 
 
@@ -145,4 +156,6 @@ def _replace(target: Path, content: bytes) -> None:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise FileError(f"cannot write {target}: {error.strerror or error}; check folder and rights") from None
+        raise FileError(
+            f"cannot write {target}: {error.strerror or error}; check folder and rights"
+        ) from None

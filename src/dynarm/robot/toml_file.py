@@ -28,7 +28,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import DynarmError, FormatError, UnknownName
-from .arm import Arm, Friction, Joint, Origin, numbers, pack_parameters, unpack_parameters
+from .arm import Arm, Friction, Joint, Origin
+from .inertia import pack_parameters, unpack_parameters
+from .numbers import numbers
 
 FORMAT = 1
 MAX_BYTES = 4 * 2**20
@@ -37,7 +39,9 @@ MAX_TEXT = 1000
 
 _ANGLES = ("alpha", "beta", "theta")
 _JOINT_KEYS = frozenset(f.name for f in fields(Joint)) | {"inertia_at_origin"}
-_ARM_KEYS = frozenset(("format", "name", "convention", "gravity", "base", "tool", "joints", "origin"))
+_ARM_KEYS = frozenset(
+    ("format", "name", "convention", "gravity", "base", "tool", "joints", "origin")
+)
 _ANGLE = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d*)?|)\s*\*?\s*(pi|deg)\s*(?:/\s*(\d+(?:\.\d*)?))?\s*")
 
 
@@ -55,11 +59,15 @@ def read_toml(content: bytes, source: str) -> Arm:
 
 def _text(content: bytes, source: str) -> str:
     if len(content) > MAX_BYTES:
-        raise FormatError(f"{source} has {len(content)} bytes; a robot's TOML file has at most {MAX_BYTES}")
+        raise FormatError(
+            f"{source} has {len(content)} bytes; a robot's TOML file has at most {MAX_BYTES}"
+        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FormatError(f"{source} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        raise FormatError(
+            f"{source} is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from None
 
 
 def _known(table: Any, keys: Iterable[str], where: str) -> Mapping[str, Any]:
@@ -140,7 +148,9 @@ def _angle(value: Any, what: str) -> Any:
         return value
     match = _ANGLE.fullmatch(value[:MAX_TEXT])
     if not match:
-        raise FormatError(f"{what} is {_short(value)}; give radians, or a text such as 'pi/2' or '-90 deg'")
+        raise FormatError(
+            f"{what} is {_short(value)}; give radians, or a text such as 'pi/2' or '-90 deg'"
+        )
     sign, factor, unit, divisor = match.groups()
     if divisor and float(divisor) == 0:
         raise FormatError(f"{what} is {_short(value)}; it divides by zero")
@@ -164,7 +174,9 @@ def _origin(table: Any) -> Origin:
     n = len(given["links"]) if isinstance(given["links"], list) else 0
     for key in ("links", "kinds", "notes"):
         words = given.get(key, [])
-        if not isinstance(words, list) or not all(isinstance(w, str) and len(w) <= 100_000 for w in words):
+        if not isinstance(words, list) or not all(
+            isinstance(w, str) and len(w) <= 100_000 for w in words
+        ):
             raise FormatError(f"origin: {key} is {_short(words)}; give a list of texts")
         given[key] = tuple(words)
     given["base_link"] = _string(given, "base_link", "")
@@ -199,7 +211,17 @@ def write_toml(arm: Arm) -> str:
 
 def _joint_lines(joint: Joint) -> list[str]:
     lines = []
-    for key in ("name", "kind", "a", "alpha", "beta", "d", "theta", *_inertial_keys(joint), "armature"):
+    for key in (
+        "name",
+        "kind",
+        "a",
+        "alpha",
+        "beta",
+        "d",
+        "theta",
+        *_inertial_keys(joint),
+        "armature",
+    ):
         value = getattr(joint, key)
         if key != "beta" or value:
             lines.append(f"{key} = {_value(value)}")
@@ -248,4 +270,8 @@ def _value(value: Any, long: bool = False) -> str:
 
 def _quoted(text: str) -> str:
     plain = {'"': '\\"', "\\": "\\\\"}
-    return '"' + "".join(plain.get(c, c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}") for c in text) + '"'
+    return (
+        '"'
+        + "".join(plain.get(c, c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}") for c in text)
+        + '"'
+    )

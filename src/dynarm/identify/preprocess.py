@@ -1,0 +1,227 @@
+"""From recorded samples to states that a regressor can be computed from: even time, smooth positions, accelerations.
+
+Each stretch of a log without long gaps or resets is treated by itself. Positions (and velocities, where the recorded
+ones are used) are resampled on recorded time if that is uneven, low-pass filtered forwards and backwards, so that
+nothing is delayed, and differentiated by central differences. Torques stay as they were measured: a filter that
+is applied to them must be applied to the regressor as well, and that is what decimation does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from .log import Log
+
+LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
+_FIR_SIDE = 6  # half length of the decimation filter, in samples of the coarse grid
+VELOCITIES = ("auto", "recorded", "differentiate")
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """How a log is made ready.
+
+    cutoff      [Hz] of the low-pass filter on positions; None: chosen from the data
+    order       of that Butterworth filter, which is run forwards and backwards
+    padding     samples by which each end is extended (odd) before filtering; None: long enough for the cut-off
+    velocity    "recorded", "differentiate", or "auto": whichever explains the torques better
+    decimate    keep one sample in so many, after filtering regressor and torque together; None: chosen from the
+                cut-off; 1: none
+    decimator   "fir" (linear phase) or "chebyshev" (order 8, 0.05 dB, forwards and backwards)
+    slow        [rad/s or m/s] rows of a joint slower than this are left out, because friction at rest may be
+                anything: a number, one a joint, or None: a hundredth of the joint's usual speed; 0: keep all
+    trim        samples left out at the start of each stretch; None: what the filter's ends may spoil, at both ends
+    """
+
+    cutoff: float | None = None
+    order: int = 4
+    padding: int | None = None
+    velocity: str = "auto"
+    decimate: int | None = None
+    decimator: str = "fir"
+    slow: float | tuple[float, ...] | None = None
+    trim: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.cutoff is not None and not self.cutoff > 0:
+            raise InputError(f"cutoff is {self.cutoff}; give a frequency in Hz")
+        if self.velocity not in VELOCITIES:
+            raise InputError(
+                f"velocity is {self.velocity!r}; choose 'auto', 'recorded' or 'differentiate'"
+            )
+        if self.decimator not in ("fir", "chebyshev"):
+            raise InputError(f"decimator is {self.decimator!r}; choose 'fir' or 'chebyshev'")
+        if self.decimate is not None and (self.decimate != int(self.decimate) or self.decimate < 1):
+            raise InputError(f"decimate is {self.decimate!r}; give a whole number of at least 1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """One evenly sampled piece of motion: smooth states, torques as measured."""
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+    wrench: np.ndarray | None
+    keep: np.ndarray  # (N, n) rows that take part in a fit
+    rate: float
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def part(self, which: slice) -> Stretch:
+        """Some of the samples."""
+        w = self.wrench
+        return Stretch(
+            self.t[which],
+            self.q[which],
+            self.qd[which],
+            self.qdd[which],
+            self.tau[which],
+            None if w is None else w[which],
+            self.keep[which],
+            self.rate,
+        )
+
+
+def stretches(log: Log) -> Iterator[Log]:
+    """The pieces of a log between long gaps and resets."""
+    steps = np.diff(log.t)
+    cuts = np.flatnonzero(steps > max(LONG_GAP, 20 * log.quality.step)) + 1
+    edges = sorted({0, len(log), *cuts.tolist(), *(row for row, _ in log.quality.resets)})
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        if high - low >= 8:
+            yield log.rows(slice(low, high))
+
+
+def low_pass(x: np.ndarray, rate: float, cutoff: float, order: int, padding: int | None) -> np.ndarray:
+    """x (N, ...) filtered forwards and backwards by a Butterworth filter; no delay."""
+    import scipy.signal as signal
+
+    if cutoff >= 0.49 * rate:
+        return x
+    sos = signal.butter(order, cutoff, fs=rate, output="sos")
+    wanted = padding if padding is not None else int(np.ceil(3 * rate / cutoff))
+    return signal.sosfiltfilt(sos, x, axis=0, padlen=min(wanted, len(x) - 2))
+
+
+def differentiate(x: np.ndarray, rate: float) -> np.ndarray:
+    """Central differences (one-sided at the ends)."""
+    return np.gradient(x, 1 / rate, axis=0)
+
+
+def _even(log: Log) -> tuple[Log, float]:
+    """The log on an even grid, and its rate."""
+    step = log.duration / (len(log) - 1)
+    off = np.abs(log.t - log.t[0] - step * np.arange(len(log))).max()
+    if off < 1e-3 * step:
+        return log, 1 / step
+    step = log.quality.step
+    grid = np.arange(log.t[0], log.t[-1], step)
+
+    def onto(x: np.ndarray | None) -> np.ndarray | None:
+        if x is None:
+            return None
+        return np.column_stack([np.interp(grid, log.t, column) for column in x.T])
+
+    names = ("q", "qd", "qdd", "tau", "wrench", "reference")
+    values = {name: onto(getattr(log, name)) for name in names}
+    return Log(grid, joint_names=log.joint_names, source=log.source, **values), 1 / step
+
+
+def smooth(log: Log, how: Preparation) -> Stretch:
+    """The states of one stretch; how.cutoff is a number and how.velocity is decided."""
+    even, rate = _even(log)
+    assert how.cutoff is not None
+    args = (rate, how.cutoff, how.order, how.padding)
+    q = low_pass(even.q, *args)
+    if how.velocity == "recorded" and even.qd is not None:
+        qd = low_pass(even.qd, *args)
+    else:
+        qd = differentiate(q, rate)
+    qdd = low_pass(even.qdd, *args) if even.qdd is not None else differentiate(qd, rate)
+    keep = np.abs(qd) >= _slow(how.slow, qd)
+    often = keep.mean(axis=0) < 0.2  # a joint that hardly moves: what it tells at rest is all there is
+    keep[:, often] = True
+    first = how.trim if how.trim is not None else min(int(rate / how.cutoff), len(q) // 10)
+    keep[:first] = False
+    if how.trim is None and first:
+        keep[-first:] = False
+    return Stretch(even.t, q, qd, qdd, even.tau, even.wrench, keep, rate)
+
+
+def _slow(given: float | tuple[float, ...] | None, qd: np.ndarray) -> np.ndarray:
+    if given is None:
+        return 0.01 * np.sqrt((qd**2).mean(axis=0))
+    return np.broadcast_to(np.asarray(given, float), qd.shape[1:])
+
+
+def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Smooth q, qd, qdd (N, n) at the log's own samples."""
+    found = [np.empty((len(log), log.n)) for _ in range(3)]
+    covered = np.zeros(len(log), bool)
+    for piece in stretches(log):
+        rows = np.searchsorted(log.t, piece.t)
+        state = smooth(piece, how)
+        for out, x in zip(found, (state.q, state.qd, state.qdd), strict=True):
+            for j in range(log.n):
+                out[rows, j] = np.interp(piece.t, state.t, x[:, j])
+        covered[rows] = True
+    if not covered.all():  # pieces too short to filter: nearest sample of a filtered one
+        near = np.flatnonzero(covered)
+        if not len(near):
+            raise InputError(f"{log.source}: no stretch of 8 samples without a gap; nothing to predict")
+        lost = np.flatnonzero(~covered)
+        pick = near[np.clip(np.searchsorted(near, lost), 0, len(near) - 1)]
+        for out in found:
+            out[lost] = out[pick]
+    return found[0], found[1], found[2]
+
+
+# ---- decimation of regressor and torque together
+
+
+def factor_for(how: Preparation, rate: float) -> int:
+    """How many samples become one: the kept rate is five times the cut-off, or what was asked for."""
+    if how.decimate is not None:
+        return int(how.decimate)
+    assert how.cutoff is not None
+    return max(1, int(rate / (5 * how.cutoff)))
+
+
+def margin(factor: int, decimator: str) -> int:
+    """Samples beyond each end of a block that its decimated samples depend on."""
+    if factor == 1:
+        return 0
+    return _FIR_SIDE * factor if decimator == "fir" else 80 * factor
+
+
+def decimated(x: np.ndarray, factor: int, decimator: str, wanted: np.ndarray) -> np.ndarray:
+    """The low-passed x (N, ...) at the wanted rows. Rows nearer to an end than the margin see its odd extension."""
+    import scipy.signal as signal
+
+    if factor == 1:
+        return x[wanted]
+    if decimator == "chebyshev":
+        sos = signal.cheby1(8, 0.05, 0.8 / factor, output="sos")
+        return signal.sosfiltfilt(sos, x, axis=0, padlen=min(24, len(x) - 2))[wanted]
+    side = _FIR_SIDE * factor
+    taps = signal.firwin(2 * side + 1, 0.8 / factor)
+    offsets = np.arange(-side, side + 1)
+    index = wanted[:, None] + offsets
+    inside = np.clip(index, 0, len(x) - 1)
+    flat = x.reshape(len(x), -1)
+    weights = np.zeros((len(wanted), len(x)))
+    np.add.at(weights, (np.arange(len(wanted))[:, None], inside), taps)
+    return (weights @ flat).reshape(len(wanted), *x.shape[1:])
+
+
+def kept_rows(length: int, factor: int, decimator: str) -> np.ndarray:
+    """Rows of a stretch that decimation keeps: the grid that ends on the last sample."""
+    return np.arange((length - 1) % factor, length, factor)

@@ -1,0 +1,148 @@
+"""What is doubtful about a recording: uneven time, gaps, resets, rests, quantised positions, saturated torques, units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+GAP = 5.0  # a step in time longer than this many usual steps is a gap
+REST = 0.01  # a joint slower than this part of its own top speed rests
+_TURN = 7.0  # [rad] positions beyond this are rather degrees
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Findings about one recording; `notes` says them in sentences, `warnings` those that make a fit doubtful."""
+
+    step: float  # usual time step [s]
+    jitter: float  # standard deviation of the time step over the usual one, gaps left out
+    gaps: tuple[tuple[float, float], ...]  # (time since the start, length) [s]
+    resets: tuple[tuple[int, int], ...]  # (row, joint) where a position jumps
+    resting: np.ndarray  # (n,) part of the samples in which each joint rests
+    resolution: np.ndarray  # (n,) quantisation step of each position, 0 where none shows
+    saturated: np.ndarray  # (n,) part of the samples with the torque at its own extreme value
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def rate(self) -> float:
+        """Samples a second."""
+        return 1 / self.step
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the samples lie on an even grid."""
+        return not self.gaps and self.jitter < 1e-3
+
+
+def inspect(t: np.ndarray, q: np.ndarray, tau: np.ndarray, qd: np.ndarray | None) -> Quality:
+    """The quality of a recording, joint by joint."""
+    steps = np.diff(t)
+    usual = float(np.median(steps))
+    long = steps > GAP * usual
+    jitter = float(np.std(steps[~long]) / usual) if (~long).any() else 0.0
+    gaps = tuple((float(t[k] - t[0]), float(steps[k])) for k in np.flatnonzero(long))
+    resets = _resets(steps, q)
+    speed = np.abs(qd if qd is not None else np.gradient(q, t, axis=0))
+    resting = (speed < REST * np.maximum(speed.max(axis=0), 1e-300)).mean(axis=0)
+    resolution = np.array([_resolution(column) for column in q.T])
+    saturated = np.array([_saturated(column) for column in tau.T])
+    notes, warnings = [], []
+    if gaps:
+        longest = max(gaps, key=lambda g: g[1])
+        notes.append(
+            f"{len(gaps)} gaps in time, the longest {longest[1] * 1e3:.3g} ms at {longest[0]:.3f} s"
+        )
+    if jitter >= 1e-3:
+        notes.append(
+            f"time steps vary by {100 * jitter:.2g} % about {usual * 1e3:.4g} ms; resampled on recorded time"
+        )
+    for row, joint in resets[:5]:
+        warnings.append(
+            f"the position of joint {joint + 1} jumps in row {row + 1}; the log is cut there"
+        )
+    for j in range(q.shape[1]):
+        if resting[j] > 0.2:
+            notes.append(f"joint {j + 1} rests in {100 * resting[j]:.0f} % of the samples")
+        if resolution[j] > 0:
+            notes.append(f"positions of joint {j + 1} come in steps of {resolution[j]:.3g}")
+        if saturated[j] > 0:
+            warnings.append(
+                f"the torque of joint {j + 1} stands at its extreme value in {100 * saturated[j]:.1f} % of the "
+                "samples: saturated"
+            )
+    return Quality(
+        usual, jitter, gaps, resets, resting, resolution, saturated, tuple(notes), tuple(warnings)
+    )
+
+
+def _resets(steps: np.ndarray, q: np.ndarray) -> tuple[tuple[int, int], ...]:
+    """Rows whose position cannot follow from the one before: many times the usual change, and a good part of the range."""
+    found = []
+    for j, column in enumerate(q.T):
+        rate = np.abs(np.diff(column)) / steps
+        usual = np.quantile(rate, 0.995)
+        span = np.ptp(column)
+        jumps = (rate > 10 * max(usual, 1e-12)) & (rate * steps > 0.05 * span) & (span > 1e-6)
+        found += [(int(k) + 1, j) for k in np.flatnonzero(jumps)]
+    return tuple(sorted(found))
+
+
+def _resolution(column: np.ndarray) -> float:
+    """The step of which all changes are multiples, 0 if there is none that could matter."""
+    changes = np.abs(np.diff(column))
+    changes = changes[changes > 0]
+    if len(changes) < 20:
+        return 0.0
+    step = float(np.quantile(changes, 0.01))
+    step = float(np.median(changes[changes < 1.5 * step]))
+    whole = np.abs(changes / step - np.round(changes / step))
+    few = len(np.unique(np.round(column / step))) < 0.9 * len(column)
+    return step if few and np.quantile(whole, 0.9) < 0.02 else 0.0
+
+
+def _saturated(column: np.ndarray) -> float:
+    """Part of the samples at the extreme value, where it is held for several samples; 0 if it is not."""
+    top = np.abs(column).max()
+    if top == 0 or np.ptp(column) == 0:
+        return 0.0
+    at = np.abs(column) >= top * (1 - 1e-9)
+    edges = np.flatnonzero(np.diff(np.r_[0, at.astype(int), 0]))
+    longest = int((edges[1::2] - edges[::2]).max()) if len(edges) else 0
+    return float(at.mean()) if longest >= 5 else 0.0
+
+
+def unit_doubts(
+    t: np.ndarray, q: np.ndarray, qd: np.ndarray | None, revolute: Sequence[bool]
+) -> list[str]:
+    """Sentences about positions that look like degrees and velocities that do not fit their positions."""
+    doubts = []
+    for j, turning in enumerate(revolute):
+        if turning and np.abs(q[:, j]).max() > _TURN:
+            doubts.append(
+                f"positions of joint {j + 1} reach {np.abs(q[:, j]).max():.4g}: degrees? Declare unit = 'deg' in the "
+                "channels, or convert to radians"
+            )
+    if qd is None:
+        return doubts
+    slope = np.gradient(q, t, axis=0)
+    slope, qd = slope - slope.mean(axis=0), qd - qd.mean(axis=0)
+    size = np.sqrt((slope**2).mean(axis=0)), np.sqrt((qd**2).mean(axis=0))
+    moving = (size[0] > 1e-9) & (size[1] > 1e-9)
+    both = slope.T @ qd / (len(t) * np.outer(np.maximum(size[0], 1e-300), np.maximum(size[1], 1e-300)))
+    for j in np.flatnonzero(moving):
+        best = int(np.argmax(np.where(moving, np.abs(both[j]), 0)))
+        ratio = size[0][j] / size[1][j]
+        if best != j and abs(both[j, best]) > 0.95 and abs(both[j, j]) < 0.6:
+            doubts.append(
+                f"the velocity of joint {j + 1} fits the positions of joint {best + 1} better: swapped columns?"
+            )
+        elif both[j, j] > 0.8 and not 1 / 3 < ratio < 3:
+            doubts.append(
+                f"positions of joint {j + 1} change {ratio:.3g} times as fast as its velocities say: mixed units?"
+            )
+        elif both[j, j] < -0.8:
+            doubts.append(f"the velocity of joint {j + 1} has the opposite sign of its positions")
+    return doubts

@@ -1,0 +1,241 @@
+"""The columns of the linear model: tau = columns @ values, for rigid body, drives, friction and a user's own terms.
+
+In order: the minimal parameters of the arm (armatures merged where they must be, the others after them), then joint by
+joint viscous, Coulomb and offset, then the user's columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..algebra import Sym3, Vec3
+from ..errors import InputError, KindError
+from ..minimal import minimal_parameters
+from ..papers.newton_euler_lin1995 import inverse_dynamics
+from ..robot.arm import SHAPES, Arm
+from ..robot.chain import Body, Chain, chain_of, pose
+
+FRICTION = ("viscous", "coulomb", "offset")
+_UNITS = 400  # random states that tell which columns a joint feels
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A term of the user's own: one unknown coefficient times forces that depend on the state.
+
+    function(q, qd, qdd) takes and returns one scalar a joint (a batch is a scalar; use dynarm.algebra's sin, cos, sign,
+    tanh, magnitude), 0 for joints that do not feel it. Example, wrist gears that couple joints 5 and 6:
+
+        Column("inertia56", lambda q, qd, qdd: [0, 0, 0, 0, qdd[5], qdd[4]])
+    """
+
+    name: str
+    function: Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sequence[Any]]
+
+    def evaluate(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """The forces (..., n) of a coefficient of one."""
+        n = q.shape[-1]
+        states = ([x[..., j] for j in range(n)] for x in (q, qd, qdd))
+        found = self.function(*states)
+        if len(found) != n:
+            raise InputError(f"column '{self.name}' returns {len(found)} forces for {n} joints")
+        out = np.empty(q.shape)
+        for j, force in enumerate(found):
+            out[..., j] = force
+        return out
+
+
+# ---- the rigid body
+
+
+def natural_regressor(chain: Chain, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    """(N, n, 10 n): joint forces of unit inertial parameters, link by link."""
+    n = chain.n
+    Y = np.zeros((len(q), n, 10 * n))
+    steps = pose(chain, list(q.T))
+    none = [_link(body, ()) for body in chain.joints]
+    for k in range(10 * n):
+        bodies = list(none)
+        bodies[k // 10] = _link(chain.joints[k // 10], (k % 10,))
+        unit = Chain(tuple(bodies), chain.gravity)
+        for j, force in enumerate(inverse_dynamics(unit, steps, list(qd.T), list(qdd.T))):
+            Y[:, j, k] = force
+    return Y
+
+
+def _link(body: Body, ones: Sequence[int]) -> Body:
+    ten = [1 if k in ones else 0 for k in range(10)]
+    return Body(
+        body.revolute,
+        body.a,
+        body.d,
+        body.theta,
+        body.ca,
+        body.sa,
+        body.cb,
+        body.sb,
+        ten[0],
+        Vec3(*ten[1:4]),
+        Sym3(*ten[4:]),
+    )
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """The minimal parameters of an arm, armatures included on request, and their regressor."""
+
+    arm: Arm
+    armature: bool
+
+    @cached_property
+    def minimal(self) -> Any:
+        return minimal_parameters(self.arm, armature=self.armature)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.minimal.names)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """(p, 10 n), or (p, 11 n) with armatures: values = matrix @ natural parameters."""
+        return np.asarray(self.minimal.matrix)
+
+    @cached_property
+    def natural(self) -> np.ndarray:
+        """(n, 10) or (n, 11): the arm's own parameters, armature last."""
+        if not self.armature:
+            return self.arm.parameters
+        own = [[joint.armature] for joint in self.arm.joints]
+        return np.hstack([self.arm.parameters, own])
+
+    @cached_property
+    def _inverse(self) -> np.ndarray:
+        """A right inverse of the matrix: from natural columns to minimal ones."""
+        return np.linalg.pinv(self.matrix)
+
+    def columns(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """(N, n, p): joint forces per unit of each minimal parameter."""
+        Y = natural_regressor(chain_of(self.arm), q, qd, qdd)
+        if self.armature:
+            n = self.arm.n
+            wide = np.zeros((len(q), n, n, 11))
+            wide[..., :10] = Y.reshape(len(q), n, n, 10)
+            j = np.arange(n)
+            wide[:, j, j, 10] = qdd
+            Y = wide.reshape(len(q), n, 11 * n)
+        return Y @ self._inverse
+
+
+def regressor_blocks(
+    rigid: Rigid, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+) -> np.ndarray:
+    """(N, n, p): the one place where a fit gets its rigid-body columns from."""
+    return rigid.columns(q, qd, qdd)
+
+
+# ---- all columns of a model
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Everything that is linear in the unknowns. `widths`: of the smoothed sign, one a joint."""
+
+    arm: Arm
+    friction: tuple[str, ...] = FRICTION
+    shape: str = "sign"
+    widths: tuple[float, ...] = ()
+    armature: bool = True
+    asymmetric: bool = False
+    columns: tuple[Column, ...] = ()
+    rigid: Rigid = field(init=False)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for word in self.friction:
+            if word not in FRICTION:
+                raise InputError(f"friction has '{word}'; choose among {', '.join(FRICTION)}")
+        if self.shape not in SHAPES:
+            raise InputError(f"shape is {self.shape!r}; choose 'sign' or 'tanh'")
+        for column in self.columns:
+            if not isinstance(column, Column):
+                raise KindError(f"columns holds {column!r}; give dynarm.identify.regressor.Column")
+        wanted = tuple(w for w in FRICTION if w in self.friction)
+        if self.asymmetric and "coulomb" in wanted:
+            wanted = tuple(w for w in wanted if w != "offset")  # it is their mean already
+        put(self, "friction", wanted)
+        if not self.widths:
+            put(self, "widths", (0.02,) * self.arm.n)
+        put(self, "rigid", Rigid(self.arm, self.armature))
+
+    @property
+    def n(self) -> int:
+        return self.arm.n
+
+    @cached_property
+    def drive_names(self) -> tuple[str, ...]:
+        """Friction parameters of one joint, in order."""
+        if not self.asymmetric:
+            return self.friction
+        found: list[str] = []
+        for word in self.friction:
+            found += [word] if word == "offset" else [word, f"{word}_negative"]
+        return tuple(found)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every unknown: minimal parameters, friction by joint, the user's."""
+        drives = [f"{word}{j + 1}" for j in range(self.n) for word in self.drive_names]
+        return (*self.rigid.names, *drives, *(c.name for c in self.columns))
+
+    @property
+    def size(self) -> int:
+        return len(self.names)
+
+    @property
+    def rigid_size(self) -> int:
+        return len(self.rigid.names)
+
+    def drive_index(self, joint: int, word: str) -> int:
+        """Where a friction parameter of a joint stands among all unknowns."""
+        words = self.drive_names
+        return self.rigid_size + joint * len(words) + words.index(word)
+
+    def drive_columns(self, qd: np.ndarray) -> list[np.ndarray]:
+        """The friction columns (N, n) in the order of drive_names: entry j belongs to joint j."""
+        found = []
+        for word in self.friction:
+            if word == "offset":
+                found.append(np.ones_like(qd))
+                continue
+            x = qd
+            if word == "coulomb":
+                x = np.sign(qd) if self.shape == "sign" else np.tanh(qd / np.array(self.widths))
+            found += [np.maximum(x, 0), np.minimum(x, 0)] if self.asymmetric else [x]
+        return found
+
+    def evaluate(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """(N, n, size): joint forces per unit of each unknown."""
+        p, words = self.rigid_size, len(self.drive_names)
+        out = np.zeros((len(q), self.n, self.size))
+        out[:, :, :p] = regressor_blocks(self.rigid, q, qd, qdd)
+        j = np.arange(self.n)
+        for k, column in enumerate(self.drive_columns(qd)):
+            out[:, j, p + j * words + k] = column
+        first = p + words * self.n
+        for k, own in enumerate(self.columns):
+            out[:, :, first + k] = own.evaluate(q, qd, qdd)
+        return out
+
+    @cached_property
+    def support(self) -> tuple[np.ndarray, ...]:
+        """For each joint, the unknowns that its force depends on."""
+        rng = np.random.default_rng(0)
+        q, qd, qdd = (rng.uniform(-s, s, (_UNITS, self.n)) for s in (np.pi, 3.0, 8.0))
+        size = np.abs(self.evaluate(q, qd, qdd)).max(axis=0)
+        limit = 1e-9 * np.maximum(size.max(axis=0), 1e-300)
+        return tuple(np.flatnonzero(row > limit) for row in size)

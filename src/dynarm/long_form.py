@@ -1,0 +1,144 @@
+"""Linear combinations of inertia parameters, spelled out: in numbers, or in the robot's DH constants.
+
+A `Form` is a scalar that remembers what it is made of: a sum of products of named constants. The papers' formulas run
+on it as they run on numbers, and what comes out can be printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .algebra import Sym3, Turn, Vec3
+from .robot.arm import PARAMETER_NAMES
+from .robot.chain import Body, Chain, Step, pose
+
+_TINY = 1e-12
+
+
+class Form:
+    """A sum of products of names, each with a numerical factor."""
+
+    __array_ufunc__ = None
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: Mapping[tuple[str, ...], float]):
+        self.terms = {k: v for k, v in terms.items() if abs(v) > _TINY}
+
+    @classmethod
+    def named(cls, name: str) -> Form:
+        return cls({(name,): 1.0})
+
+    def __add__(self, o: Any) -> Form:
+        terms = dict(self.terms)
+        for key, value in _terms(o).items():
+            terms[key] = terms.get(key, 0.0) + value
+        return Form(terms)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Form:
+        return Form({k: -v for k, v in self.terms.items()})
+
+    def __sub__(self, o: Any) -> Form:
+        return self + (-o)
+
+    def __rsub__(self, o: Any) -> Form:
+        return -self + o
+
+    def __mul__(self, o: Any) -> Form:
+        terms: dict[tuple[str, ...], float] = {}
+        for a, x in self.terms.items():
+            for b, y in _terms(o).items():
+                key = tuple(sorted(a + b))
+                terms[key] = terms.get(key, 0.0) + x * y
+        return Form(terms)
+
+    __rmul__ = __mul__
+
+
+def _terms(x: Any) -> Mapping[tuple[str, ...], float]:
+    return x.terms if isinstance(x, Form) else {(): float(x)}
+
+
+def _constant(value: Any, name: str) -> Any:
+    """The plain number where it is 0 or +-1, else its name."""
+    return value if value in (0, 1, -1) else Form.named(name)
+
+
+def symbolic(chain: Chain) -> tuple[Chain, list[Step]]:
+    """The chain and its steps with names for their constants: a2, d2, cos(alpha2), ... and m1, mcx1, ..."""
+    bodies, steps = [], []
+    for i, (body, step) in enumerate(
+        zip(chain.joints, pose(chain, [0] * chain.n), strict=True), start=1
+    ):
+        bodies.append(_named_body(body, i))
+        steps.append(_named_step(body, step, i))
+    return Chain(tuple(bodies), chain.gravity), steps
+
+
+def _named_body(body: Body, i: int) -> Body:
+    m, x, y, z, *J = (Form.named(f"{p}{i}") for p in PARAMETER_NAMES)
+    return replace(body, m=m, h=Vec3(x, y, z), J=Sym3(*J))
+
+
+def _named_step(body: Body, step: Step, i: int) -> Step:
+    names = {"x": "alpha", "y": "beta", "z": "theta"}
+    turns = tuple(
+        Turn(
+            t.axis,
+            _constant(t.c, f"cos({names[t.axis]}{i})"),
+            _constant(t.s, f"sin({names[t.axis]}{i})"),
+        )
+        for t in step.turns
+    )
+    a, d = _constant(step.a, f"a{i}"), _constant(body.d, f"d{i}")
+    along = Vec3(0, 0, d)
+    for turn in reversed(turns[:-1]):
+        along = turn.fall(along)
+    return Step(turns, a, d, Vec3(a, 0, 0) + along)
+
+
+def spell(x: Any, last: Sequence[str] = ()) -> str:
+    """A form as text: parameters that share a factor stand together, `a3^2 (m3 + m4)`."""
+    groups: dict[tuple[tuple[str, ...], float], list[tuple[str, float]]] = {}
+    for key, value in _terms(x).items():
+        factors = tuple(k for k in key if not _is_parameter(k))
+        parameters = "*".join(k for k in key if _is_parameter(k))
+        groups.setdefault((factors, round(abs(value), 9)), []).append((parameters, value))
+    return _sum([_group(factors, size, members) for (factors, size), members in groups.items()])
+
+
+def spell_row(row: Sequence[float], names: Sequence[str]) -> str:
+    """A row of numbers over names as text: names that share a factor stand together, `Izz1 + 0.36 (m2 + m3)`."""
+    return spell(Form({(name,): float(x) for name, x in zip(names, row, strict=True)}))
+
+
+def _is_parameter(name: str) -> bool:
+    stem = name.rstrip("0123456789")
+    return stem in PARAMETER_NAMES or stem == "Ia" or "_" in name
+
+
+def _group(
+    factors: tuple[str, ...], size: float, members: list[tuple[str, float]]
+) -> tuple[bool, str]:
+    """Whether the group is subtracted, and its text."""
+    powers = [f"{f}^{n}" if (n := factors.count(f)) > 1 else f for f in dict.fromkeys(factors)]
+    number = "" if size == 1 else f"{size:.6g}"
+    front = " ".join(x for x in [number, *powers] if x)
+    negative = all(v < 0 for _, v in members)
+    inner = _sum([((v < 0) != negative, name) for name, v in members])
+    if not front:
+        return negative, inner
+    if inner in ("", "1"):
+        return negative, front
+    return negative, f"{front} ({inner})" if len(members) > 1 else f"{front} {inner}"
+
+
+def _sum(parts: Sequence[tuple[bool, str]]) -> str:
+    text = ""
+    for negative, part in parts:
+        sign = "-" if negative else "+"
+        text += f" {sign} {part}" if text else ("-" if negative else "") + part
+    return text or "0"

@@ -1,0 +1,334 @@
+"""The minimal parameters of a robot: names, values, and the exact matrix from its natural parameters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .algebra import Sym3, Vec3
+from .errors import DynarmWarning, InputError, KindError, UnknownName
+from .long_form import spell, spell_row, symbolic
+from .papers.minimal_chain_lin1995 import MinimalChain, minimal_chain
+from .papers.minimal_parameters_lin1995 import (
+    TOLERANCE,
+    Decision,
+    Structure,
+    combinations,
+    constants,
+    layout,
+    name_of,
+    structure_of,
+)
+from .redundancy import independent, merging
+from .robot.arm import PARAMETER_NAMES, Arm, Joint, move_parameters
+from .robot.chain import Chain, chain_of, pose
+
+__all__ = [
+    "CONVENTIONS",
+    "MinimalChain",
+    "MinimalParameters",
+    "minimal_chain",
+    "minimal_parameters",
+    "structure_of",
+]
+
+CONVENTIONS = ("lin1995", "linfang1999", "gautier1990")
+# the order in which Gautier and Khalil keep a link's parameters; the later ones are grouped into the earlier
+_KEPT = {
+    True: ("Ixx", "Ixy", "Ixz", "Iyz", "Izz", "mcx", "mcy", "mcz", "Iyy", "m"),
+    False: ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class MinimalParameters:
+    """The minimal linear combinations of a robot's inertia parameters: values = matrix @ arm.parameters.ravel().
+
+    names        p names: k3_x, U2_11-22, m3, kappa1_3 (lin1995, linfang1999), Ixx2R (gautier1990); a combination that
+                 others were merged into carries their names too, U1_33+Ia1
+    values       (p,) of this arm
+    matrix       (p, 10 n), or (p, 11 n) with armature; full row rank; of geometry and gravity's direction only
+    natural      the names of its columns
+    structure    the decisions of Theorem 2; decisions and doubts tell them in words
+    armatures    joints whose armature stays a parameter of its own, the last columns of a regressor with armature
+    """
+
+    arm: Arm
+    convention: str
+    names: tuple[str, ...]
+    matrix: np.ndarray
+    natural: tuple[str, ...]
+    structure: Structure
+    tolerance: float
+    armature: bool
+    armatures: tuple[int, ...]
+    _matrices: dict[str, np.ndarray]
+    _columns: tuple[int, ...]  # of `natural`, on which every convention's matrix is regular
+    _kept: tuple[
+        int, ...
+    ]  # of the combinations of Theorem 2 and the armatures, those that were not merged
+    _merge: np.ndarray  # (p, all): the kept ones, and what of the others they took up
+
+    @property
+    def count(self) -> int:
+        """The number of minimal parameters."""
+        return len(self.names)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """(p,) values of this arm."""
+        table = self.arm.parameters
+        if self.armature:
+            table = np.column_stack([table, [j.armature for j in self.arm.joints]])
+        return self.matrix @ table.ravel()
+
+    def convert(self, convention: str) -> np.ndarray:
+        """(p, p): the values in another convention are this matrix times these values."""
+        _check_convention(convention)
+        columns = list(self._columns)
+        other, own = self._matrices[convention][:, columns], self.matrix[:, columns]
+        return _tidy(np.linalg.solve(own.T, other.T).T)
+
+    def full_values(self, values: Any) -> np.ndarray:
+        """Values of Theorem 2's whole set, merged ones 0, from values (..., p) of this set, those of lin1995."""
+        values = np.asarray(values, float)
+        full = np.zeros((*values.shape[:-1], self._merge.shape[1]))
+        full[..., list(self._kept)] = values
+        return full[..., : len(layout(self.structure))]
+
+    @cached_property
+    def long_forms(self) -> tuple[str, ...]:
+        """Each combination in natural parameters, with the arm's numbers."""
+        return tuple(spell_row(row.tolist(), self.natural) for row in self.matrix)
+
+    @cached_property
+    def symbolic_forms(self) -> tuple[str, ...]:
+        """Each combination of Theorem 2 in natural parameters and DH constants; gautier1990 in those of lin1995."""
+        if self.convention == "gautier1990":
+            plain = self._set_names()
+            back = np.linalg.solve(
+                self._matrices["lin1995"][:, list(self._columns)], np.eye(self.count)
+            )
+            return tuple(spell_row(row.tolist(), plain) for row in _tidy(back))
+        chain, steps = symbolic(chain_of(self.arm))
+        forms = combinations(self.structure, constants(chain, steps, self.convention == "lin1995"))
+        texts = [spell(f) for f in forms] + [
+            f"Ia{i + 1}" for i in range(self.arm.n)
+        ] * self.armature
+        return tuple(
+            _merged_text(row, texts, k) for row, k in zip(self._merge, self._kept, strict=True)
+        )
+
+    def _set_names(self) -> list[str]:
+        return _merged_names(_all_names(self.structure, self.armature), self._kept, self._merge)
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """Every question asked about the geometry, what was measured and what it was taken for."""
+        return tuple(_say(d, self.arm) for d in self.structure.decisions)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The decisions that hold within the tolerance only, not exactly."""
+        return tuple(_say(d, self.arm) for d in self.structure.decisions if not d.exact)
+
+    def payload(
+        self, mass: float, com: Any = (0, 0, 0), inertia: Any = ((0, 0, 0),) * 3
+    ) -> dict[str, float]:
+        """The change of every minimal parameter that a payload, given in the tool frame, changes."""
+        load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
+        assert load.parameters is not None
+        T = self.arm.tool_pose
+        moved = move_parameters(load.parameters, T[:3, :3], T[:3, 3])
+        width = 11 if self.armature else 10
+        start = width * (self.arm.n - 1)
+        change = self.matrix[:, start : start + 10] @ moved
+        scale = np.abs(self.matrix[:, start : start + 10]) @ np.abs(moved)
+        return {
+            name: float(x)
+            for name, x, s in zip(self.names, change, scale, strict=True)
+            if abs(x) > 1e-14 * s
+        }
+
+
+def minimal_parameters(
+    arm: Arm,
+    convention: str = "lin1995",
+    armature: bool = False,
+    tolerance: float = TOLERANCE,
+    gravity: str | None = None,
+) -> MinimalParameters:
+    """The minimal parameters of an arm, in one of the conventions lin1995, linfang1999, gautier1990.
+
+    armature=True: the natural parameters are 11 a joint, the reflected motor inertia last.
+    tolerance: angles [rad] and, a hundredth of it, lengths over the robot's size below which axes count as parallel
+    and offsets as none. gravity="any": for every direction of gravity, not the arm's own.
+    """
+    if not isinstance(arm, Arm):
+        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
+    _check_convention(convention)
+    if gravity not in (None, "any"):
+        raise InputError(f"gravity is {gravity!r}; choose None for the arm's own, or 'any'")
+    if not 0 <= tolerance < 0.1:
+        raise InputError(
+            f"tolerance is {tolerance!r}; give an angle in rad, at least 0 and below 0.1"
+        )
+    anywhere = Vec3(*(np.array(x) for x in (3.0, 5.0, -7.0)))
+    chain = chain_of(arm, anywhere if gravity == "any" else None)
+    structure = structure_of(chain, tolerance)
+    doubts = [_say(d, arm) for d in structure.decisions if not d.exact]
+    if doubts:
+        text = f"minimal parameters of robot '{arm.name}': " + "; ".join(doubts)
+        warnings.warn(text + "; the dynamics stay exact", DynarmWarning, stacklevel=2)
+    natural = _natural_names(arm.n, armature)
+    full = {c: _widened(_rows(chain, structure, c), arm.n, armature) for c in CONVENTIONS[:2]}
+    kept, merge = merging(chain, structure, tolerance, armature)
+    matrices = {"lin1995": _tidy(merge @ full["lin1995"])}
+    columns = independent(matrices["lin1995"], _preference(arm, armature))
+    regular = matrices["lin1995"][:, columns]
+    matrices["gautier1990"] = _tidy(np.linalg.solve(regular, matrices["lin1995"]))
+    matrices["linfang1999"] = _other_rows(full, matrices["lin1995"], kept, merge)
+    names = _merged_names(_all_names(structure, armature), kept, merge)
+    if convention == "gautier1990":
+        names = [
+            _regrouped_name(row, k, natural)
+            for row, k in zip(matrices[convention], columns, strict=True)
+        ]
+    first = len(layout(structure))
+    for matrix in matrices.values():
+        matrix.setflags(write=False)
+    return MinimalParameters(
+        arm,
+        convention,
+        tuple(names),
+        matrices[convention],
+        natural,
+        structure,
+        tolerance,
+        armature,
+        tuple(k - first for k in kept if k >= first),
+        matrices,
+        tuple(columns),
+        tuple(kept),
+        merge,
+    )
+
+
+def _check_convention(convention: str) -> None:
+    if convention not in CONVENTIONS:
+        raise UnknownName("convention", convention, CONVENTIONS)
+
+
+def _natural_names(n: int, armature: bool) -> tuple[str, ...]:
+    kinds = (*PARAMETER_NAMES, "Ia") if armature else PARAMETER_NAMES
+    return tuple(f"{p}{i + 1}" for i in range(n) for p in kinds)
+
+
+def _say(d: Decision, arm: Arm) -> str:
+    """A decision in words, joints by name."""
+    joints = " and ".join(f"'{arm.joint_names[i]}'" for i in d.joints)
+    length = d.question == "no offset"
+    what = {
+        "parallel": f"axes of joints {joints}",
+        "no offset": f"axes of joints {joints}",
+        "along gravity": f"axis of joint {joints}",
+    }[d.question]
+    taken = {
+        ("parallel", True): "taken as parallel",
+        ("parallel", False): "not parallel",
+        ("no offset", True): "taken as one line",
+        ("no offset", False): "apart",
+        ("along gravity", True): "taken as along gravity",
+        ("along gravity", False): "not along gravity",
+    }[d.question, d.yes]
+    unit = "of the robot's size apart" if length else "rad off"
+    return f"{what}: {d.measured:.3g} {unit}, {taken} (tolerance {d.limit:g})"
+
+
+# ---- the rows of Theorem 2
+
+
+def _rows(chain: Chain, structure: Structure, convention: str) -> np.ndarray:
+    """(all, 10 n): Theorem 2 on unit vectors instead of numbers."""
+    n = chain.n
+    unit = np.eye(10 * n)
+    bodies = []
+    for i, body in enumerate(chain.joints):
+        m, x, y, z, *J = unit[10 * i : 10 * i + 10]
+        bodies.append(replace(body, m=m, h=Vec3(x, y, z), J=Sym3(*J)))
+    forms = constants(
+        Chain(tuple(bodies), chain.gravity), pose(chain, [0] * n), convention == "lin1995"
+    )
+    return np.array([row + np.zeros(10 * n) for row in combinations(structure, forms)])
+
+
+def _widened(rows: np.ndarray, n: int, armature: bool) -> np.ndarray:
+    """The rows over 11 columns a joint, and one row for each armature."""
+    if not armature:
+        return rows
+    wide = np.zeros((len(rows) + n, n, 11))
+    wide[: len(rows), :, :10] = rows.reshape(len(rows), n, 10)
+    wide[len(rows) + np.arange(n), np.arange(n), 10] = 1
+    return wide.reshape(len(wide), 11 * n)
+
+
+def _tidy(rows: np.ndarray) -> np.ndarray:
+    """The rows with what rounding left of zeros removed."""
+    scale = np.maximum(1.0, np.abs(rows).max(axis=-1, keepdims=True))
+    return np.where(np.abs(rows) <= 1e-14 * scale, 0.0, rows)
+
+
+def _all_names(structure: Structure, armature: bool) -> list[str]:
+    names = [name_of(i, kind) for i, kind in layout(structure)]
+    return names + [f"Ia{i + 1}" for i in range(structure.n)] * armature
+
+
+def _other_rows(
+    full: dict[str, np.ndarray], matrix: np.ndarray, kept: Sequence[int], merge: np.ndarray
+) -> np.ndarray:
+    """The matrix in the convention of linfang1999, of the same kept combinations."""
+    if merge.shape[0] == merge.shape[1]:
+        return _tidy(full["linfang1999"])
+    change = np.linalg.lstsq(full["linfang1999"].T, full["lin1995"].T, rcond=None)[
+        0
+    ].T  # lin1995 = change linfang1999
+    return _tidy(np.linalg.solve((merge @ change)[:, kept], matrix))
+
+
+def _preference(arm: Arm, armature: bool) -> list[int]:
+    """The natural parameters in the order in which gautier1990 keeps them, from the base outwards."""
+    width = 11 if armature else 10
+    order = [
+        width * i + PARAMETER_NAMES.index(p)
+        for i, joint in enumerate(arm.joints)
+        for p in _KEPT[joint.revolute]
+    ]
+    return order + [width * i + 10 for i in range(arm.n)] * armature
+
+
+# ---- names
+
+
+def _merged_names(names: Sequence[str], kept: Sequence[int], merge: np.ndarray) -> list[str]:
+    return [_merged_text(row, names, k, "") for row, k in zip(merge, kept, strict=True)]
+
+
+def _merged_text(row: np.ndarray, texts: Sequence[str], own: int, gap: str = " ") -> str:
+    """texts[own] plus what the row adds of others."""
+    text = texts[own]
+    for k, factor in enumerate(map(float, row)):
+        if k == own or factor == 0:
+            continue
+        other = f"({texts[k]})" if " " in texts[k] else texts[k]
+        part = other if abs(factor) == 1 else f"{abs(factor):.6g}*{other}"
+        text += f"{gap}{'-' if factor < 0 else '+'}{gap}{part}"
+    return text
+
+
+def _regrouped_name(row: np.ndarray, own: int, natural: Sequence[str]) -> str:
+    return natural[own] + ("R" if np.count_nonzero(row) > 1 else "")

@@ -1,0 +1,82 @@
+"""From records to what Kane's equations see: links about their mass centres, the arm's mount, the whole machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..algebra import IDENTITY, Mat3, Scalar, Sym3, Vec3
+from ..errors import ModelError
+from ..papers.kane_arm_tanner2001 import Link, Mount
+from ..papers.kane_platform_tanner2001 import Carried
+from ..papers.kane_tanner2001 import Machine
+from ..robot.arm import Arm
+from ..robot.chain import tidy
+from .constraints import follows, roller
+from .platform import Base, Platform, Wheel
+
+
+def links_of(arm: Arm) -> tuple[Link, ...]:
+    """The arm's links with inertia about their mass centres; massless links must have no first moments."""
+    found = []
+    for joint in arm.joints:
+        if joint.mass == 0 and any(joint.parameters[1:4]):  # type: ignore[index]
+            raise ModelError(
+                f"link of joint '{joint.name}' has first moments but no mass, so it has no mass centre; "
+                "give it a mass (fit.arm_ is physical)"
+            )
+        I = np.array(joint.inertia)
+        scale = max(float(np.abs(I).max()), 1e-300)
+        size = max(map(abs, joint.com)) or 1.0
+        upper = (I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2])
+        found.append(
+            Link(
+                joint.revolute,
+                joint.mass,
+                Vec3(*(tidy(float(x), size) if x else 0 for x in joint.com)),
+                Sym3(*(0 if abs(x) <= 1e-15 * scale else float(x) for x in upper)),
+            )
+        )
+    return tuple(found)
+
+
+def mount_of(base: Base, arm: Arm) -> Mount:
+    """Where frame 0 of the arm stands in {v}."""
+    T = base.mount_pose @ arm.frame0
+    table = [[tidy(float(x)) for x in row] for row in T[:3, :3]]
+    upright = table == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    size = max(1.0, float(np.abs(T[:3, 3]).max()))
+    r0 = np.array(base.com)
+    return Mount(
+        IDENTITY if upright else Mat3(*(Vec3(*row) for row in table)),
+        Vec3(*(tidy(float(x), size) for x in r0)),
+        Vec3(*(tidy(float(x), size) for x in T[:3, 3] - r0)),
+    )
+
+
+def _sym(table: Any) -> Sym3:
+    return Sym3(*(float(table[i][j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
+
+
+def machine_of(platform: Platform, wheels: Sequence[Wheel], base: Base, arm: Arm, phi: Scalar) -> Machine:
+    """The machine at a steering angle, as Kane's equations see it."""
+    steering, height = platform.steering, platform.height
+    mount = mount_of(base, arm)
+    tool = arm.tool_pose[:3, 3]
+    size = max(1.0, float(np.abs(tool).max()))
+    return Machine(
+        tuple(roller(w, steering, phi) for w in wheels if w.guides),
+        Carried(platform.mass, Vec3(0, 0, 0), _sym(platform.inertia)),
+        Carried(base.mass, mount.r0, _sym(base.inertia)),
+        tuple(
+            Carried(w.mass, Vec3(w.x, w.y, w.radius - height), Sym3(0, 0, 0, 0, 0, 0))
+            for w in wheels
+            if not w.guides and w.mass
+        ),
+        links_of(arm),
+        mount,
+        Vec3(*(tidy(float(x), size) for x in tool)),
+        any(follows(w, steering) for w in wheels),
+    )

@@ -1,0 +1,248 @@
+"""What the wheels allow: steering angles, rows of no skidding, their rank and the independent speeds.
+
+A wheel that rolls keeps its sideways speed at zero, one row (1) in (vx, vy, thd) a wheel. The rows of all wheels must
+leave the same freedom at every steering angle: rank 2 leaves the forward speed v (the axles meet in one point, perhaps
+at infinity), rank 1 leaves v and thd (one axle, as in differential drive).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..algebra import Scalar, Vec3, add, cos, mul, sin, sqrt, sub
+from ..errors import ModelError
+from ..papers.kane_platform_tanner2001 import Roller
+from ..robot.chain import tidy
+from .platform import Platform, Steering, Wheel
+
+SINGULAR = (
+    1e6  # sideways or turning speed per forward speed beyond which the steering angle is called singular
+)
+_SAMPLES = np.linspace(-1.3, 1.3, 27)  # steering angles at which the wheels are compared; 0 among them
+_RANK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """How the wheels guide the platform: two rows (or one) that say it all, and the independent speeds."""
+
+    rows: tuple[Wheel, ...]  # wheels, perhaps thought ones, whose axles fix the motion
+    steered: bool  # whether the steering angle phi is a coordinate
+    size: float  # a length [m] that makes turning comparable with moving
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Names of the platform's independent speeds."""
+        moving = ("v",) if len(self.rows) == 2 else ("v", "thetad")
+        return (*moving, "phid") if self.steered else moving
+
+    @property
+    def moving(self) -> int:
+        """Number of independent speeds of the platform without steering."""
+        return 3 - len(self.rows)
+
+
+def turned(wheel: Wheel, steering: Steering | None, phi: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """cos and sin of phi_j(phi), its derivative and its second derivative."""
+    if wheel.kind == "steered":
+        angle = add(mul(wheel.ratio, phi), wheel.angle)
+        return cos(angle), sin(angle), _plain(wheel.ratio), 0
+    if steering is not None and follows(wheel, steering):
+        return _ackermann(wheel, steering, phi)
+    angle = wheel.angle if wheel.kind == "fixed" else 0.0
+    return tidy(math.cos(angle)), tidy(math.sin(angle)), 0, 0
+
+
+def _ackermann(wheel: Wheel, g: Steering, phi: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """The wheel rolls along (A, B), across the line to the point where the axles meet.
+
+    A B' - B A' is constant, so that phi_j' = K / (A^2 + B^2).
+    """
+    c, s = cos(phi), sin(phi)
+    reach, offset, arm = abs(g.x - g.axle), _plain(g.y - wheel.y), wheel.x - g.axle
+    side = math.copysign(1.0, g.x - g.axle)  # points the wheel forward at phi = 0
+    A = add(mul(reach, c), mul(mul(side, offset), s))
+    B = mul(side * arm, s)
+    dA, dB = sub(mul(mul(side, offset), c), mul(reach, s)), mul(side * arm, c)
+    inverse = 1 / add(mul(A, A), mul(B, B))
+    root = sqrt(inverse)
+    d = mul(reach * side * arm, inverse)
+    dd = mul(mul(-2.0, d), mul(add(mul(A, dA), mul(B, dB)), inverse))
+    return mul(A, root), mul(B, root), d, dd
+
+
+def _plain(x: float) -> Scalar:
+    """Ones and zeros as the numbers that fold away."""
+    return tidy(float(x))
+
+
+def roller(wheel: Wheel, steering: Steering | None, phi: Scalar) -> Roller:
+    """The wheel as Kane's equations see it at a steering angle."""
+    c, s, d, dd = turned(wheel, steering, phi)
+    return Roller(
+        _plain(wheel.x), _plain(wheel.y), wheel.radius, wheel.mass, wheel.spin, wheel.turn, c, s, d, dd
+    )
+
+
+def columns(guidance: Guidance, steering: Steering | None, phi: Scalar) -> tuple[list[Vec3], list[Vec3]]:
+    """(vx, vy, thd) per independent speed of the platform, and the derivatives in phi. Both start with vx = v."""
+    rows = [roller(wheel, steering, phi) for wheel in guidance.rows]
+    n = [row.skid for row in rows]
+    dn = [row.roll * mul(-1, row.d) for row in rows]
+    if len(rows) == 1:
+        inverse = 1 / n[0].y
+        side, turn = mul(-n[0].x, inverse), mul(-n[0].z, inverse)
+        slopes = [
+            mul(-add(dn[0].x, mul(side, dn[0].y)), inverse),
+            mul(-add(dn[0].z, mul(turn, dn[0].y)), inverse),
+        ]
+        return [Vec3(1, side, 0), Vec3(0, turn, 1)], [Vec3(0, slopes[0], 0), Vec3(0, slopes[1], 0)]
+    C = n[0].cross(n[1])
+    dC = dn[0].cross(n[1]) + n[0].cross(dn[1])
+    inverse = 1 / C.x
+    side, turn = mul(C.y, inverse), mul(C.z, inverse)
+    dside = mul(sub(dC.y, mul(side, dC.x)), inverse)
+    dturn = mul(sub(dC.z, mul(turn, dC.x)), inverse)
+    return [Vec3(1, side, turn)], [Vec3(0, dside, dturn)]
+
+
+def guidance_of(platform: Platform, wheels: Sequence[Wheel]) -> Guidance:
+    """The guidance that the wheels give, or an error that says why they do not go together."""
+    guides = [wheel for wheel in wheels if wheel.guides]
+    if not guides:
+        raise ModelError(
+            "every wheel is a caster, so nothing keeps the platform from sliding; fix or steer one"
+        )
+    steering = platform.steering
+    if steering is None and any(w.kind == "ackermann" for w in guides):
+        raise ModelError(
+            "a wheel is 'ackermann' but the platform has no steering; give Platform(steering=Steering(...))"
+        )
+    steered = any(follows(w, steering) for w in guides)
+    if steering is not None and not steered:
+        raise ModelError(
+            "the platform has a steering geometry but no wheel follows phi; leave it out or steer a wheel"
+        )
+    size = max(math.hypot(w.x - v.x, w.y - v.y) for w in wheels for v in wheels)
+    samples = _SAMPLES if steered else np.zeros(1)
+    if steering is not None:
+        guides += _thought(steering)
+    ranks = [_rank(_rows(guides, steering, float(phi), size)) for phi in samples]
+    _compatible(ranks, samples, wheels, guides, steering, size)
+    chosen = _basis(steering, guides, ranks[0], samples, size)
+    guidance = Guidance(chosen, steered, size)
+    _forward(guidance, steering)
+    return guidance
+
+
+def follows(wheel: Wheel, steering: Steering | None) -> bool:
+    """Whether phi turns the wheel."""
+    return wheel.kind == "steered" or (
+        wheel.kind == "ackermann" and steering is not None and wheel.x != steering.axle
+    )
+
+
+def _rows(guides: Sequence[Wheel], steering: Steering | None, phi: float, size: float) -> np.ndarray:
+    """(k, 3): one row of (1) a wheel, turning measured at the platform's size."""
+    table = [tuple(roller(w, steering, phi).skid) for w in guides]
+    return np.array(table, dtype=float) / [1.0, 1.0, size]
+
+
+def _rank(rows: np.ndarray) -> int:
+    values = np.linalg.svd(rows, compute_uv=False)
+    return int((values > _RANK * values[0]).sum())
+
+
+def _compatible(
+    ranks: Sequence[int],
+    samples: np.ndarray,
+    wheels: Sequence[Wheel],
+    guides: Sequence[Wheel],
+    steering: Steering | None,
+    size: float,
+) -> None:
+    """Refuse wheels that block each other, or whose freedom changes with the steering angle."""
+    blocked = [float(phi) for phi, rank in zip(samples, ranks, strict=True) if rank == 3]
+    if blocked:
+        worst = blocked[-1]
+        names = ", ".join(_labels(wheels, _odd_ones(guides, steering, worst, size)))
+        if len(blocked) == len(ranks):
+            where = "at no steering angle" if len(ranks) > 1 else "nowhere"
+        else:
+            free = [float(phi) for phi, rank in zip(samples, ranks, strict=True) if rank < 3]
+            where = "only at phi = " + ", ".join(f"{phi:.3g}" for phi in free[:3])
+        raise ModelError(
+            f"the axles of the wheels meet in one point {where}: they cannot all roll without skidding "
+            f"(look at wheel {names}); use kind='ackermann' with a steering geometry, or casters"
+        )
+    if len(set(ranks)) > 1:
+        phi = float(samples[int(np.argmin(ranks))])
+        raise ModelError(
+            f"at phi = {phi:.3g} the wheels leave the platform more freedom than at other steering angles; "
+            "the number of independent speeds must not change: move or fix one of the wheels"
+        )
+
+
+def _odd_ones(guides: Sequence[Wheel], steering: Steering | None, phi: float, size: float) -> list[Wheel]:
+    """The wheels whose removal alone would let the others roll; all of them if there is none."""
+    found = []
+    for k, wheel in enumerate(guides):
+        others = [w for j, w in enumerate(guides) if j != k]
+        if _rank(_rows(others, steering, phi, size)) < 3:
+            found.append(wheel)
+    return found or list(guides)
+
+
+def _labels(wheels: Sequence[Wheel], some: Sequence[Wheel]) -> list[str]:
+    return [w.name or f"w{list(wheels).index(w)}" for w in some]
+
+
+def _thought(g: Steering) -> list[Wheel]:
+    """The steering geometry as two wheels: the reference wheel and one on the line of axles."""
+    reference = Wheel(g.x, g.y, 1.0, kind="steered", name="'reference of the steering'")
+    return [reference, Wheel(g.axle, 0.0, 1.0, name="'line of axles'")]
+
+
+def _basis(
+    g: Steering | None, guides: Sequence[Wheel], rank: int, samples: np.ndarray, size: float
+) -> tuple[Wheel, ...]:
+    """One or two wheels whose rows span all rows, as far from parallel as possible at every steering angle."""
+    if rank == 1:
+        return (guides[0],)
+    if g is not None:
+        return tuple(_thought(g))
+    best, chosen = -1.0, (guides[0], guides[-1])
+    for k, first in enumerate(guides):
+        for second in guides[k + 1 :]:
+            apart = min(
+                float(np.linalg.norm(np.cross(*_rows([first, second], g, float(phi), size))))
+                for phi in samples
+            )
+            if apart > best * (1 + 1e-9):
+                best, chosen = apart, (first, second)
+    return chosen
+
+
+def _forward(guidance: Guidance, steering: Steering | None) -> None:
+    """Refuse wheels that do not let the platform move along x at phi = 0, for then v is no speed of it."""
+    with np.errstate(all="ignore"):
+        found = [np.array([float(x) for x in column]) for column in _columns_at_zero(guidance, steering)]
+    if not all(np.isfinite(column).all() and np.abs(column).max() < SINGULAR for column in found):
+        raise ModelError(
+            "at phi = 0 the wheels do not let the platform move along its x axis, and v is its forward speed; "
+            "turn the wheels (angle) or the platform's frame"
+        )
+
+
+def _columns_at_zero(guidance: Guidance, steering: Steering | None) -> list[Vec3]:
+    zero = np.float64(0.0)  # NumPy's division by zero gives infinity, which the caller looks for
+    table = [roller(wheel, steering, zero) for wheel in guidance.rows]
+    n = [Vec3(*(np.float64(x) for x in row.skid)) for row in table]
+    if len(n) == 1:
+        return [Vec3(1, -n[0].x / n[0].y, 0), Vec3(0, -n[0].z / n[0].y, 1)]
+    C = n[0].cross(n[1])
+    return [Vec3(1, C.y / C.x, C.z / C.x)]

@@ -1,0 +1,178 @@
+"""Ground forces out of the load on the wheels, tip-over angles, friction needed.
+
+All vectors in the axes of {v}. The load is the wrench (force R, moment n about the origin of {v}) of everything that
+stands on the ground, eq. (9) of tanner2001 corrected; the ground answers with -R, -n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..algebra import Scalar, Sym3, Vec3, add, mul, total
+from ..errors import ModelError
+from ..papers.kane_platform_tanner2001 import Roller
+from ..papers.kane_tanner2001 import Ground
+from .platform import Wheel
+
+Array = Any
+_FLAT = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Support:
+    """Where the wheels stand: contact points, the polygon they span, and how weight is shared out."""
+
+    points: np.ndarray  # (w, 3) contact points in {v}
+    corners: tuple[int, ...]  # wheels at the polygon's corners, counter-clockwise, the lowest index first
+    share: (
+        np.ndarray
+    )  # (w, 3): normals per (force up, moment about x, moment about y) on the ground below {v}
+
+    @property
+    def determinate(self) -> bool:
+        """Whether the normal forces follow from statics alone."""
+        return len(self.points) == 3
+
+    @property
+    def axes(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of wheels between which the tip-over axes run."""
+        c = self.corners
+        return tuple(zip(c, (*c[1:], c[0]), strict=True))
+
+
+def support_of(wheels: Sequence[Wheel], height: float) -> Support:
+    """The support polygon; refused where the wheels cannot carry a platform."""
+    if len(wheels) < 3:
+        raise ModelError(
+            f"{len(wheels)} wheels cannot hold a platform up; give at least three (casters count)"
+        )
+    xy = np.array([(w.x, w.y) for w in wheels])
+    size = np.abs(xy - xy.mean(0)).max()
+    if np.linalg.svd(xy - xy.mean(0), compute_uv=False)[1] <= _FLAT * max(size, 1e-300):
+        raise ModelError(
+            "the wheels stand in one line, so there is no support polygon; move one of them aside"
+        )
+    levers = np.stack([np.ones(len(wheels)), xy[:, 1], -xy[:, 0]])  # force up, moments about x and y
+    points = np.column_stack([xy, np.full(len(wheels), -height)])
+    share = np.linalg.pinv(levers) if len(wheels) > 3 else np.linalg.inv(levers)
+    return Support(points, _hull(xy), share)
+
+
+def _hull(xy: np.ndarray) -> tuple[int, ...]:
+    """Corners of the convex hull, counter-clockwise, starting at the lowest index."""
+    order = sorted(range(len(xy)), key=lambda k: tuple(xy[k]))
+    size = np.ptp(xy, axis=0).max()
+
+    def half(indices: Sequence[int]) -> list[int]:
+        chain: list[int] = []
+        for k in indices:
+            while len(chain) > 1:
+                a, b = xy[chain[-1]] - xy[chain[-2]], xy[k] - xy[chain[-1]]
+                if a[0] * b[1] - a[1] * b[0] > _FLAT * size * size:
+                    break
+                chain.pop()
+            chain.append(k)
+        return chain[:-1]
+
+    corners = half(order) + half(order[::-1])
+    first = corners.index(min(corners))
+    return tuple(corners[first:] + corners[:first])
+
+
+# ---- over abstract scalars, for the kernels
+
+
+def normal_forces(support: Support, ground: Ground) -> list[Scalar]:
+    """Vertical ground force on each wheel: determinate for three wheels, the minimum-norm split for more."""
+    h = float(-support.points[0, 2])
+    R, n = ground.force, ground.moment
+    answer = (-R.z, add(mul(h, R.y), -n.x), add(mul(-h, R.x), -n.y))
+    return [total(*(mul(float(k), a) for k, a in zip(row, answer, strict=True))) for row in support.share]
+
+
+def axle_forces(wheels: Sequence[Roller], twists: Sequence[Vec3], ground: Ground) -> list[Scalar]:
+    """Ground force along each axle, the minimum-norm split of what the motion needs.
+
+    The rows (1) transposed spread the axle forces f: G f = rest, solvable because the rest does no work on the free
+    motions (twists). (G G' + sum twist twist') k = rest then has one solution, and f = G' k the smallest norm.
+    """
+    rest = [-ground.force.x, -ground.force.y, -ground.moment.z]
+    for wheel, push in zip(wheels, ground.push, strict=True):
+        rest = [add(a, -mul(b, push)) for a, b in zip(rest, wheel.roll, strict=True)]
+    rows = [wheel.skid for wheel in wheels]
+    normal = Sym3(0, 0, 0, 0, 0, 0)
+    for n in [*rows, *twists]:
+        normal = normal + n.outer(n).symmetric()
+    k = _solve(normal, Vec3(*rest))
+    return [n.dot(k) for n in rows]
+
+
+def _solve(A: Sym3, b: Vec3) -> Vec3:
+    """A^-1 b of a positive definite tensor by cofactors."""
+    c1 = Vec3(A.xx, A.xy, A.xz)
+    c2 = Vec3(A.xy, A.yy, A.yz)
+    c3 = A.third
+    a, d, e = c2.cross(c3), c3.cross(c1), c1.cross(c2)
+    inverse = 1 / c1.dot(a)
+    return Vec3(a.dot(b), d.dot(b), e.dot(b)) * inverse
+
+
+# ---- over arrays
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tipover:
+    """Force-Angle measure of eq. (9). Negative: about to tip, the wheels off that axis have lifted."""
+
+    angles: np.ndarray  # (..., axes) [rad], one a side of the support polygon
+    measure: np.ndarray  # (...) [N rad], smallest angle times the size of the load force
+    axes: tuple[tuple[str, str], ...]  # wheels between which each axis runs
+
+    @property
+    def formal(self) -> np.ndarray:
+        """True where a wheel has lifted, so that forces and motion are those of a robot held to the ground."""
+        return np.asarray(self.measure) < 0
+
+    @property
+    def status(self) -> str:
+        """One sentence about the worst sample."""
+        worst = float(np.min(self.measure)) if np.size(self.measure) else np.inf
+        if worst >= 0:
+            return f"stands (smallest measure {worst:.4g} N rad)"
+        axis = np.unravel_index(int(np.argmin(self.angles)), self.angles.shape)[-1]
+        first, second = self.axes[int(axis)]
+        return f"about to tip over the line from {first} to {second} (measure {worst:.4g} N rad); results are formal"
+
+
+def tip_angles(support: Support, force: np.ndarray, moment: np.ndarray) -> np.ndarray:
+    """Angles [rad] of (9) about each side of the support polygon, (..., axes).
+
+    l leads from the origin of {v} to the axis, f* is the load force with its moment about the axis; both lie across
+    the axis a, and the angle from l to f* counts positive where the load presses the robot down: sign and arccos of
+    (9) in one arctangent.
+    """
+    force, moment = np.asarray(force, float), np.asarray(moment, float)
+    found = []
+    for first, second in support.axes:
+        p = support.points[second]
+        a = p - support.points[first]
+        a = a / np.linalg.norm(a)
+        l = p - a * (a @ p)
+        across = force - (force @ a)[..., None] * a
+        n = (moment @ a)[..., None] * a
+        f = across + np.cross(l, n) / (l @ l)
+        found.append(np.arctan2(np.cross(l, f) @ a, f @ l))
+    return np.stack(found, axis=-1)
+
+
+def friction_needed(forces: np.ndarray) -> np.ndarray:
+    """Smallest coefficient that holds each wheel, (..., w); infinite where the ground would have to pull it down."""
+    forces = np.asarray(forces, float)
+    sideways, up = np.hypot(forces[..., 0], forces[..., 1]), forces[..., 2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(up > 0, sideways / up, np.inf)
+    return np.where((up == 0) & (sideways == 0), 0.0, needed)

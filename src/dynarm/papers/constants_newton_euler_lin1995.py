@@ -1,0 +1,219 @@
+"""Inverse dynamics by the recursive Newton-Euler method in the inertia constants of composite bodies.
+
+[lin1995]  S.-K. Lin, Minimal linear combinations of the inertia parameters of a manipulator, IEEE Trans. Robotics
+           and Automation 11 (1995) 360-373, section III-A: (8)-(14), (38)-(43) for the constants, (57)-(75).
+Frames     Quantities of link i are written in frame i; z lies on joint i. `rise` maps frame i-1 to frame i, `fall` maps
+           back; s = b x + d z is the displacement from origin i-1 to origin i, with b x across and d z along joint i.
+Differs    Gravity enters as a base acceleration (76), so that (65) has a where it prints a - g. The external wrench
+           (f_E, t_E) acts on the last link, in frame n, the moment about its origin. Origins are first moved along
+           parallel axes and the last one (`slid`), so that fewer d differ from zero.
+           (12) needs diag(U_22, U_22, U_33), of whose last entry the scan shows both versions; R diag(u, u, v) R' is written
+           u E + (v - u) z z', with z the axis of joint i+1 in frame i. (62) lacks a plus sign, (70) has it. In (43) the
+           value of the next rotational joint outwards is meant: (U* - U)_22 of joint m_i, 0 for the outermost.
+           (30) lets the part of s along the axis be added after the rotation in (62) and (71) for rotational joints too; where
+           only parallel joints came before and b is not zero, s in (70) is cheaper. The term m^ d z x a* of (73) is added
+           to mu in (74), which is multiplied by d z in any case.
+
+    (10) k_i = m c + m^ s + z k_z (joint i+1 rotational), m c + m^ b + R k (translational)
+    (12) U_i = J - m^ [s x][s x] + U_22 E + (U_33 - U_22) z z' - [s x][z k_z x] - [z k_z x][s x]           rotational
+    (14) U_i = J + R U R' - m^ [b x][b x] - [b x][R k x] - [R k x][b x]                                translational
+    (30) Omega_i [0, 0, d] = Omega_{i-1} [0, 0, d]
+    (38) D_i = U* - diag(U*_22, U*_22, 0) + sum over the translational joints k next to i of d_k W_k, as in (91)
+    (39) U*  = U + R G R'               (40) G = diag(g, g, -U_33) of the next rotational joint, g = (U* - U)_22
+    (57) w_i = R w_{i-1} + z qd         (58) wd_i = R wd_{i-1} + z qdd + R w_{i-1} x z qd          rotational joints
+    (59) Omega_i = [wd x] + [w x][w x]  (60) Psi(wd, w) psi(D) = D wd + w x D w
+    (61) h_i = z qdd + 2 w x z qd                                                                  translational joints
+    (63) rho_i = m^ a_z + (Omega k)_z
+    (66) mu_i = mu-_i + R mu_{i+1}      mu_{n+1} = -f_E, zeta_{n+1} = -t_E
+    (68) tau_i = zeta_z (rotational), rho_i + (R mu_{i+1})_z (translational)
+    (69) h*  = h + Omega [0, 0, d]      (70) a* = a_{i-1} + Omega_{i-1} b       (71) a_i = R a* + h*
+    (72) mu-_i = Omega [k_x, k_y, 0] (rotational), m^ h* (translational)
+    (73) zeta-_i = [k_x, k_y, 0] x a + Psi psi(D) (rotational), m^ d z x a* + k x h (translational)
+    (74) zeta*_i = zeta_i + d z x mu_i  (75) zeta_i = zeta-_i + R zeta*_{i+1} + b x R mu_{i+1}
+    (76) a_0 = -g                       (92) W_k = R [2 k_z, 0, -k_x; 2 k_z, -k_y; 0] R', in frame i
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..algebra import (
+    SYM_ZERO,
+    ZERO,
+    Mat3,
+    Scalar,
+    Sym3,
+    Vec3,
+    X,
+    Z,
+    add,
+    is_zero,
+    mul,
+    square_skew,
+    sub,
+    total,
+)
+from ..robot.chain import Body, Chain, Step, slid
+from .composite_bodies_linfang1999 import pair
+
+Wrench = tuple[Vec3, Vec3]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constants:
+    """Inertia constants of composite body i: mass, first moment k and, for a rotational joint, the tensor D."""
+
+    m: Scalar
+    k: Vec3
+    D: Sym3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Share:
+    """rho, mu-bar and zeta-bar of composite body i, and the force m^ a* that a translational joint carries along d."""
+
+    rho: Scalar
+    mu: Vec3
+    zeta: Vec3
+    carried: Vec3
+
+
+def inverse_dynamics(
+    arm: Chain,
+    pose: Sequence[Step],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    wrench: Wrench = (ZERO, ZERO),
+) -> list[Scalar]:
+    """Joint forces [N m or N] that give accelerations qdd in the pose with velocities qd."""
+    arm, pose, back = slid(arm, pose)
+    shares = _outward(arm, pose, qd, qdd, inertia_constants(arm, pose))
+    mu, zeta = -wrench[0], -wrench[1] - (Z * back).cross(wrench[0])
+    tau = []
+    for joint, step, share in zip(arm.joints[::-1], pose[::-1], shares[::-1], strict=True):
+        zeta = share.zeta + zeta
+        tau.append(zeta.z if joint.revolute else add(share.rho, mu.z))  # (68)
+        mu = share.mu + mu  # (66)
+        zeta = zeta + (Z * step.d).cross(mu + share.carried)  # (74)
+        mu = step.fall(mu)
+        zeta = step.fall(zeta) + (X * step.a).cross(mu)  # (75)
+    return tau[::-1]
+
+
+def _outward(
+    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], qdd: Sequence[Scalar], bodies: Sequence[Constants]
+) -> list[Share]:
+    """What each composite body adds to the forces at its joint."""
+    w, wd, a = ZERO, ZERO, -arm.gravity  # (76)
+    Omega = _omega(w, wd)
+    found = []
+    for joint, step, v, acc, body in zip(arm.joints, pose, qd, qdd, bodies, strict=True):
+        flat = joint.revolute and not is_zero(step.a) and all(is_zero(row.z) for row in Omega.rows)
+        a = a + Omega @ (step.s if flat else X * step.a)  # (70)
+        w, wd, a = step.rise(w), step.rise(wd), step.rise(a)
+        if joint.revolute:
+            wd = wd + Z * acc + w.cross(Z * v)  # (58)
+            w = w + Z * v  # (57)
+        Omega = _omega(w, wd)
+        along = ZERO if flat else Omega @ (Z * step.d)  # (30)
+        if joint.revolute:
+            a = a + along  # (71)
+            found.append(_rotational(body, w, wd, Omega, a))
+        else:
+            h = Z * acc + w.cross(Z * mul(2, v))  # (61)
+            found.append(_translational(body, Omega, a, h, h + along))  # (69)
+            a = a + (h + along)  # (71)
+    return found
+
+
+def _rotational(body: Constants, w: Vec3, wd: Vec3, Omega: Mat3, a: Vec3) -> Share:
+    k = Vec3(body.k.x, body.k.y, 0)
+    return Share(0, Omega @ k, k.cross(a) + psi(wd, w, body.D), ZERO)  # (72), (73)
+
+
+def _translational(body: Constants, Omega: Mat3, a_star: Vec3, h: Vec3, h_star: Vec3) -> Share:
+    rho = add(mul(body.m, add(a_star.z, h_star.z)), (Omega @ body.k).z)  # (63)
+    return Share(rho, h_star * body.m, body.k.cross(h), a_star * body.m)  # (72), (73)
+
+
+def _omega(w: Vec3, wd: Vec3) -> Mat3:
+    """[wd x] + [w x][w x]."""
+    xx, yy, zz = mul(w.x, w.x), mul(w.y, w.y), mul(w.z, w.z)
+    xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
+    return Mat3(
+        Vec3(-add(yy, zz), sub(xy, wd.z), add(xz, wd.y)),
+        Vec3(add(xy, wd.z), -add(xx, zz), sub(yz, wd.x)),
+        Vec3(sub(xz, wd.y), add(yz, wd.x), -add(xx, yy)),
+    )  # (59)
+
+
+def psi(wd: Vec3, w: Vec3, D: Sym3) -> Vec3:
+    """D wd + w x D w, in the products that Omega has already."""
+    xx, yy, zz = mul(w.x, w.x), mul(w.y, w.y), mul(w.z, w.z)
+    xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
+    return Vec3(
+        total(
+            mul(wd.x, D.xx),
+            mul(yz, sub(D.zz, D.yy)),
+            mul(sub(wd.y, xz), D.xy),
+            mul(add(wd.z, xy), D.xz),
+            mul(sub(yy, zz), D.yz),
+        ),
+        total(
+            mul(wd.y, D.yy),
+            mul(xz, sub(D.xx, D.zz)),
+            mul(add(wd.x, yz), D.xy),
+            mul(sub(zz, xx), D.xz),
+            mul(sub(wd.z, xy), D.yz),
+        ),
+        total(
+            mul(wd.z, D.zz),
+            mul(xy, sub(D.yy, D.xx)),
+            mul(sub(xx, yy), D.xy),
+            mul(sub(wd.x, yz), D.xz),
+            mul(add(wd.y, xz), D.yz),
+        ),
+    )  # (60)
+
+
+def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[Constants]:
+    """m^, k and D of the composite bodies 1 to n. D alone may vary, with the translational joints next to i."""
+    tip = arm.joints[-1]
+    m, k, U, more = tip.m, tip.h, tip.J, SYM_ZERO  # more: U* - U
+    sliding: list[tuple[Scalar, Sym3]] = []  # d_k and W_k in frame i
+    found = []
+    for i in range(arm.n - 1, -1, -1):
+        joint, step = arm.joints[i], pose[i]
+        whole = U + more  # (39)
+        D = whole - Sym3(whole.yy, 0, whole.yy, 0, 0, 0)
+        for d, W in sliding:
+            D = D + W * d  # (38)
+        found.append(Constants(m, k, D))
+        if i:
+            own = Sym3(mul(2, k.z), 0, mul(2, k.z), -k.x, -k.y, 0)  # (92)
+            sliding = [] if joint.revolute else [*sliding, (step.d, own)]
+            sliding = [(d, step.fall_sym(W)) for d, W in sliding]
+            m, k, U, more = _inner(arm.joints[i - 1], joint.revolute, step, m, k, U, more)
+    return found[::-1]
+
+
+def _inner(
+    link: Body, revolute: bool, step: Step, m: Scalar, k: Vec3, U: Sym3, more: Sym3
+) -> tuple[Scalar, Vec3, Sym3, Sym3]:
+    """m^, k, U and U* - U of composite body i, given those of i+1 and the kind of joint i+1."""
+    if revolute:
+        z, s, turned = step.z, step.s, step.z * k.z
+        U_new = link.J - square_skew(s) * m + _spun(U.yy, U.zz, z) + pair(s, turned)  # (12)
+        more = _spun(more.yy, -U.zz, z)  # (40)
+    else:
+        s, turned = X * step.a, step.fall(k)
+        U_new = link.J + step.fall_sym(U) - square_skew(s) * m + pair(s, turned)  # (14)
+        more = step.fall_sym(more)  # (39)
+    return add(link.m, m), link.h + s * m + turned, U_new, more  # (10)
+
+
+def _spun(u: Scalar, v: Scalar, z: Vec3) -> Sym3:
+    """R diag(u, u, v) R', where z is the third column of R."""
+    return square_skew(z) * sub(v, u) + Sym3(v, 0, v, 0, 0, v)
+

@@ -1,0 +1,236 @@
+"""A chain whose links are known by their minimal linear combinations only: what the minimal formulations compute with.
+
+[lin1995]  S.-K. Lin, Minimal linear combinations of the inertia parameters of a manipulator, IEEE Trans. Robotics
+           and Automation 11 (1995) 360-373, (38)-(43), (91)-(93).
+Frames     u is the axis of joint m_i, the next rotational one outwards, in frame i; joints between are translational.
+Differs    (43) is circular as printed; its first two entries are those of the next rotational joint outwards, 0 for
+           the outermost. R diag(g, g, -U_33) R' is written g E - (U_33 + g) u u'. The constant part of D_i that (42)
+           makes of the values of lin1995 is, entry by entry, what linfang1999 (C2) calls U_i: one vector of numbers
+           drives inverse dynamics and mass matrix.
+           By (31) a tensor diag(x, x, 0) may move from D_i to the next rotational joint inwards without changing any
+           joint force. The constant part of `D` has D_22 = 0, as printed. Where the values are numbers, `S` =
+           tr(D)/2 E - D is formed once, with x such that the constant part has S_33 = 0, which is cheaper to compute
+           with; and the frame of a last rotational link is moved along its axis to where d = 0.
+
+    (38) D_i  = U*_i - diag(U*_22, U*_22, 0) + sum of d_k W_k over the translational joints k up to m_i
+    (40) G    = diag(g, g, -U_33) in frame m_i,  g = (U* - U)_22 of joint m_i
+    (41) (U* - U)_22 = (G_22) in frame i
+    (42) U* - diag(U*_22, U*_22, 0) = U - diag(U_22, U_22, 0) + G - diag(G_22, G_22, 0)
+    (91) D_i as (38) with the W_k constant
+    (92) W_k  = R [[2 k_z, 0, -k_x], [0, 2 k_z, -k_y], [-k_x, -k_y, 0]] R', from frame k to frame i
+    (93) (D_i)_33 = U*_33 + sum of 2 kappa2_k d_k       joints before s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, Z, add, mul, sub
+from ..robot.chain import Chain, Step, pose, tidy
+from .minimal_parameters_lin1995 import Structure, combinations, constants, layout, structure_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinimalBody:
+    """One joint and what the minimal linear combinations know of its composite body; zeros stand for the rest."""
+
+    revolute: bool
+    m: Scalar = 0  # translational joints
+    k: Vec3 = ZERO
+    kappa1: Scalar = 0
+    kappa2: Scalar = 0
+    D: Sym3 = SYM_ZERO  # constant part of (38), D_22 = 0; before joint s only D_33
+    W: tuple[
+        tuple[int, Sym3], ...
+    ] = ()  # of each translational joint up to the next rotational one
+    S: Sym3 = SYM_ZERO  # tr(D)/2 E - D with S_33 = 0, of values that are numbers
+    WS: tuple[tuple[int, Sym3], ...] = ()  # the same of W
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinimalChain:
+    """Bodies from the base to the tip, gravity in frame 0, and the decisions of Theorem 2."""
+
+    joints: tuple[MinimalBody, ...]
+    gravity: Vec3
+    structure: Structure
+    folded: bool  # values are numbers: use S, and the last link's frame at d = 0
+
+    @property
+    def n(self) -> int:
+        return len(self.joints)
+
+
+def minimal_chain(
+    chain: Chain,
+    structure: Structure | None = None,
+    values: Sequence[Scalar] | None = None,
+    folded: bool | None = None,
+) -> MinimalChain:
+    """The chain in its minimal linear combinations.
+
+    values: those of lin1995 in the order of `layout(structure)`, numbers or symbols; None: those of the chain itself.
+    structure: None: decided with no tolerance but rounding, so that the dynamics are exact.
+    folded: whether to form S; wanted where the values are constants of what is computed (None: where not given).
+    """
+    structure = structure_of(chain, 0.0) if structure is None else structure
+    steps = pose(chain, [0] * chain.n)
+    if values is None:
+        fixed = constants(chain, steps, third=False)
+        table = _table(structure, combinations(structure, fixed))
+        scales = [max(map(_size, (f.m, *f.k, *f.U)), default=0.0) for f in fixed]
+        bodies = [_body(structure, i, table[i], scales[i]) for i in range(chain.n)]
+    else:
+        bodies = _from_lin1995(structure, steps, _table(structure, values))
+    bodies = [
+        replace(b, W=_slides(structure, steps, bodies, i)) if b.revolute and i >= structure.s else b
+        for i, b in enumerate(bodies)
+    ]
+    folded = values is None if folded is None else folded
+    if folded:
+        bodies = _folded(structure, steps, bodies)
+        if structure.revolute[-1] and structure.s < chain.n:
+            bodies[-1] = _at_foot(bodies[-1], steps[-1].d)
+    return MinimalChain(tuple(bodies), chain.gravity, structure, folded)
+
+
+def _size(x: Scalar) -> float:
+    return abs(x) if isinstance(x, (int, float)) else 0.0
+
+
+def _table(structure: Structure, values: Sequence[Scalar]) -> list[dict[str, Scalar]]:
+    """The values by joint and kind."""
+    table: list[dict[str, Scalar]] = [{} for _ in range(structure.n)]
+    for (i, kind), value in zip(layout(structure), values, strict=True):
+        table[i][kind] = value
+    return table
+
+
+def _body(structure: Structure, i: int, of: dict[str, Scalar], scale: float) -> MinimalBody:
+    """Joint i, its entries of U being those of linfang1999."""
+
+    def get(kind: str) -> Scalar:
+        x = of.get(kind, 0)
+        return tidy(x, scale) if x.__class__ is float and scale != 1.0 else x
+
+    return MinimalBody(
+        structure.revolute[i],
+        get("m"),
+        Vec3(get("k_x"), get("k_y"), get("k_z")),
+        get("kappa1"),
+        get("kappa2"),
+        Sym3(get("U_11-22"), get("U_12"), 0, get("U_13"), get("U_23"), get("U_33")),
+    )
+
+
+def _from_lin1995(
+    structure: Structure, steps: Sequence[Step], table: Sequence[dict[str, Scalar]]
+) -> list[MinimalBody]:
+    """The bodies from values of lin1995: U* replaces U."""
+    bodies: list[MinimalBody] = []
+    g: Scalar = 0  # (U* - U)_22 of the next rotational joint outwards
+    along: Scalar = 0  # its U_33
+    u = ZERO  # its axis
+    for i in range(structure.n - 1, -1, -1):
+        of = dict(table[i])
+        if structure.revolute[i]:
+            G = _disc(u, g, along)  # (40)
+            own = Sym3(
+                of.get("U_11-22", 0),
+                of.get("U_12", 0),
+                0,
+                of.get("U_13", 0),
+                of.get("U_23", 0),
+                of["U_33"],
+            )
+            star = own + Sym3(sub(G.xx, G.yy), G.xy, 0, G.xz, G.yz, G.zz)  # (42)
+            scale = max(map(_size, (*own, *G)))
+            g, along, u = G.yy, of["U_33"], Z  # (41)
+            of |= {"U_33": star.zz}
+            if i >= structure.s:
+                of |= {"U_11-22": star.xx, "U_12": star.xy, "U_13": star.xz, "U_23": star.yz}
+            bodies.append(_body(structure, i, of, scale))
+        else:
+            bodies.append(_body(structure, i, of, 0.0))
+        u = steps[i].fall(u)
+    return bodies[::-1]
+
+
+def _disc(u: Vec3, g: Scalar, along: Scalar) -> Sym3:
+    """R diag(g, g, -along) R' of a rotation with third column u."""
+    rest = -add(along, g)
+    uu = Sym3(
+        mul(u.x, u.x), mul(u.x, u.y), mul(u.y, u.y), mul(u.x, u.z), mul(u.y, u.z), mul(u.z, u.z)
+    )
+    return Sym3(g, 0, g, 0, 0, g) + uu * rest
+
+
+def _slides(
+    structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody], i: int
+) -> tuple[tuple[int, Sym3], ...]:
+    """W_k of each translational joint between joint i and the next rotational one."""
+    found = []
+    for j in range(i + 1, structure.n):
+        if structure.revolute[j]:
+            break
+        k = bodies[j].k
+        kz = mul(2, k.z)
+        W = Sym3(kz, 0, kz, -k.x, -k.y, 0)
+        for step in steps[j:i:-1]:
+            W = step.fall_sym(W)  # (92)
+        found.append((j, W))
+    return tuple(found)
+
+
+def tensor(arm: MinimalChain, poses: Sequence[Step], i: int) -> Sym3:
+    """D_i in a pose, or S_i where the values are folded."""
+    body = arm.joints[i]
+    found, slides = (body.S, body.WS) if arm.folded else (body.D, body.W)
+    for k, W in slides:
+        found = found + W * poses[k].d  # (38), (91)
+    return found
+
+
+def moment_along(arm: MinimalChain, poses: Sequence[Step], i: int) -> Scalar:
+    """(D_i)_33 in a pose, for a rotational joint before s."""
+    found = arm.joints[i].D.zz
+    for k in range(i + 1, arm.n):
+        if arm.joints[k].revolute:
+            break
+        found = add(found, mul(mul(2, arm.joints[k].kappa2), poses[k].d))  # (93)
+    return found
+
+
+def _folded(
+    structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]
+) -> list[MinimalBody]:
+    """The bodies with S: from the outermost joint inwards, diag(x, x, 0) is handed on to the next rotational joint."""
+    found = []
+    x: Scalar = 0
+    u = ZERO
+    for i in range(structure.n - 1, -1, -1):
+        body = bodies[i]
+        if body.revolute:
+            D = body.D - _disc(u, x, 0)
+            x, u = mul(0.5, sub(D.zz, add(D.xx, D.yy))), Z
+            rest = D + Sym3(x, 0, x, 0, 0, 0)
+            body = replace(
+                body, D=rest, S=_spread(rest), WS=tuple((k, _spread(W)) for k, W in body.W)
+            )
+        found.append(body)
+        u = steps[i].fall(u)
+    return found[::-1]
+
+
+def _spread(D: Sym3) -> Sym3:
+    """tr(D)/2 E - D."""
+    half = mul(0.5, D.trace)
+    return Sym3(sub(half, D.xx), -D.xy, sub(half, D.yy), -D.xz, -D.yz, sub(half, D.zz))
+
+
+def _at_foot(body: MinimalBody, d: Scalar) -> MinimalBody:
+    """A rotational link about the point d back along its axis; its mass and k_z being 0, k stays."""
+    S = body.S
+    moved = Sym3(S.xx, S.xy, S.yy, add(S.xz, mul(d, body.k.x)), add(S.yz, mul(d, body.k.y)), 0)
+    return replace(body, S=moved)

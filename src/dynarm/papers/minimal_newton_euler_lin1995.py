@@ -1,0 +1,304 @@
+"""Inverse dynamics from the minimal linear combinations alone, by a recursive Newton-Euler method.
+
+[lin1995]  S.-K. Lin, Minimal linear combinations of the inertia parameters of a manipulator, IEEE Trans. Robotics
+           and Automation 11 (1995) 360-373, section III-B with (57)-(75).
+Frames     Quantities of link i are written in frame i; z lies on joint i. Joint r is the first rotational one, joint
+           s the first rotational one not parallel to it; u is the axis of joint r in frame i, constant for i < s. The
+           displacement to joint i is b x in frame i-1 and then d z in frame i. Joints i < r have no angular motion;
+           for r <= i < s it is W u with acceleration A u, and moments are wanted along u only; i >= s is general.
+Differs    (70) adds the displacement d z of rotational joints too in frame i, where Omega_i z = Omega_{i-1} z by (30),
+           which saves 3 multiplications and 3 additions. Gravity enters as the base acceleration (76), so that a
+           stands where (65) prints a - g. tau of a rotational joint before s is u_z times the moment along u, which
+           (68) leaves out. The product Psi psi(D) of (73) is grouped, or written with S (see minimal_chain_lin1995), which
+           takes 13 multiplications and 10 additions after Omega. The external wrench (f_E, t_E) acts on the last
+           link, in frame n, the moment about its origin.
+
+    (57) w_i  = R w + z qd            (58) wd_i = R wd + z qdd + R w x z qd            rotational joints
+    (59) Omega = [wd x] + [w x][w x]
+    (61) h_i  = z qdd + 2 w x z qd                                                    translational joints
+    (63) rho_i = m a_z + (Omega k)_z                                                  translational joints
+    (66) mu_i = mu-_i + R mu_{i+1}                         mu_{n+1} = -f_E
+    (68) tau_i = rho_i + (mu_{i+1})_z in frame i, or (zeta_i)_z
+    (69) h*_i = h + Omega d z         (70) a*_i = a_{i-1} + Omega_{i-1} b x           (71) a_i = R a* + h*
+    (72) mu-_i = Omega [k_x, k_y, 0], or m h*
+    (73) zeta-_i = [k_x, k_y, 0] x a + Psi psi(D), or m d z x a* + k x h
+    (74) zeta*_i = zeta_i + d z x mu_i
+    (75) zeta_{i-1} = zeta-_{i-1} + R zeta* + b x x R mu_i    zeta_{n+1} = -t_E
+    (76) a_0  = -g
+    (77) a_i  = R a + z qdd           (78) rho_i = m a_z         (79) mu-_i = m z qdd                     i < r
+    (80) W_i  = W + u_z qd            (81) A_i = A + u_z qdd                                              r <= i < s
+    (82) h_i  = [0, 0, qdd] + 2 [u_y, -u_x, 0] W qd
+    (83) rho_i = m a_z + kappa1 A - kappa2 W^2
+    (84) mu-_i = delta Omega [k_x, k_y, 0], or m h*
+    (85) zeta-_i = delta u_z (k_x a_y - k_y a_x) + A D_33, or (u_y a*_x - u_x a*_y) m d + kappa1 qdd + 2 kappa2 W qd
+    (88) zeta*_s = u . R (zeta_s + d z x mu_s)
+    (89) zeta*_i = zeta_i + u . (d z x mu_i)
+    (90) zeta_{i-1} = zeta-_{i-1} + zeta*_i + u . (b x x R mu_i)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..algebra import ZERO, Mat3, Scalar, Sym3, Vec3, X, Z, add, mul, sub, total
+from ..robot.chain import Step
+from .minimal_chain_lin1995 import MinimalBody, MinimalChain, moment_along, tensor
+
+Wrench = tuple[Vec3, Vec3]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Share:
+    """What joint i adds on the way back: a force mu-, a moment zeta- (a scalar along u before joint s), and rho."""
+
+    mu: Vec3
+    zeta: Scalar
+    rho: Scalar = 0
+
+
+def inverse_dynamics(
+    arm: MinimalChain,
+    pose: Sequence[Step],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    wrench: Wrench = (ZERO, ZERO),
+) -> list[Scalar]:
+    """Joint forces [N m or N] that give accelerations qdd in the pose with velocities qd."""
+    return _backward(arm, pose, _forward(arm, pose, qd, qdd), wrench)
+
+
+def _forward(
+    arm: MinimalChain, pose: Sequence[Step], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[Share]:
+    r, s = arm.structure.r, arm.structure.s
+    shares = []
+    a = -arm.gravity  # (76)
+    W: Scalar = 0
+    A: Scalar = 0
+    w, wd, turn = ZERO, ZERO, _still()
+    for i, (body, step, v, acc) in enumerate(zip(arm.joints, pose, qd, qdd, strict=True)):
+        star = step.rise(a + turn.r1 * step.a)  # (70)
+        if i < r:
+            a = star + Z * acc  # (77)
+            shares.append(Share(Z * mul(body.m, acc), 0, mul(body.m, a.z)))  # (78), (79)
+        elif i < s:
+            u = arm.structure.axis(i)
+            if body.revolute:
+                W, A = add(W, mul(u.z, v)), add(A, mul(u.z, acc))  # (80), (81)
+            turn = _turn_about(u, A, mul(W, W))
+            a, share = _planar(arm, pose, i, star, (v, acc), (W, A), turn)
+            shares.append(share)
+            w, wd = u * W, u * A
+        else:
+            w, wd = step.rise(w), step.rise(wd)
+            if body.revolute:
+                wd = wd + Z * acc + w.cross(Z * v)  # (58)
+                w = w + Z * v  # (57)
+            turn = _omega(w, wd)
+            a, share = _general(arm, pose, i, star, (v, acc), (w, wd), turn)
+            shares.append(share)
+    return shares
+
+
+# ---- Omega, kept by columns, so that Omega x is r1, Omega y is r2, Omega z is r3
+
+
+def _still() -> Mat3:
+    return Mat3(ZERO, ZERO, ZERO)
+
+
+def _omega(w: Vec3, wd: Vec3) -> Mat3:
+    """Omega of an angular velocity and acceleration, by columns."""
+    xx, yy, zz = (mul(x, x) for x in w)
+    xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
+    return Mat3(  # (59)
+        Vec3(-add(yy, zz), add(xy, wd.z), sub(xz, wd.y)),
+        Vec3(sub(xy, wd.z), -add(xx, zz), add(yz, wd.x)),
+        Vec3(add(xz, wd.y), sub(yz, wd.x), -add(xx, yy)),
+    )
+
+
+def _turn_about(u: Vec3, A: Scalar, W2: Scalar) -> Mat3:
+    """Omega = A [u x] + W^2 (u u' - E) of a rotation about a constant axis, by columns."""
+
+    def column(e: Vec3) -> Vec3:
+        return _mixed(u.cross(e), A) + _mixed(u * u.dot(e) - e, W2)  # (59)
+
+    return Mat3(column(X), column(Vec3(0, 1, 0)), column(Z))
+
+
+def _mixed(v: Vec3, k: Scalar) -> Vec3:
+    """v k, with what rounding leaves of a unit vector's zeros dropped."""
+    return Vec3(*(0 if x.__class__ is float and abs(x) < 1e-15 else mul(x, k) for x in v))
+
+
+# ---- joints r <= i < s
+
+
+def _planar(
+    arm: MinimalChain,
+    pose: Sequence[Step],
+    i: int,
+    star: Vec3,
+    rate: tuple[Scalar, Scalar],
+    about: tuple[Scalar, Scalar],
+    turn: Mat3,
+) -> tuple[Vec3, Share]:
+    """Acceleration of origin i, and its share."""
+    body, u = arm.joints[i], arm.structure.axis(i)
+    (v, acc), (W, A) = rate, about
+    if body.revolute:
+        k = body.k  # zero where delta is
+        lever = mul(u.z, sub(mul(k.x, star.y), mul(k.y, star.x)))
+        moment = add(lever, mul(A, moment_along(arm, pose, i)))  # (85)
+        return star, Share(turn.r1 * k.x + turn.r2 * k.y, moment)  # (84)
+    d = pose[i].d
+    drag = mul(W, v)
+    h = Vec3(mul(mul(2, u.y), drag), -mul(mul(2, u.x), drag), acc)  # (82)
+    more = h + turn.r3 * d  # (69)
+    a = star + more  # (71)
+    side = sub(mul(u.y, star.x), mul(u.x, star.y))
+    pull = add(mul(body.kappa1, acc), mul(mul(2, body.kappa2), drag))
+    moment = add(mul(side, mul(body.m, d)), pull)  # (85)
+    rho = total(mul(body.m, a.z), mul(body.kappa1, A), -mul(body.kappa2, mul(W, W)))  # (83)
+    return a, Share(more * body.m, moment, rho)  # (84)
+
+
+# ---- joints i >= s
+
+
+def _general(
+    arm: MinimalChain,
+    pose: Sequence[Step],
+    i: int,
+    star: Vec3,
+    rate: tuple[Scalar, Scalar],
+    about: tuple[Vec3, Vec3],
+    turn: Mat3,
+) -> tuple[Vec3, Share]:
+    """Acceleration of origin i, and its share."""
+    body, d = arm.joints[i], _along(arm, pose, i)
+    k = body.k
+    if body.revolute:
+        a = star + turn.r3 * d  # (70), (71)
+        force = turn.r1 * k.x + turn.r2 * k.y  # (72)
+        own = tensor(arm, pose, i)
+        moment = _spread_moment(own, turn) if arm.folded else _tensor_moment(own, *about, turn)
+        return a, Share(force, k.cross(a) + moment)  # (73)
+    w = about[0]
+    v, acc = rate
+    twice = mul(2, v)
+    h = Vec3(mul(w.y, twice), -mul(w.x, twice), acc)  # (61)
+    more = h + turn.r3 * d  # (69)
+    a = star + more  # (71)
+    md = mul(body.m, d)
+    moment = Vec3(-mul(md, star.y), mul(md, star.x), 0) + k.cross(h)  # (73)
+    rho = total(
+        mul(body.m, a.z), mul(turn.r1.z, k.x), mul(turn.r2.z, k.y), mul(turn.r3.z, k.z)
+    )  # (63)
+    return a, Share(more * body.m, moment, rho)  # (72)
+
+
+def _along(arm: MinimalChain, pose: Sequence[Step], i: int) -> Scalar:
+    """d of joint i; 0 where the last link's frame stands at the foot of its axis."""
+    at_foot = arm.folded and i == arm.n - 1 and arm.joints[i].revolute and i >= arm.structure.s
+    return 0 if at_foot else pose[i].d
+
+
+def _spread_moment(S: Sym3, turn: Mat3) -> Vec3:
+    """Psi psi(D) as the axial vector of Omega S - S Omega'."""
+    x, y, z = turn.rows
+    free = Vec3(-mul(z.y, S.zz), mul(z.x, S.zz), 0)
+    return free + Vec3(  # (73)
+        total(mul(x.z, S.xy), mul(y.z, S.yy), mul(sub(z.z, y.y), S.yz), -mul(x.y, S.xz)),
+        total(mul(sub(x.x, z.z), S.xz), mul(y.x, S.yz), -mul(x.z, S.xx), -mul(y.z, S.xy)),
+        total(
+            mul(x.y, S.xx),
+            -mul(y.x, S.yy),
+            mul(sub(y.y, x.x), S.xy),
+            mul(z.y, S.xz),
+            -mul(z.x, S.yz),
+        ),
+    )
+
+
+def _tensor_moment(D: Sym3, w: Vec3, wd: Vec3, turn: Mat3) -> Vec3:
+    """Psi psi(D) with the products of Omega."""
+    x, y, z = turn.rows
+    xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
+    free = Vec3(-mul(D.yy, yz), mul(D.yy, wd.y), mul(D.yy, xy))
+    return free + Vec3(  # (73)
+        total(
+            mul(D.xx, wd.x),
+            mul(D.zz, yz),
+            -mul(D.xy, x.z),
+            mul(D.xz, x.y),
+            mul(D.yz, sub(y.y, z.z)),
+        ),
+        total(mul(sub(D.xx, D.zz), xz), mul(D.xy, y.z), mul(D.xz, sub(z.z, x.x)), -mul(D.yz, y.x)),
+        total(
+            mul(D.zz, wd.z),
+            -mul(D.xx, xy),
+            mul(D.xy, sub(x.x, y.y)),
+            -mul(D.xz, z.y),
+            mul(D.yz, z.x),
+        ),
+    )
+
+
+# ---- backward recursion
+
+
+def _backward(
+    arm: MinimalChain, pose: Sequence[Step], shares: Sequence[Share], wrench: Wrench
+) -> list[Scalar]:
+    r, s, n = arm.structure.r, arm.structure.s, arm.n
+    force, couple = -wrench[0], -wrench[1]
+    if _along(arm, pose, n - 1) is not pose[-1].d:
+        couple = couple + (Z * pose[-1].d).cross(force)
+    mu, zeta = force, couple  # in frame i, from joints beyond i; zeta a scalar along u for i < s
+    if s >= n > r:
+        zeta = arm.structure.axis(n - 1).dot(couple)
+    tau: list[Scalar] = []
+    for i in range(n - 1, -1, -1):
+        step, share = pose[i], shares[i]
+        if i >= r:
+            zeta = zeta + share.zeta if i >= s else add(zeta, share.zeta)
+        tau.append(_force(arm, i, share, mu, zeta))
+        if i == 0:
+            break
+        mu = mu + share.mu  # (66)
+        inner = step.fall(mu)
+        if i > s:
+            zeta = step.fall(zeta + _lever(arm, pose, i, mu)) + (X * step.a).cross(
+                inner
+            )  # (74), (75)
+        elif i > r:
+            zeta = _along_u(arm, pose, i, mu, inner, zeta)
+        mu = inner
+    return tau[::-1]
+
+
+def _lever(arm: MinimalChain, pose: Sequence[Step], i: int, mu: Vec3) -> Vec3:
+    """d z x mu."""
+    return (Z * _along(arm, pose, i)).cross(mu)
+
+
+def _along_u(
+    arm: MinimalChain, pose: Sequence[Step], i: int, mu: Vec3, inner: Vec3, zeta: Scalar
+) -> Scalar:
+    """The moment along u that joints r < i <= s hand to joint i-1."""
+    step, u = pose[i], arm.structure.axis(i - 1)
+    if i == arm.structure.s:
+        star = u.dot(step.fall(zeta + _lever(arm, pose, i, mu)))  # (88)
+    else:
+        star = add(zeta, arm.structure.axis(i).dot(_lever(arm, pose, i, mu)))  # (89)
+    return add(star, u.dot((X * step.a).cross(inner)))  # (90)
+
+
+def _force(arm: MinimalChain, i: int, share: Share, mu: Vec3, zeta: Scalar) -> Scalar:
+    body: MinimalBody = arm.joints[i]
+    if not body.revolute:
+        return add(share.rho, mu.z)  # (68)
+    return zeta.z if i >= arm.structure.s else mul(arm.structure.axis(i).z, zeta)  # (68)

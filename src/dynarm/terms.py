@@ -1,0 +1,254 @@
+"""How much each kind of term weighs in the joint forces along a motion, and models without the terms that do not.
+
+[turney1980] section 6: in the Newton-Euler equations "terms representing insignificant torque contributions can be
+easily identified and, if approximations are acceptable, deleted". Joint forces are linear in the inertia of each link
+and in gravity, and each link's part is the sum of three kinds:
+
+    inertial   linear in qdd            coriolis   quadratic in qd            gravity   what is left at rest
+
+`term_shares` gives them by kind and link. `prune` leaves single terms of single links out of the recursion (those of
+`papers.newton_euler_turney1980.Weights`) as long as the joint forces along the given motion stay within an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .algebra import SYM_ZERO, ZERO, Scalar
+from .compiled import function
+from .errors import InputError, KindError
+from .formulations import Formulation, formulation
+from .graph import Count
+from .papers.newton_euler_turney1980 import ALL, Weights, inverse_dynamics
+from .quantities import PLAIN, graph, quantity_named
+from .robot.arm import Arm
+from .robot.chain import Chain, Step, chain_of, pose
+
+KINDS = ("inertial", "coriolis", "gravity")
+TERMS = tuple(field.name for field in fields(Weights))
+_ROUNDING = (
+    1e-12  # of the largest joint force: a joint that carries nothing may still carry rounding
+)
+
+Dropped = tuple[int, str]  # link, counted from 1, and one of TERMS
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """An arm at N samples of a motion, ready for the papers' functions."""
+
+    chain: Chain
+    pose: tuple[Step, ...]
+    qd: list[np.ndarray]
+    qdd: list[np.ndarray]
+    samples: int
+
+    def forces(self, weights: Sequence[Weights] | None = None) -> np.ndarray:
+        """Joint forces (N, n)."""
+        return self.run(self.chain, self.qd, self.qdd, weights)
+
+    def run(
+        self,
+        chain: Chain,
+        qd: Sequence[Scalar],
+        qdd: Sequence[Scalar],
+        weights: Sequence[Weights] | None = None,
+    ) -> np.ndarray:
+        """Joint forces (N, n) of another chain or another motion in the same poses."""
+        tau = inverse_dynamics(chain, self.pose, qd, qdd, weights=weights)
+        return np.stack([np.broadcast_to(x, self.samples) for x in tau], axis=-1).astype(float)
+
+
+def motion(arm: Arm, q: Any, qd: Any, qdd: Any) -> Motion:
+    """The samples (N, n) of a motion of the arm, checked."""
+    if not isinstance(arm, Arm):
+        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
+    arrays = [_samples(name, x, arm) for name, x in (("q", q), ("qd", qd), ("qdd", qdd))]
+    lengths = {len(x) for x in arrays}
+    if len(lengths) != 1:
+        raise InputError(
+            f"q, qd and qdd have {', '.join(str(len(x)) for x in arrays)} samples; give as many of each"
+        )
+    chain = chain_of(arm)
+    formulation("inverse_dynamics", "newton_euler", chain)
+    position, velocity, acceleration = ([*x.T] for x in arrays)
+    return Motion(chain, pose(chain, position), velocity, acceleration, lengths.pop())
+
+
+def _samples(name: str, values: Any, arm: Arm) -> np.ndarray:
+    try:
+        array = np.atleast_2d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        raise KindError(f"{name} is {values!r}; give numbers of shape (samples, {arm.n})") from None
+    if array.ndim != 2 or array.shape[1] != arm.n:
+        raise InputError(
+            f"{name} has shape {np.shape(values)}, robot '{arm.name}' has {arm.n} joints; give (samples, {arm.n}), "
+            "ordered as arm.joint_names"
+        )
+    if not len(array) or not np.isfinite(array).all():
+        raise InputError(f"{name} is empty or holds NaN or infinity; give finite samples")
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Joint forces along a motion, taken apart by kind and by the link whose inertia causes them."""
+
+    forces: np.ndarray  # (3, n, N, n) [N m or N]: KINDS, link, sample, joint
+
+    @property
+    def total(self) -> np.ndarray:
+        """Joint forces (N, n)."""
+        return self.forces.sum(axis=(0, 1))
+
+    @cached_property
+    def rms(self) -> np.ndarray:
+        """(3, n, n): root mean square over the motion, by kind, link and joint."""
+        return np.sqrt(np.mean(self.forces**2, axis=2))
+
+    @cached_property
+    def relative(self) -> np.ndarray:
+        """(3, n, n): `rms` over the root mean square of the joint's whole force; 0 for a joint without force."""
+        return _over(self.rms, np.sqrt(np.mean(self.total**2, axis=0)))
+
+    @cached_property
+    def by_kind(self) -> np.ndarray:
+        """(3, n): the share of each kind in each joint, all links together."""
+        rms = np.sqrt(np.mean(self.forces.sum(axis=1) ** 2, axis=1))
+        return _over(rms, np.sqrt(np.mean(self.total**2, axis=0)))
+
+
+def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(
+        part, whole, out=np.zeros_like(part), where=np.broadcast_to(whole > 0, part.shape)
+    )
+
+
+def term_shares(arm: Arm, q: Any, qd: Any, qdd: Any) -> Shares:
+    """Joint forces along a motion (N, n) by kind (inertial, coriolis, gravity) and link."""
+    samples = motion(arm, q, qd, qdd)
+    still = [0] * arm.n
+    by_kind = []
+    for name in KINDS:
+        by_link = []
+        for i in range(arm.n):
+            chain = _only(samples.chain, i)
+            if name != "gravity":
+                chain = replace(chain, gravity=ZERO)
+            speed = samples.qd if name == "coriolis" else still
+            acceleration = samples.qdd if name == "inertial" else still
+            by_link.append(samples.run(chain, speed, acceleration))
+        by_kind.append(by_link)
+    return Shares(np.array(by_kind))
+
+
+def _only(chain: Chain, i: int) -> Chain:
+    """The chain in which link i alone has inertia."""
+    bodies = (
+        body if k == i else replace(body, m=0, h=ZERO, J=SYM_ZERO)
+        for k, body in enumerate(chain.joints)
+    )
+    return replace(chain, joints=tuple(bodies))
+
+
+@dataclass(frozen=True, eq=False)
+class Pruned:
+    """Inverse dynamics of an arm without its insignificant terms."""
+
+    arm: Arm
+    dropped: tuple[Dropped, ...]
+    error: np.ndarray  # (n,) largest deviation of each joint's force along the motion [N m or N]
+    limit: np.ndarray  # (n,) what was allowed
+    full: Count  # operations before
+
+    @property
+    def row(self) -> Formulation:
+        """The pruned recursion as a formulation, to be traced, counted and compiled like any other."""
+        return _row(self.arm.n, self.dropped)
+
+    @cached_property
+    def count(self) -> Count:
+        """Operations after."""
+        return _count(self.arm, self.dropped)
+
+    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+        """Joint forces (..., n) [N m or N] by the pruned recursion, compiled when first called."""
+        try:
+            return np.asarray(self._compiled(q, qd, qdd))
+        except (ValueError, TypeError) as refusal:
+            raise InputError(
+                f"q, qd, qdd have shapes {np.shape(q)}, {np.shape(qd)}, {np.shape(qdd)}; give (..., {self.arm.n}), "
+                f"ordered as arm.joint_names ({refusal})"
+            ) from None
+
+    @cached_property
+    def _compiled(self) -> np.ufunc:
+        word = quantity_named("inverse_dynamics")
+        n = self.arm.n
+        return function(
+            (self.arm, self.dropped),
+            "pruned_inverse_dynamics",
+            word.inputs(n, PLAIN),
+            word.outputs(n),
+            lambda: graph(self.arm, "inverse_dynamics", {"inverse_dynamics": self.row}),
+        )
+
+
+def prune(arm: Arm, q: Any, qd: Any, qdd: Any, error: float = 0.01) -> Pruned:
+    """The inverse dynamics with the fewest terms found that keeps every joint's force within `error` on the motion.
+
+    `error` is a fraction of the joint's largest force along the motion (N, n). Terms are left out one after another,
+    those first that save the most operations for their error; what counts is the deviation of all of them together.
+    """
+    if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error < 1:
+        raise InputError(
+            f"error is {error!r}; give a fraction of the largest joint force, 0 <= error < 1"
+        )
+    samples = motion(arm, q, qd, qdd)
+    exact = samples.forces()
+    peak = np.abs(exact).max(axis=0)
+    limit = error * peak + _ROUNDING * peak.max()
+
+    def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
+        return np.abs(samples.forces(_weights(arm.n, dropped)) - exact).max(axis=0)
+
+    full = _count(arm, ())
+    ranked = []
+    for term in ((link, name) for link in range(1, arm.n + 1) for name in TERMS):
+        alone = deviation([term])
+        saved = full.total - _count(arm, [term]).total
+        if saved > 0 and (alone <= limit).all():
+            worst = float(np.max(_over(alone, limit), initial=0.0))
+            ranked.append((worst / saved, term))
+    dropped: list[Dropped] = []
+    for _, term in sorted(ranked):
+        if (deviation([*dropped, term]) <= limit).all():
+            dropped.append(term)
+    return Pruned(arm, tuple(sorted(dropped)), deviation(dropped), error * peak, full)
+
+
+def _weights(n: int, dropped: Iterable[Dropped]) -> list[Weights]:
+    weights = [ALL] * n
+    for link, name in dropped:
+        weights[link - 1] = replace(weights[link - 1], **{name: 0})
+    return weights
+
+
+def _row(n: int, dropped: Iterable[Dropped]) -> Formulation:
+    weights = _weights(n, dropped)
+
+    def pruned(
+        chain: Chain, steps: Any, qd: Any, qdd: Any, wrench: Any = (ZERO, ZERO)
+    ) -> list[Scalar]:
+        return inverse_dynamics(chain, steps, qd, qdd, wrench, weights)
+
+    return Formulation("inverse_dynamics", "pruned", "turney1980", pruned, automatic=False)
+
+
+def _count(arm: Arm, dropped: Iterable[Dropped]) -> Count:
+    return graph(arm, "inverse_dynamics", {"inverse_dynamics": _row(arm.n, dropped)}).count()
