@@ -15,6 +15,7 @@ _PUBLIC = {
     "catalogue": ".robot.files",
     "load": ".robot.files",
     "formulations": ".formulations",
+    "minimal_parameters": ".minimal",
     "compile": ".model",
     "Model": ".model",
     "count": ".quantities",

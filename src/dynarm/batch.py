@@ -13,15 +13,15 @@ from .errors import InputError
 from .graph import Port
 
 _SMALLEST = 2048  # samples a thread must have before starting it pays
-_default = 1
+threads = 1  # what a call uses that does not say `threads=`; set by set_threads
 _pool: ThreadPoolExecutor | None = None
 _pool_owner: int | None = None
 
 
 def set_threads(count: int) -> None:
     """Use this many threads for large batches where a call does not say `threads=`; 1 at the start."""
-    global _default
-    _default = check_threads(count)
+    global threads
+    threads = check_threads(count)
 
 
 def check_threads(count: Any) -> int:
@@ -29,11 +29,6 @@ def check_threads(count: Any) -> int:
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
         raise InputError(f"threads is {count!r}; give a whole number of at least 1")
     return int(count)
-
-
-def default_threads() -> int:
-    """The number of threads that `set_threads` asked for."""
-    return _default
 
 
 def _workers() -> ThreadPoolExecutor:
@@ -51,18 +46,18 @@ def call(
     outputs: Sequence[Port],
     args: Sequence[Any],
     out: Any,
-    threads: int,
+    count: int,
 ) -> Any:
     """ufunc(*args, out=out), cut along the leading batch axis into as many slices as threads."""
     arrays = [np.asarray(a, dtype=float) for a in args]
     shapes = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, inputs, strict=True)]
     shape = np.broadcast_shapes(*shapes)
-    if not shape or np.prod(shape) < 2 * _SMALLEST or threads == 1:
+    if not shape or np.prod(shape) < 2 * _SMALLEST or count == 1:
         return ufunc(*arrays) if out is None else ufunc(*arrays, out=out)
     results = [np.empty(shape + p.shape) for p in outputs] if out is None else [out]
     if out is not None and any(np.may_share_memory(out, a) for a in arrays):
         return ufunc(*arrays, out=out)  # NumPy makes the copies that an overlap needs
-    edges = np.linspace(0, shape[0], threads + 1).astype(int)
+    edges = np.linspace(0, shape[0], count + 1).astype(int)
 
     def work(low: int, high: int) -> None:
         def cut(a: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:

@@ -21,10 +21,15 @@ from typing import Any
 from . import articulated_body
 from .errors import InputError, UnknownName
 from .papers import (
+    composite_body_linfang1999,
+    constants_newton_euler_lin1995,
     lagrange_turney1980,
+    minimal_newton_euler_lin1995,
     modified_newton_euler_turney1980,
     newton_euler_lin1995,
     newton_euler_turney1980,
+    spatial_composite_linfang1999,
+    walker_orin_linfang1999,
 )
 from .papers.strobing_turney1980 import strobed_coriolis_tensor, strobed_mass_matrix
 from .robot.chain import Chain
@@ -85,6 +90,54 @@ TABLE: tuple[Formulation, ...] = (
         "newton_euler_driving_axis",
         "lin1995",
         bias_of(newton_euler_lin1995.inverse_dynamics),
+    ),
+    Formulation(
+        "inverse_dynamics",
+        "minimal_newton_euler",
+        "lin1995",
+        minimal_newton_euler_lin1995.inverse_dynamics,
+        parameters="minimal",
+    ),
+    Formulation(
+        "bias",
+        "minimal_newton_euler",
+        "lin1995",
+        bias_of(minimal_newton_euler_lin1995.inverse_dynamics),
+        parameters="minimal",
+    ),
+    Formulation(
+        "inverse_dynamics",
+        "newton_euler_constants",
+        "lin1995",
+        constants_newton_euler_lin1995.inverse_dynamics,
+    ),
+    Formulation(
+        "bias",
+        "newton_euler_constants",
+        "lin1995",
+        bias_of(constants_newton_euler_lin1995.inverse_dynamics),
+    ),
+    *(
+        Formulation(
+            "mass_matrix",
+            f"composite_{k}",
+            "linfang1999",
+            composite_body_linfang1999.natural(formulation_k),
+        )
+        for k, formulation_k in enumerate(composite_body_linfang1999.FORMULATIONS, start=1)
+    ),
+    Formulation(
+        "mass_matrix",
+        "spatial_composite",
+        "linfang1999",
+        spatial_composite_linfang1999.mass_matrix,
+    ),
+    Formulation(
+        "mass_matrix",
+        "walker_orin",
+        "linfang1999",
+        walker_orin_linfang1999.mass_matrix,
+        refuses=walker_orin_linfang1999.refuses,
     ),
     Formulation(
         "inverse_dynamics",

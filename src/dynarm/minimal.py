@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -247,7 +248,8 @@ def _say(d: Decision, arm: Arm) -> str:
         ("along gravity", False): "not along gravity",
     }[d.question, d.yes]
     unit = "of the robot's size apart" if length else "rad off"
-    return f"{what}: {d.measured:.3g} {unit}, {taken} (tolerance {d.limit:g})"
+    measured = d.measured if length else math.asin(min(1.0, d.measured))
+    return f"{what}: {measured:.3g} {unit}, {taken} (tolerance {d.limit:g})"
 
 
 # ---- the rows of Theorem 2

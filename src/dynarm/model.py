@@ -19,6 +19,11 @@ from .robot.arm import Arm
 from .robot.chain import chain_of
 
 Array = Any
+REFUSALS = (
+    KeyError,
+    ValueError,
+    TypeError,
+)  # not compiled yet, or to be explained: the long way round
 _REMEDIES = {"gravity": "compile with gravity='input' for it"}
 
 
@@ -91,6 +96,7 @@ class Model:
             tabled(quantity, name, chain)
         self.functions = Functions(self)
         self._kernels: dict[str, Kernel] = {}
+        self._quick: dict[str, np.ufunc] = {}  # those that need nothing but the state
 
     def __reduce__(self) -> Any:
         gravity = "input" if self.gravity_input else None
@@ -107,6 +113,9 @@ class Model:
         found = self._kernels.get(key)
         if found is None:
             found = self._kernels[key] = self._compile(key)
+            word, options = self._word(key)
+            if len(word.inputs(self.arm.n, options)) == len(word.state):
+                self._quick[key] = found.ufunc
         return found
 
     def _options(self, key: str) -> Options:
@@ -169,11 +178,18 @@ class Model:
     # ---- calling
 
     def _call(
-        self, name: str, state: tuple[Array, ...], out: Array, threads: int | None, **extra: Array
+        self,
+        name: str,
+        state: tuple[Array, ...],
+        out: Array = None,
+        threads: int | None = None,
+        gravity: Array = None,
+        wrench: Array = None,
     ) -> Any:
-        """Call a quantity with everything that a call may have: options, out, threads, errors in the robot's words."""
+        """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words."""
+        extra = {"gravity": gravity, "wrench": wrench}
         word = quantity_named(name)
-        key = f"{name}:wrench" if extra.get("wrench") is not None else name
+        key = f"{name}:wrench" if wrench is not None else name
         ports = word.inputs(self.arm.n, self._options(key))
         given = dict(zip(word.state, state, strict=True)) | {
             k: v for k, v in extra.items() if v is not None
@@ -189,7 +205,7 @@ class Model:
             )
         args = [given[p.name] for p in ports]
         ufunc = self.kernel(key).ufunc
-        wanted = batch.default_threads() if threads is None else batch.check_threads(threads)
+        wanted = batch.threads if threads is None else batch.check_threads(threads)
         if out is not None and ufunc.nout > 1:
             raise InputError(
                 f"{name} returns several arrays and takes no out=; use model.functions['{name}']"
@@ -255,9 +271,18 @@ class Model:
         threads: int | None = None,
     ) -> np.ndarray:
         """Joint forces (..., n) [N m or N] for accelerations qdd; wrench (..., 6) acts on the tool, in its axes."""
-        return self._call(
-            "inverse_dynamics", (q, qd, qdd), out, threads, wrench=wrench, gravity=gravity
-        )
+        if (
+            wrench is None
+            and gravity is None
+            and out is None
+            and threads is None
+            and batch.threads == 1
+        ):
+            try:
+                return self._quick["inverse_dynamics"](q, qd, qdd)
+            except REFUSALS:
+                pass
+        return self._call("inverse_dynamics", (q, qd, qdd), out, threads, gravity, wrench)
 
     def forward_dynamics(
         self,
@@ -271,12 +296,26 @@ class Model:
         threads: int | None = None,
     ) -> np.ndarray:
         """Accelerations (..., n) under joint forces tau; wrench (..., 6) acts on the tool, in its axes."""
-        return self._call(
-            "forward_dynamics", (q, qd, tau), out, threads, wrench=wrench, gravity=gravity
-        )
+        if (
+            wrench is None
+            and gravity is None
+            and out is None
+            and threads is None
+            and batch.threads == 1
+        ):
+            try:
+                return self._quick["forward_dynamics"](q, qd, tau)
+            except REFUSALS:
+                pass
+        return self._call("forward_dynamics", (q, qd, tau), out, threads, gravity, wrench)
 
     def mass_matrix(self, q: Array, *, out: Array = None, threads: int | None = None) -> np.ndarray:
         """Mass matrix (..., n, n): kinetic energy = qd' M qd / 2."""
+        if out is None and threads is None and batch.threads == 1:
+            try:
+                return self._quick["mass_matrix"](q)
+            except REFUSALS:
+                pass
         return self._call("mass_matrix", (q,), out, threads)
 
     def bias(
@@ -289,13 +328,23 @@ class Model:
         threads: int | None = None,
     ) -> np.ndarray:
         """Rigid-body bias forces (..., n): inverse dynamics at qdd = 0 without friction."""
-        return self._call("bias", (q, qd), out, threads, gravity=gravity)
+        if gravity is None and out is None and threads is None and batch.threads == 1:
+            try:
+                return self._quick["bias"](q, qd)
+            except REFUSALS:
+                pass
+        return self._call("bias", (q, qd), out, threads, gravity)
 
     def gravity(
         self, q: Array, *, gravity: Array = None, out: Array = None, threads: int | None = None
     ) -> np.ndarray:
         """Joint forces (..., n) that hold the arm at rest against gravity."""
-        return self._call("gravity", (q,), out, threads, gravity=gravity)
+        if gravity is None and out is None and threads is None and batch.threads == 1:
+            try:
+                return self._quick["gravity"](q)
+            except REFUSALS:
+                pass
+        return self._call("gravity", (q,), out, threads, gravity)
 
     def coriolis_matrix(
         self, q: Array, qd: Array, *, out: Array = None, threads: int | None = None
@@ -313,7 +362,7 @@ class Model:
         self, q: Array, qd: Array, *, gravity: Array = None, threads: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mass matrix (..., n, n) and bias forces (..., n) from one kernel."""
-        return self._call("mass_matrix_and_bias", (q, qd), None, threads, gravity=gravity)
+        return self._call("mass_matrix_and_bias", (q, qd), None, threads, gravity)
 
     def kinetic_energy(
         self, q: Array, qd: Array, *, out: Array = None, threads: int | None = None
@@ -325,7 +374,7 @@ class Model:
         self, q: Array, *, gravity: Array = None, out: Array = None, threads: int | None = None
     ) -> np.ndarray:
         """Potential energy (...) [J], zero with every mass at the origin of the base link."""
-        return self._call("potential_energy", (q,), out, threads, gravity=gravity)
+        return self._call("potential_energy", (q,), out, threads, gravity)
 
     def forward_kinematics(
         self, q: Array, *, out: Array = None, threads: int | None = None
@@ -347,14 +396,10 @@ class Model:
         self, q: Array, qd: Array, qdd: Array, *, gravity: Array = None, threads: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """dtau_dq, dtau_dqd, dtau_dqdd, each (..., n, n)."""
-        return self._call(
-            "inverse_dynamics_derivatives", (q, qd, qdd), None, threads, gravity=gravity
-        )
+        return self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, gravity)
 
     def forward_dynamics_derivatives(
         self, q: Array, qd: Array, tau: Array, *, gravity: Array = None, threads: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """dqdd_dq, dqdd_dqd, dqdd_dtau, each (..., n, n)."""
-        return self._call(
-            "forward_dynamics_derivatives", (q, qd, tau), None, threads, gravity=gravity
-        )
+        return self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, gravity)

@@ -24,6 +24,7 @@ from .errors import InputError, KindError, UnknownName
 from .factorisation import LDL, factorise
 from .formulations import PAIRS, Formulation, applicable, formulation
 from .graph import Count, Graph, Port
+from .minimal import minimal_chain
 from .robot.arm import Arm
 from .robot.chain import Chain, Step, chain_of, pose, tidy
 from .trace import fresh_symbols, jacobian, substitute, trace_function
@@ -194,7 +195,7 @@ def _forward_dynamics(scene: Scene) -> list[Scalar]:
 
 def body_of(arm: Arm, chain: Chain, row: Formulation) -> Any:
     """What a formulation wants to see of the arm: the chain, or what the minimal parameters make of it."""
-    return chain
+    return minimal_chain(chain) if row.parameters == "minimal" else chain
 
 
 def constant_frame(T: np.ndarray) -> kinematics.Frame:

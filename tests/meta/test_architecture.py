@@ -15,7 +15,7 @@ LAYERS = [  # a module may import from its own layer and from those before it
     {"robot"},
     {"kinematics", "drive", "factorisation", "schedule"},
     {"papers"},
-    {"minimal"},
+    {"minimal", "long_form", "redundancy"},
     {"formulations"},
     {"graph"},
     {"trace", "quantities"},

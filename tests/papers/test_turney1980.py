@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.pinocchio_arm import pinocchio_model
-from strategies import FAMILIES, random_arm, random_states
 
 from dynarm import Arm, Joint
 from dynarm.algebra import ZERO, Vec3
@@ -20,6 +18,8 @@ from dynarm.papers import (
 from dynarm.papers.strobing_turney1980 import strobed_coriolis_tensor, strobed_mass_matrix
 from dynarm.robot.chain import chain_of, pose
 from dynarm.robot.standard import links
+from oracles.pinocchio_arm import pinocchio_model
+from strategies import FAMILIES, random_arm, random_states
 
 TOLERANCE = 1e-12  # relative to max(1, largest entry)
 SAMPLES = 4
@@ -29,7 +29,9 @@ INVERSE = {
     "modified_newton_euler": modified_newton_euler_turney1980.inverse_dynamics,
 }
 CASES = [(family, n) for family in FAMILIES for n in range(1, 9)]
-FEW = [(family, 1 + k % 4 + more) for k, family in enumerate(FAMILIES) for more in (0, 4)]  # for O(n^4) tensors
+FEW = [
+    (family, 1 + k % 4 + more) for k, family in enumerate(FAMILIES) for more in (0, 4)
+]  # for O(n^4) tensors
 
 
 class Case:
@@ -92,7 +94,13 @@ def test_mass_matrix_agrees_with_pinocchio(case, name):
 
 
 def test_wrench_acts_on_the_last_link(case):
-    state = case.chain, case.pose, list(case.qd.T), list(case.qdd.T), tuple(Vec3(*x) for x in case.wrench)
+    state = (
+        case.chain,
+        case.pose,
+        list(case.qd.T),
+        list(case.qdd.T),
+        tuple(Vec3(*x) for x in case.wrench),
+    )
     wanted = arrays(newton_euler_lin1995.inverse_dynamics(*state))
     for method in INVERSE.values():
         close(arrays(method(*state)), wanted)
@@ -179,7 +187,9 @@ def test_principal_axes_of_standard_frames_become_exact_zeros():
 
 def test_link_without_a_centre_of_mass_is_refused():
     arm = Arm([Joint(parameters=(0, 0.1, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1))])
-    with pytest.raises(InputError, match=r"newton_euler does not apply.*link 1.*newton_euler_driving_axis"):
+    with pytest.raises(
+        InputError, match=r"newton_euler does not apply.*link 1.*newton_euler_driving_axis"
+    ):
         formulation("inverse_dynamics", "newton_euler", chain_of(arm))
 
 

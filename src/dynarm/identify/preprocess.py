@@ -9,7 +9,7 @@ is applied to them must be applied to the regressor as well, and that is what de
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -149,11 +149,13 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     keep = np.abs(qd) >= _slow(how.slow, qd)
     often = keep.mean(axis=0) < 0.2  # a joint that hardly moves: what it tells at rest is all there is
     keep[:, often] = True
-    first = how.trim if how.trim is not None else min(int(rate / how.cutoff), len(q) // 10)
-    keep[:first] = False
-    if how.trim is None and first:
-        keep[-first:] = False
-    return Stretch(even.t, q, qd, qdd, even.tau, even.wrench, keep, rate)
+    found = Stretch(even.t, q, qd, qdd, even.tau, even.wrench, keep, rate)
+    if how.trim is not None:
+        return found.part(slice(how.trim, None))
+    ends = min(int(rate / how.cutoff), len(q) // 10)
+    if ends:
+        keep[:ends] = keep[-ends:] = False
+    return found
 
 
 def _slow(given: float | tuple[float, ...] | None, qd: np.ndarray) -> np.ndarray:
@@ -166,9 +168,10 @@ def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.nd
     """Smooth q, qd, qdd (N, n) at the log's own samples."""
     found = [np.empty((len(log), log.n)) for _ in range(3)]
     covered = np.zeros(len(log), bool)
+    whole = replace(how, trim=None)
     for piece in stretches(log):
         rows = np.searchsorted(log.t, piece.t)
-        state = smooth(piece, how)
+        state = smooth(piece, whole)
         for out, x in zip(found, (state.q, state.qd, state.qdd), strict=True):
             for j in range(log.n):
                 out[rows, j] = np.interp(piece.t, state.t, x[:, j])
@@ -203,7 +206,7 @@ def margin(factor: int, decimator: str) -> int:
 
 
 def decimated(x: np.ndarray, factor: int, decimator: str, wanted: np.ndarray) -> np.ndarray:
-    """The low-passed x (N, ...) at the wanted rows. Rows nearer to an end than the margin see its odd extension."""
+    """The low-passed x (N, ...) at the wanted rows. Rows nearer to an end than the margin see that end go on."""
     import scipy.signal as signal
 
     if factor == 1:
@@ -211,17 +214,18 @@ def decimated(x: np.ndarray, factor: int, decimator: str, wanted: np.ndarray) ->
     if decimator == "chebyshev":
         sos = signal.cheby1(8, 0.05, 0.8 / factor, output="sos")
         return signal.sosfiltfilt(sos, x, axis=0, padlen=min(24, len(x) - 2))[wanted]
+    import scipy.sparse as sparse
+
     side = _FIR_SIDE * factor
     taps = signal.firwin(2 * side + 1, 0.8 / factor)
-    offsets = np.arange(-side, side + 1)
-    index = wanted[:, None] + offsets
-    inside = np.clip(index, 0, len(x) - 1)
-    flat = x.reshape(len(x), -1)
-    weights = np.zeros((len(wanted), len(x)))
-    np.add.at(weights, (np.arange(len(wanted))[:, None], inside), taps)
-    return (weights @ flat).reshape(len(wanted), *x.shape[1:])
+    index = np.clip(wanted[:, None] + np.arange(-side, side + 1), 0, len(x) - 1)
+    rows = np.repeat(np.arange(len(wanted)), len(taps))
+    weights = sparse.csr_matrix(
+        (np.tile(taps, len(wanted)), (rows, index.ravel())), shape=(len(wanted), len(x))
+    )
+    return (weights @ x.reshape(len(x), -1)).reshape(len(wanted), *x.shape[1:])
 
 
-def kept_rows(length: int, factor: int, decimator: str) -> np.ndarray:
+def kept_rows(length: int, factor: int) -> np.ndarray:
     """Rows of a stretch that decimation keeps: the grid that ends on the last sample."""
     return np.arange((length - 1) % factor, length, factor)

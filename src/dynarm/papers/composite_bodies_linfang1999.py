@@ -1,15 +1,16 @@
 """Masses, first moments and inertia tensors of the composite bodies, split into constant and varying parts.
 
-[linfang1999]  S.-K. Lin, C.-J. Fang, Efficient formulations for the manipulator inertia matrix in terms of minimal linear
-           combinations of inertia parameters, J. Robotic Systems 16 (1999) 679-695, sections 2 to 4 and appendix C.
+[linfang1999]  S.-K. Lin, C.-J. Fang, Efficient formulations for the manipulator inertia matrix in terms of minimal
+           linear combinations of inertia parameters, J. Robotic Systems 16 (1999) 679-695, sections 2 to 4,
+           appendix C.
 Frames     Composite body i is links i to n as if joints i+1 to n were locked; everything of it is about origin i, in
            the axes of frame i. z = R_b is the axis of joint i+1 in frame i (constants), s = b + d z the displacement.
 Differs    (34) is (25) and (35) is (26) with the displacement along z taken before the rotation, as in (33), whose
-           printed form lacks a trailing R'. (C2) is written with R diag(u,u,0) R' = u (E - z z'). In (35) the sum
+           printed form lacks a trailing R'. (C2) is written with R diag(u, u, 0) R' = u (E - z z'). In (35) the sum
            m d + 2 c_z is taken as (l_z + m d) + (l_z + 2 k_z), which shares a sum with (24). `pair` is the tensor
            -[a x][b x] - [b x][a x] = 2 (a.b) E - a b' - b a'.
 
-    (3)  m_i  = m_i + m_{i+1}^
+    (3)  m^_i = m_i + m^_{i+1}
     (22) c^_i = k_i + l_i               (23) J^_i = U_i + V_i
     (24) l_i  = R [c^_x, c^_y, l_z]     joint i+1 rotational;  R (l + [0, 0, m^ d]) translational
     (34) V_i  = R (V + U - diag(U_22, U_22, 0) + pair(d, R' l_i)) R' + pair(b, l_i)             rotational
@@ -31,7 +32,7 @@ from ..robot.chain import Chain, Step
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Composite:
-    """Mass, first moment and inertia tensor of links i to n about origin i; l and g make the first moment seen from i-1."""
+    """Mass, first moment and inertia tensor of links i to n about origin i."""
 
     m: Scalar
     c: Vec3
@@ -67,10 +68,14 @@ def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:
         b, z = Vec3(step.a, 0, 0), step.z
         if arm.joints[i].revolute:
             moved = Vec3(c.x, c.y, l.z)
-            X = V + Sym3(sub(U.xx, U.yy), U.xy, 0, U.xz, U.yz, U.zz) + pair(Vec3(0, 0, step.d), moved)
+            X = (
+                V
+                + Sym3(sub(U.xx, U.yy), U.xy, 0, U.xz, U.yz, U.zz)
+                + pair(Vec3(0, 0, step.d), moved)
+            )
             l = step.fall(moved)  # (24)
-            g = step.s * m + z * k.z  # (B3)
             kz = z * k.z
+            g = step.s * m + kz  # (B3)
             U = inner.J - square_skew(step.s) * m + _ring(z) * U.yy + pair(step.s, kz)  # (C2)
         else:
             lz = add(l.z, mul(m, step.d))

@@ -1,25 +1,28 @@
 """Mass matrix by the composite body method about the origins of the local frames: Formulations 1 to 5.
 
-[linfang1999]  S.-K. Lin, C.-J. Fang, Efficient formulations for the manipulator inertia matrix in terms of minimal linear
-           combinations of inertia parameters, J. Robotic Systems 16 (1999) 679-695, Tables I to V, appendix B.
-Frames     z lies on joint i. `fall` maps frame j+1 to frame j, `rise` maps back. s is the displacement from origin j to
-           origin j+1 in frame j, of which b x is across and d z along the axis of joint j+1. Formulations 1 and 5 work in
-           the frame j of the joint that feels the force, 2 and 3 in the frame i of the joint that moves, 4 in frame n.
-Differs    The composite bodies come from `composite_bodies_linfang1999`, after the origins have been moved along parallel
-           axes and the last one (`slid`), so that fewer d differ from zero. Only z components of what arrives at joint 1 are
-           wanted, so that D_1i is taken there by the triple product of (21): u . t + (u x s) . f, with u and u x s formed
-           once for all i. Neighbours D_{i-1,i} of Formulations 2 and 3 are taken by (10), (11), whose products the
-           composite body i-1 needs too. Formulation 3: the printed K_j* K_i term of D_ji has the sign of [c_y, -c_x, 0]
-           wrong, its recursion lacks a hat on s. Formulation 4: the third row of R is the product of two others where that is
-           cheaper. Formulation 5: K_j, not K_i, chooses in (B11); -f x s of Table V belongs to K_i* only (B8); and in
-           (B7) h - m s = R c^ = l + z k_z, of which the part along z drops out.
+[linfang1999]  S.-K. Lin, C.-J. Fang, Efficient formulations for the manipulator inertia matrix in terms of minimal
+           linear combinations of inertia parameters, J. Robotic Systems 16 (1999) 679-695, Tables I to V,
+           appendix B.
+Frames     z lies on joint i. `fall` maps frame j+1 to frame j, `rise` maps back. s is the displacement from origin j
+           to origin j+1 in frame j; b x of it is across and d z along the axis of joint j+1. Formulations 1 and 5 work
+           in the frame j of the joint that feels the force, 2 and 3 in the frame i of the joint that moves, 4 in frame n.
+Differs    The composite bodies come from `composite_bodies_linfang1999`, after the origins have been moved along
+           parallel axes and the last one (`slid`), so that fewer d differ from zero.
+           Of what arrives at joint 1 only the z component is wanted: D_1i is taken by the triple product of (21) as
+           u . t + (u x s) . f, with u and u x s formed once for all i. Neighbours D_{i-1,i} of Formulations 2 and 3
+           are taken by (10) and (11), whose products the composite body i-1 needs too.
+           Formulation 3: the K_j* K_i term of D_ji prints [-c_y, c_x, 0] for [c_y, -c_x, 0], the recursion lacks a
+           hat on s. Formulation 4: one row of R is the product of the two others where that is cheaper.
+           Formulation 5: K_j, not K_i, chooses in (B11); -f x s of Table V belongs to K_i* only, as in (B8); in (B7)
+           h - m^ s = R c^ = l + z k_z, of which the part along z drops out.
 
     (7)  f_ii = u x c^ (rotational), m^ u (translational)             (8)  t_ii = J^ u, c^ x u
     (9)  f_ji = R f_{j+1,i}                                           (10) t_ji = R t_{j+1,i} + s x f_ji
     (11) D_ji = z . t_ji (joint j rotational), z . f_ji (translational)
     (18) s x f_ji = R (d z x f_{j+1,i}) + b x f_ji
-    (20) D_ji with all vectors in frame i: u_j . (J^ z + s x (z x c^)), u_j . (z x c^), u_j . ((m^ s + c^) x z), m^ u_j . z
-    (21) the same with s^ = u_j x s: u_j . J^ z + s^ . (z x c^), u_j . (z x c^), m^ s^ . z + u_j . (c^ x z), m^ u_j . z
+    (20) D_ji = u_j . (J^ z + s x (z x c^)),   u_j . (z x c^) where j is translational,
+                u_j . ((m^ s + c^) x z) where i is, m^ u_j . z where both are; all in frame i
+    (21) D_ji = u_j . J^ z + s^ . (z x c^),    u_j . (z x c^), m^ s^ . z + u_j . (c^ x z), m^ u_j . z;  s^ = u_j x s
     (B5) k_i  = J^ z                    (B6) D_ii = z . k_i, m^
     (B7) f_{i-1,i} = z x (h - m^ s), m^ z                             (B8)  t_{i-1,i} = R k + s x f, h x z
     (B9) f_ji = R f_{j+1,i}             (B10) t_ji = R t_{j+1,i} + s x f_ji
@@ -162,7 +165,14 @@ def _inwards(step: Step, f: Vec3, t: Vec3) -> tuple[Vec3, Vec3]:
 
 
 def _carry(
-    arm: Chain, pose: Sequence[Step], first: tuple[Vec3, Vec3], D: Rows, i: int, j: int, f: Vec3, t: Vec3
+    arm: Chain,
+    pose: Sequence[Step],
+    first: tuple[Vec3, Vec3],
+    D: Rows,
+    i: int,
+    j: int,
+    f: Vec3,
+    t: Vec3,
 ) -> None:
     """Enter D_0i ... D_{j-1,i}, given force and moment at joint j of body i."""
     while j > 0:
@@ -230,3 +240,6 @@ def _mirrored(D: Rows) -> Rows:
     """The whole matrix from its upper triangle."""
     n = len(D)
     return [[D[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
+
+
+FORMULATIONS = (formulation_1, formulation_2, formulation_3, formulation_4, formulation_5)

@@ -2,27 +2,27 @@
 
 [lin1995]  S.-K. Lin, Minimal linear combinations of the inertia parameters of a manipulator, IEEE Trans. Robotics
            and Automation 11 (1995) 360-373, section III-A: (8)-(14), (38)-(43) for the constants, (57)-(75).
-Frames     Quantities of link i are written in frame i; z lies on joint i. `rise` maps frame i-1 to frame i, `fall` maps
-           back; s = b x + d z is the displacement from origin i-1 to origin i, with b x across and d z along joint i.
+Frames     Quantities of link i are written in frame i; z lies on joint i. `rise` maps frame i-1 to frame i, `fall`
+           maps back; s = b x + d z is the displacement from origin i-1 to origin i: b x across, d z along joint i.
 Differs    Gravity enters as a base acceleration (76), so that (65) has a where it prints a - g. The external wrench
            (f_E, t_E) acts on the last link, in frame n, the moment about its origin. Origins are first moved along
            parallel axes and the last one (`slid`), so that fewer d differ from zero.
-           (12) needs diag(U_22, U_22, U_33), of whose last entry the scan shows both versions; R diag(u, u, v) R' is written
-           u E + (v - u) z z', with z the axis of joint i+1 in frame i. (62) lacks a plus sign, (70) has it. In (43) the
-           value of the next rotational joint outwards is meant: (U* - U)_22 of joint m_i, 0 for the outermost.
-           (30) lets the part of s along the axis be added after the rotation in (62) and (71) for rotational joints too; where
-           only parallel joints came before and b is not zero, s in (70) is cheaper. The term m^ d z x a* of (73) is added
-           to mu in (74), which is multiplied by d z in any case.
+           (12) needs diag(U_22, U_22, U_33), of whose last entry the scan shows both versions; R diag(u, u, v) R' is
+           v E + (v - u) [z x][z x], with z the axis of joint i+1 in frame i. (62) lacks a plus sign, (70) has it.
+           In (43) the value of the next rotational joint outwards is meant: (U* - U)_22 of joint m_i, 0 for the
+           outermost. (30) lets the part of s along the axis be added after the rotation in (62) and (71) for
+           rotational joints too; where only parallel joints came before and b is not zero, s in (70) is cheaper.
+           m^ d z x a* of (73) is added to mu in (74), which is multiplied by d z in any case.
 
     (10) k_i = m c + m^ s + z k_z (joint i+1 rotational), m c + m^ b + R k (translational)
-    (12) U_i = J - m^ [s x][s x] + U_22 E + (U_33 - U_22) z z' - [s x][z k_z x] - [z k_z x][s x]           rotational
-    (14) U_i = J + R U R' - m^ [b x][b x] - [b x][R k x] - [R k x][b x]                                translational
+    (12) U_i = J - m^ [s x][s x] + R diag(U_22, U_22, U_33) R' - [s x][z k_z x] - [z k_z x][s x]      rotational
+    (14) U_i = J + R U R' - m^ [b x][b x] - [b x][R k x] - [R k x][b x]                               translational
     (30) Omega_i [0, 0, d] = Omega_{i-1} [0, 0, d]
-    (38) D_i = U* - diag(U*_22, U*_22, 0) + sum over the translational joints k next to i of d_k W_k, as in (91)
+    (38) D_i = U* - diag(U*_22, U*_22, 0) + the sum of d_k W_k over the translational joints k next to i, as in (91)
     (39) U*  = U + R G R'               (40) G = diag(g, g, -U_33) of the next rotational joint, g = (U* - U)_22
-    (57) w_i = R w_{i-1} + z qd         (58) wd_i = R wd_{i-1} + z qdd + R w_{i-1} x z qd          rotational joints
+    (57) w_i = R w_{i-1} + z qd         (58) wd_i = R wd_{i-1} + z qdd + R w_{i-1} x z qd         rotational joints
     (59) Omega_i = [wd x] + [w x][w x]  (60) Psi(wd, w) psi(D) = D wd + w x D w
-    (61) h_i = z qdd + 2 w x z qd                                                                  translational joints
+    (61) h_i = z qdd + 2 w x z qd                                                                 translational joints
     (63) rho_i = m^ a_z + (Omega k)_z
     (66) mu_i = mu-_i + R mu_{i+1}      mu_{n+1} = -f_E, zeta_{n+1} = -t_E
     (68) tau_i = zeta_z (rotational), rho_i + (R mu_{i+1})_z (translational)
@@ -30,7 +30,7 @@ Differs    Gravity enters as a base acceleration (76), so that (65) has a where 
     (72) mu-_i = Omega [k_x, k_y, 0] (rotational), m^ h* (translational)
     (73) zeta-_i = [k_x, k_y, 0] x a + Psi psi(D) (rotational), m^ d z x a* + k x h (translational)
     (74) zeta*_i = zeta_i + d z x mu_i  (75) zeta_i = zeta-_i + R zeta*_{i+1} + b x R mu_{i+1}
-    (76) a_0 = -g                       (92) W_k = R [2 k_z, 0, -k_x; 2 k_z, -k_y; 0] R', in frame i
+    (76) a_0 = -g                       (92) W_k = R [2 k_z, 0, -k_x; 0, 2 k_z, -k_y; -k_x, -k_y, 0] R', in frame i
 """
 
 from __future__ import annotations
@@ -102,7 +102,11 @@ def inverse_dynamics(
 
 
 def _outward(
-    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], qdd: Sequence[Scalar], bodies: Sequence[Constants]
+    arm: Chain,
+    pose: Sequence[Step],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    bodies: Sequence[Constants],
 ) -> list[Share]:
     """What each composite body adds to the forces at its joint."""
     w, wd, a = ZERO, ZERO, -arm.gravity  # (76)
@@ -216,4 +220,3 @@ def _inner(
 def _spun(u: Scalar, v: Scalar, z: Vec3) -> Sym3:
     """R diag(u, u, v) R', where z is the third column of R."""
     return square_skew(z) * sub(v, u) + Sym3(v, 0, v, 0, 0, v)
-

@@ -8,9 +8,10 @@ Differs    (43) is circular as printed; its first two entries are those of the n
            makes of the values of lin1995 is, entry by entry, what linfang1999 (C2) calls U_i: one vector of numbers
            drives inverse dynamics and mass matrix.
            By (31) a tensor diag(x, x, 0) may move from D_i to the next rotational joint inwards without changing any
-           joint force. The constant part of `D` has D_22 = 0, as printed. Where the values are numbers, `S` =
-           tr(D)/2 E - D is formed once, with x such that the constant part has S_33 = 0, which is cheaper to compute
-           with; and the frame of a last rotational link is moved along its axis to where d = 0.
+           joint force. As printed, x makes the constant part of D_22 zero. Where the values are numbers, x is chosen
+           for each joint so that Psi psi(D) is cheapest: D_22 = 0, D_11 = 0, or S_33 = 0 with S = tr(D)/2 E - D, which
+           saves a multiplication and an addition for a link without symmetry; and the frame of a last rotational link
+           is moved along its axis to where d = 0.
 
     (38) D_i  = U*_i - diag(U*_22, U*_22, 0) + sum of d_k W_k over the translational joints k up to m_i
     (40) G    = diag(g, g, -U_33) in frame m_i,  g = (U* - U)_22 of joint m_i
@@ -40,12 +41,9 @@ class MinimalBody:
     k: Vec3 = ZERO
     kappa1: Scalar = 0
     kappa2: Scalar = 0
-    D: Sym3 = SYM_ZERO  # constant part of (38), D_22 = 0; before joint s only D_33
-    W: tuple[
-        tuple[int, Sym3], ...
-    ] = ()  # of each translational joint up to the next rotational one
-    S: Sym3 = SYM_ZERO  # tr(D)/2 E - D with S_33 = 0, of values that are numbers
-    WS: tuple[tuple[int, Sym3], ...] = ()  # the same of W
+    D: Sym3 = SYM_ZERO  # constant part of (38); before joint s only D_33
+    W: tuple[tuple[int, Sym3], ...] = ()  # of each translational joint up to the next rotational one
+    spread: bool = False  # whether tr(D)/2 E - D is cheaper to compute with than D
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +53,7 @@ class MinimalChain:
     joints: tuple[MinimalBody, ...]
     gravity: Vec3
     structure: Structure
-    folded: bool  # values are numbers: use S, and the last link's frame at d = 0
+    folded: bool  # values are numbers, spent on the cheapest form: the last link's frame stands at d = 0
 
     @property
     def n(self) -> int:
@@ -72,7 +70,8 @@ def minimal_chain(
 
     values: those of lin1995 in the order of `layout(structure)`, numbers or symbols; None: those of the chain itself.
     structure: None: decided with no tolerance but rounding, so that the dynamics are exact.
-    folded: whether to form S; wanted where the values are constants of what is computed (None: where not given).
+    folded: whether to choose the cheapest form; wanted where the values are constants of what is computed, not its
+    inputs (None: where they are not given).
     """
     structure = structure_of(chain, 0.0) if structure is None else structure
     steps = pose(chain, [0] * chain.n)
@@ -90,8 +89,6 @@ def minimal_chain(
     folded = values is None if folded is None else folded
     if folded:
         bodies = _folded(structure, steps, bodies)
-        if structure.revolute[-1] and structure.s < chain.n:
-            bodies[-1] = _at_foot(bodies[-1], steps[-1].d)
     return MinimalChain(tuple(bodies), chain.gravity, structure, folded)
 
 
@@ -184,11 +181,11 @@ def _slides(
 
 
 def tensor(arm: MinimalChain, poses: Sequence[Step], i: int) -> Sym3:
-    """D_i in a pose, or S_i where the values are folded."""
+    """D_i in a pose, or tr(D)/2 E - D where that is the cheaper form."""
     body = arm.joints[i]
-    found, slides = (body.S, body.WS) if arm.folded else (body.D, body.W)
-    for k, W in slides:
-        found = found + W * poses[k].d  # (38), (91)
+    found = spread(body.D) if body.spread else body.D
+    for k, W in body.W:
+        found = found + (spread(W) if body.spread else W) * poses[k].d  # (38), (91)
     return found
 
 
@@ -202,35 +199,72 @@ def moment_along(arm: MinimalChain, poses: Sequence[Step], i: int) -> Scalar:
     return found
 
 
-def _folded(
-    structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]
-) -> list[MinimalBody]:
-    """The bodies with S: from the outermost joint inwards, diag(x, x, 0) is handed on to the next rotational joint."""
+def spread(D: Sym3) -> Sym3:
+    """tr(D)/2 E - D."""
+    half = mul(0.5, D.trace)
+    return Sym3(sub(half, D.xx), -D.xy, sub(half, D.yy), -D.xz, -D.yz, sub(half, D.zz))
+
+
+def _folded(structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]) -> list[MinimalBody]:
+    """The bodies in their cheapest forms: from the outermost joint inwards, diag(x, x, 0) is handed on."""
     found = []
     x: Scalar = 0
     u = ZERO
     for i in range(structure.n - 1, -1, -1):
         body = bodies[i]
         if body.revolute:
-            D = body.D - _disc(u, x, 0)
-            x, u = mul(0.5, sub(D.zz, add(D.xx, D.yy))), Z
-            rest = D + Sym3(x, 0, x, 0, 0, 0)
-            body = replace(
-                body, D=rest, S=_spread(rest), WS=tuple((k, _spread(W)) for k, W in body.W)
-            )
+            body = replace(body, D=body.D - _disc(u, x, 0))
+            x, u = 0, Z
+            if i >= structure.s:
+                if i == structure.n - 1:
+                    body = _at_foot(body, steps[i].d)
+                ahead = steps[i + 1].a if i + 1 < structure.n else 0
+                x, body = _cheapest(body, ahead, steps[i].d)
         found.append(body)
         u = steps[i].fall(u)
     return found[::-1]
 
 
-def _spread(D: Sym3) -> Sym3:
-    """tr(D)/2 E - D."""
-    half = mul(0.5, D.trace)
-    return Sym3(sub(half, D.xx), -D.xy, sub(half, D.yy), -D.xz, -D.yz, sub(half, D.zz))
+def _cheapest(body: MinimalBody, b: Scalar, d: Scalar) -> tuple[Scalar, MinimalBody]:
+    """The x to hand inwards, and the body with the form of D that costs least."""
+    D = body.D
+    forms = []
+    for x, wide in ((-D.yy, False), (-D.xx, False), (mul(0.5, sub(D.zz, add(D.xx, D.yy))), True)):
+        tried = replace(body, D=_clean(D + Sym3(x, 0, x, 0, 0, 0)), spread=wide)
+        forms.append((_price(tried, b, d), x, tried))
+    _, x, chosen = min(forms, key=lambda form: form[0])
+    return x, chosen
+
+
+def _clean(D: Sym3) -> Sym3:
+    scale = max(map(_size, D))
+    return Sym3(*(0 if _size(x) <= 1e-15 * scale and x.__class__ in (int, float) else x for x in D))
+
+
+def _price(body: MinimalBody, b: Scalar, d: Scalar) -> int:
+    """Operations of Psi psi(D) that depend on the form: products, their sums, and entries of Omega it alone needs."""
+    D, k = body.D, body.k
+    if not body.spread:
+        factors = (D.xx, D.yy, D.zz, sub(D.zz, D.yy), sub(D.xx, D.zz), sub(D.yy, D.xx))
+        return 2 * sum(_there(f) for f in factors)
+    S = spread(D)
+    have = {  # entries of Omega that the force, the displacements and the other products want anyway
+        "31": _there(k.x) or _there(b) or _there(D.xy),
+        "32": _there(k.y) or _there(D.xy),
+        "21": _there(k.x) or _there(b) or _there(D.xz),
+        "12": _there(k.y) or _there(D.yz),
+    }
+    missing = sum(_there(S.xx) and not have[e] for e in ("31", "21"))
+    missing += sum(_there(S.yy) and not have[e] for e in ("32", "12"))
+    return 4 * (_there(S.xx) + _there(S.yy)) + 4 * _there(S.zz) + missing
+
+
+def _there(x: Scalar) -> bool:
+    return not (x.__class__ in (int, float) and x == 0)
 
 
 def _at_foot(body: MinimalBody, d: Scalar) -> MinimalBody:
     """A rotational link about the point d back along its axis; its mass and k_z being 0, k stays."""
-    S = body.S
-    moved = Sym3(S.xx, S.xy, S.yy, add(S.xz, mul(d, body.k.x)), add(S.yz, mul(d, body.k.y)), 0)
-    return replace(body, S=moved)
+    D = body.D
+    xz, yz = sub(D.xz, mul(d, body.k.x)), sub(D.yz, mul(d, body.k.y))
+    return replace(body, D=Sym3(D.xx, D.xy, D.yy, xz, yz, D.zz))

@@ -9,9 +9,9 @@ Frames     Quantities of link i are written in frame i; z lies on joint i. Joint
 Differs    (70) adds the displacement d z of rotational joints too in frame i, where Omega_i z = Omega_{i-1} z by (30),
            which saves 3 multiplications and 3 additions. Gravity enters as the base acceleration (76), so that a
            stands where (65) prints a - g. tau of a rotational joint before s is u_z times the moment along u, which
-           (68) leaves out. The product Psi psi(D) of (73) is grouped, or written with S (see minimal_chain_lin1995), which
-           takes 13 multiplications and 10 additions after Omega. The external wrench (f_E, t_E) acts on the last
-           link, in frame n, the moment about its origin.
+           (68) leaves out. The product Psi psi(D) of (73) is grouped, or written with S (minimal_chain_lin1995), which
+           takes 13 multiplications and 10 additions after Omega. The external wrench (f_E, t_E) acts on the last link,
+           in frame n, the moment about its origin.
 
     (57) w_i  = R w + z qd            (58) wd_i = R wd + z qdd + R w x z qd            rotational joints
     (59) Omega = [wd x] + [w x][w x]
@@ -184,7 +184,7 @@ def _general(
         a = star + turn.r3 * d  # (70), (71)
         force = turn.r1 * k.x + turn.r2 * k.y  # (72)
         own = tensor(arm, pose, i)
-        moment = _spread_moment(own, turn) if arm.folded else _tensor_moment(own, *about, turn)
+        moment = _spread_moment(own, turn) if body.spread else _tensor_moment(own, *about, turn)
         return a, Share(force, k.cross(a) + moment)  # (73)
     w = about[0]
     v, acc = rate

@@ -42,7 +42,6 @@ __all__ = [
 
 KINDS = ("revolute", "prismatic")
 SHAPES = ("sign", "tanh")
-_NOTHING = (0.0, (0.0, 0.0, 0.0), ((0.0, 0.0, 0.0),) * 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +102,18 @@ class Joint:
     def __post_init__(self) -> None:
         put = object.__setattr__
         label = f"joint {self.name!r}" if self.name else "joint"
+        if not isinstance(self.name, (str, type(None))):
+            raise KindError(f"name of a joint is {self.name!r}; give a string or None")
         if self.kind not in KINDS:
             raise InputError(f"{label}: kind is {self.kind!r}; choose 'revolute' or 'prismatic'")
         for key in ("a", "alpha", "beta", "d", "theta", "armature"):
             put(self, key, number(f"{label}: {key}", getattr(self, key)))
+        mass = number(f"{label}: mass", self.mass)
+        com = numbers(f"{label}: com", self.com, (3,))
+        inertia = numbers(f"{label}: inertia", self.inertia, (3, 3))
         if self.parameters is None:
-            mass = number(f"{label}: mass", self.mass)
             if mass < 0:
                 raise ModelError(f"{label}: mass is {mass}; a mass cannot be negative")
-            com = numbers(f"{label}: com", self.com, (3,))
-            inertia = numbers(f"{label}: inertia", self.inertia, (3, 3))
             if np.abs(inertia - inertia.T).max() > 1e-9 * max(np.abs(inertia).max(), 1e-300):
                 raise ModelError(
                     f"{label}: inertia is not symmetric ({inertia.tolist()}); give Ixy = Iyx and so on"
@@ -120,22 +121,17 @@ class Joint:
             packed = pack_parameters(mass, com, inertia)
         else:
             packed = numbers(f"{label}: parameters", self.parameters, (10,))
-            mass, com, inertia = unpack_parameters(packed)
-            given = (self.mass, tuple(self.com), tuple(map(tuple, self.inertia)))
-            if given not in (
-                _NOTHING,
-                (mass, tuple(com.tolist()), tuple(map(tuple, inertia.tolist()))),
+            body = unpack_parameters(packed)
+            empty = not mass and not com.any() and not inertia.any()
+            if empty or all(
+                np.array_equal(x, y) for x, y in zip((mass, com, inertia), body, strict=True)
             ):
-                mass, com, inertia = (
-                    self.mass,
-                    np.array(self.com, float),
-                    np.array(self.inertia, float),
+                mass, com, inertia = body
+            elif not same_parameters(packed, pack_parameters(mass, com, inertia)):
+                raise InputError(
+                    f"{label}: parameters and mass, com, inertia are both given and differ; give one of the "
+                    "two (to change one of them, pass parameters=None as well)"
                 )
-                if not same_parameters(packed, pack_parameters(mass, com, inertia)):
-                    raise InputError(
-                        f"{label}: parameters and mass, com, inertia are both given and differ; give one of the two "
-                        "(to change one of them, pass parameters=None as well)"
-                    )
         put(self, "mass", mass)
         put(self, "com", tuple(com.tolist()))
         put(self, "inertia", tuple(map(tuple, inertia.tolist())))

@@ -215,7 +215,12 @@ def _lifted(body: Body, d: Scalar) -> Body:
     m, h, J = body.m, body.h, body.J
     across = mul(d, add(mul(2, h.z), mul(m, d)))
     tensor = Sym3(
-        add(J.xx, across), J.xy, add(J.yy, across), sub(J.xz, mul(d, h.x)), sub(J.yz, mul(d, h.y)), J.zz
+        add(J.xx, across),
+        J.xy,
+        add(J.yy, across),
+        sub(J.xz, mul(d, h.x)),
+        sub(J.yz, mul(d, h.y)),
+        J.zz,
     )
     return replace(body, d=0, h=Vec3(h.x, h.y, add(h.z, mul(m, d))), J=tensor)
 

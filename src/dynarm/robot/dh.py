@@ -33,6 +33,7 @@ from .poses import inverse, rigid
 from .rounding import ROUNDING, clean, clean_direction, clean_pose, norm, snap
 
 NEARLY_PARALLEL = 0.05  # sine below which the common normal may run away
+MAX_SEARCHED = 12  # prismatic joints beyond which their lines stay where they are given
 _TINY_SINE = 1e-9  # below it the direction of the common normal is mostly rounding
 _QUARTER = math.pi / 2
 
@@ -101,6 +102,8 @@ class _Lines:
 def _with_best_lines(chain: _Lines) -> tuple[tuple[np.ndarray, ...], tuple[tuple[float, ...], ...]]:
     """Frames and steps with each prismatic line where it makes most constants zero, one joint after another."""
     found = _convert(chain)
+    if len(chain.sliding) > MAX_SEARCHED:
+        return found
     best = _cost(chain, found[1])
     for _ in range(2):
         before = best

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -14,7 +14,7 @@ from ..errors import FileError, FileMissing, FormatError, InputError, KindError,
 from .arm import Arm, warn_doubts
 from .toml_file import read_toml, write_toml
 
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 16 * 2**20
 REFUSED = {
     ".xacro": "a xacro macro file; expand it first: xacro {name} > {stem}.urdf",
     ".xml": "an XML file, as MuJoCo's MJCF uses; export a URDF (if it is one already, rename it to {stem}.urdf)",
@@ -53,7 +53,7 @@ def load(
     """
     path = _path(robot)
     name, suffix = path.name, path.suffix.lower()
-    chain_options = {"base": base, "tip": tip, "joints": joints}
+    wanted = None if joints is None else _joint_names(joints)
     if suffix in REFUSED:
         text = REFUSED[suffix].format(name=name, stem=name.split(".")[0])
         raise FormatError(f"{path} is {text}")
@@ -66,7 +66,9 @@ def load(
             gravity=(0.0, 0.0, -9.81) if gravity is None else gravity,
             allow_massless=allow_massless,
             freeze=freeze,
-            **chain_options,  # type: ignore[arg-type]
+            base=base,
+            tip=tip,
+            joints=wanted,
         )
         return warn_doubts(arm, strict)
     if any(value is not None for value in (base, tip)):
@@ -74,11 +76,26 @@ def load(
             f"base and tip choose a chain of a URDF; '{robot}' is not one, leave them out"
         )
     arm = read_toml(_read(path), str(path)) if suffix == ".toml" else _built_in(path)
-    if joints is not None and tuple(joints) != arm.joint_names:
+    if wanted is not None and wanted != list(arm.joint_names):
         raise InputError(
-            f"joints is {list(joints)}; robot '{arm.name}' has {list(arm.joint_names)}, in that order"
+            f"joints is {wanted}; robot '{arm.name}' has {list(arm.joint_names)}, in that order"
         )
     return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
+
+
+def _joint_names(joints: Any) -> list[str]:
+    names = (
+        [joints]
+        if isinstance(joints, (str, bytes)) or not isinstance(joints, Iterable)
+        else list(joints)
+    )
+    if (
+        isinstance(joints, (str, bytes))
+        or not names
+        or not all(isinstance(name, str) for name in names)
+    ):
+        raise KindError(f"joints is {joints!r}; give a list of joint names")
+    return names
 
 
 def _path(robot: Any) -> Path:

@@ -6,6 +6,7 @@ movable joints off the chain, which are held at zero; their links are merged int
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from .inertia import move_parameters
 from .poses import inverse
 from .rounding import clean_pose
 
+MAX_JOINTS = 256
 _LISTED = 30  # names that a message spells out
 
 
@@ -62,11 +64,7 @@ class Tree:
         if not links:
             raise FormatError(f"{source} has no <link>; give a URDF of a robot")
         for what, names in (("link", [n for n, _ in links]), ("joint", [j.name for j in joints])):
-            twice = (
-                sorted({n for n in names if names.count(n) > 1})
-                if len(set(names)) < len(names)
-                else []
-            )
+            twice = sorted(name for name, times in Counter(names).items() if times > 1)
             if twice:
                 raise FormatError(
                     f"{source} has several {what}s named {_listed(twice)}; give each its own name"
@@ -116,13 +114,16 @@ class Tree:
 
     def path(self, base: str, tip: str) -> list[TreeJoint]:
         """All joints from base to tip."""
-        found = []
+        found: list[TreeJoint] = []
         link = tip
         while link != base:
             joint = self.above.get(link)
             if joint is None:
+                above = [step.parent for step in found[::-1]]
                 raise InputError(
-                    f"tip '{tip}' does not hang on base '{base}'; choose a base between '{link}' and it"
+                    f"tip '{tip}' does not hang on base '{base}'; it hangs on {_listed(above)}"
+                    if above
+                    else f"tip '{tip}' is the root and hangs on nothing; choose a link further out"
                 )
             found.append(joint)
             link = joint.parent
@@ -168,6 +169,10 @@ def arm_of_tree(
         raise ModelError(
             f"{tree.source}: no movable joint stands between '{base}' and '{end}'; choose base and tip apart"
         )
+    if len(chain) > MAX_JOINTS:
+        raise ModelError(
+            f"{tree.source}: the chain has {len(chain)} joints; at most {MAX_JOINTS} are supported"
+        )
     _check_chain(tree, chain, joints)
     notes = _Notes(tree, chain, freeze)
     segments = []
@@ -205,11 +210,11 @@ def _tip(tree: Tree, base: str, tip: str | None, joints: Sequence[str] | None) -
         return tree.check_link("tip", tip)
     if joints is not None:
         by_name = {joint.name: joint for joint in tree.above.values()}
-        for name in _joint_names(joints):
+        for name in joints:
             if name not in by_name:
                 raise UnknownName("joint", name, by_name)
-        if len(joints):
-            return by_name[joints[-1]].child
+        outermost = max(joints, key=lambda name: len(tree.path(tree.root, by_name[name].child)))
+        return by_name[outermost].child
     ends = tree.movable_ends(base)
     if not ends:
         raise ModelError(
@@ -225,16 +230,6 @@ def _tip(tree: Tree, base: str, tip: str | None, joints: Sequence[str] | None) -
             "choose one with tip='...'"
         )
     return next(iter(ends))
-
-
-def _joint_names(joints: Any) -> list[str]:
-    if (
-        isinstance(joints, str)
-        or not isinstance(joints, Sequence)
-        or not all(isinstance(j, str) for j in joints)
-    ):
-        raise KindError(f"joints is {joints!r}; give a list of joint names")
-    return list(joints)
 
 
 def _check_chain(tree: Tree, chain: Sequence[TreeJoint], joints: Sequence[str] | None) -> None:
@@ -254,7 +249,7 @@ def _check_chain(tree: Tree, chain: Sequence[TreeJoint], joints: Sequence[str] |
                 f"{tree.source}: joint '{joint.name}' has axis 0 0 0; give it a direction"
             )
     names = [joint.name for joint in chain]
-    if joints is not None and _joint_names(joints) != names:
+    if joints is not None and list(joints) != names:
         why = (
             "in another order" if sorted(joints) == sorted(names) else "not the joints of the chain"
         )

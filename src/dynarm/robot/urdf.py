@@ -22,6 +22,7 @@ from .poses import exact_cos_sin
 from .tree import Tree, TreeJoint, arm_of_tree
 
 MAX_DEPTH = 100
+MAX_ELEMENTS = 200_000
 ENDLESS = 1e300  # limits beyond it mean that there is none
 MOVABLE = ("revolute", "continuous", "prismatic", "floating", "planar")
 _SKIPPED = frozenset(
@@ -73,11 +74,11 @@ def parse(content: bytes, source: str) -> Element:
     parser = expat.ParserCreate()
     root: list[Element] = []
     open_elements: list[Element] = []
-    depth = 0
+    depth = kept = 0
     skipping = 0  # depth at which an element that nobody reads began, or 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth, skipping
+        nonlocal depth, skipping, kept
         depth += 1
         if depth > MAX_DEPTH:
             raise FormatError(
@@ -88,6 +89,9 @@ def parse(content: bytes, source: str) -> Element:
         if tag in _SKIPPED:
             skipping = depth
             return
+        kept += 1
+        if kept > MAX_ELEMENTS:
+            raise FormatError(f"{source} has more than {MAX_ELEMENTS} elements; a robot has fewer")
         element = Element(tag, attributes, parser.CurrentLineNumber)
         (open_elements[-1].children if open_elements else root).append(element)
         open_elements.append(element)

@@ -1,0 +1,169 @@
+"""Linear estimators on triangular factors: ols, wls, recursive; irls and iv fold the data again with other weights.
+
+All solve for values in tau = X values. Weights are one a joint, 1 / standard deviation of its residual. A ridge is
+the pull towards a prior, in units that do not depend on the units of the parameters: sd = |y| / (ridge |x_k|).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .factors import Factors
+
+_PASSES = 50
+_ROUNDING = 1e-11  # singular values below this part of the largest, columns scaled, count as zero
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """Values of all unknowns, and what they were found with."""
+
+    values: np.ndarray
+    weights: np.ndarray  # (n,) of the joints' rows
+    covariance: np.ndarray  # (p, p) for white residuals
+    rank: int
+    condition: float  # of the weighted regressor with columns of length one
+    singular: np.ndarray  # its singular values, descending
+    directions: np.ndarray  # its right singular vectors by rows, in scaled unknowns
+    scales: np.ndarray  # (p,) length of each weighted column: scaled unknown = value * scale
+    ridge: float = 0.0
+    joint_conditions: tuple[float, ...] = ()  # recursive: cond(A_i)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pull:
+    """A prior: values that the unknowns are pulled to, and how much each is (1: by the ridge, 0: not at all)."""
+
+    values: np.ndarray
+    strength: np.ndarray
+
+
+def solve(factors: Factors, weights: np.ndarray, ridge: float = 0.0, pull: Pull | None = None) -> Solution:
+    """The weighted least-squares solution; of smallest scaled change from the prior (or zero) where it is not unique."""
+    X, y = factors.stacked(weights)
+    start = np.zeros(factors.size) if pull is None else pull.values
+    y = y - X @ start
+    scales = np.sqrt((X**2).sum(axis=0))
+    scales[scales == 0] = 1.0
+    A = X / scales
+    U, s, V = np.linalg.svd(A, full_matrices=False)
+    rank = int((s > _ROUNDING * s[0]).sum()) if len(s) and s[0] > 0 else 0
+    if ridge > 0:
+        strength = np.ones(factors.size) if pull is None else pull.strength
+        found, inverse = _ridged(A, y, ridge * strength)
+    else:
+        inverse_s = np.where(np.arange(len(s)) < rank, 1 / np.where(s > 0, s, 1), 0)
+        found = V.T @ (inverse_s * (U.T @ y))
+        inverse = (V.T * inverse_s**2) @ V
+    condition = float(s[0] / s[-1]) if rank == factors.size and s[-1] > 0 else np.inf
+    return Solution(
+        start + found / scales,
+        weights,
+        inverse / np.outer(scales, scales),
+        rank,
+        condition,
+        s,
+        V,
+        scales,
+        ridge,
+    )
+
+
+def _ridged(A: np.ndarray, y: np.ndarray, pulls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The minimiser of |A x - y|^2 + |pulls x|^2, and the inverse of its normal matrix."""
+    stacked = np.vstack([A, np.diag(pulls)])
+    Q, R = np.linalg.qr(stacked)
+    right = Q[: len(A)].T @ y
+    good = np.abs(np.diag(R)) > _ROUNDING * np.abs(np.diag(R)).max()
+    if not good.all():
+        found, *_ = np.linalg.lstsq(stacked, np.r_[y, np.zeros(len(pulls))], rcond=_ROUNDING)
+        inverse = np.linalg.pinv(stacked.T @ stacked, rcond=_ROUNDING)
+        return found, inverse
+    inside = np.linalg.inv(R)
+    return inside @ right, inside @ inside.T
+
+
+def deviations(factors: Factors, values: np.ndarray) -> np.ndarray:
+    """(n,) standard deviation of each joint's residual."""
+    rows = factors.rows.sum(axis=0)
+    free = np.maximum(rows - [len(s) for s in factors.support], 1)
+    return np.sqrt(factors.squares(values).sum(axis=0) / free)
+
+
+def sizes(factors: Factors) -> np.ndarray:
+    """(n,) root mean square of each joint's torque."""
+    rows = np.maximum(factors.rows.sum(axis=0), 1)
+    return np.sqrt(factors.squares(np.zeros(factors.size)).sum(axis=0) / rows)
+
+
+def ols(factors: Factors, ridge: float = 0.0, pull: Pull | None = None) -> Solution:
+    """Ordinary least squares: every row counts the same."""
+    return solve(factors, np.ones(factors.n), ridge, pull)
+
+
+def wls(
+    factors: Factors, ridge: float = 0.0, pull: Pull | None = None, passes: int = _PASSES
+) -> Solution:
+    """Least squares weighted by each joint's residual, iterated until the weights stand still."""
+    merged = factors.merged()
+    floor = 1e-12 * sizes(merged)  # noise-free data: rounding is all that is left
+    floor[floor == 0] = 1.0
+    sigma = np.maximum(sizes(merged), floor)
+    for _ in range(passes):
+        found = solve(merged, 1 / sigma, ridge, pull)
+        new = np.maximum(deviations(merged, found.values), floor)
+        still = np.abs(new / sigma - 1).max() < 1e-6
+        sigma = new
+        if still or (sigma <= 1e3 * floor).all():
+            break
+    return solve(merged, 1 / sigma, ridge, pull)
+
+
+def recursive(factors: Factors, order: Sequence[int] | None = None) -> Solution:
+    """Lin's procedure: from the tip, each joint's own unknowns from its own small problem A_i w_i = gamma_i (111).
+
+    gamma_i is the joint's torque less what the unknowns found further out explain. Friction and armature columns of
+    the joint itself belong to its A_i.
+    """
+    merged = factors.merged()
+    values = np.zeros(factors.size)
+    covariance = np.zeros((factors.size, factors.size))
+    known = np.zeros(factors.size, bool)
+    conditions = [1.0] * factors.n
+    rank = 0
+    for j in range(factors.n - 1, -1, -1):
+        support = factors.support[j]
+        R = merged.R[0][j]
+        own = ~known[support]
+        if not own.any() or not len(R):
+            continue
+        A, gamma = R[:, :-1][:, own], R[:, -1] - R[:, :-1][:, ~own] @ values[support[~own]]
+        scale = np.sqrt((A**2).sum(axis=0))
+        scale[scale == 0] = 1.0
+        U, s, V = np.linalg.svd(A / scale, full_matrices=False)
+        good = s > _ROUNDING * s[0]
+        rank += int(good.sum())
+        conditions[j] = float(s[0] / s[-1]) if good.all() and len(s) == own.sum() else np.inf
+        inverse = np.where(good, 1 / np.where(good, s, 1), 0)
+        values[support[own]] = V.T @ (inverse * (U.T @ gamma)) / scale
+        spread = (V.T * inverse**2) @ V / np.outer(scale, scale)
+        residual = R[:, -1] - R[:, :-1] @ values[support]
+        free = max(merged.rows[0, j] - own.sum(), 1)
+        covariance[np.ix_(support[own], support[own])] = spread * (residual @ residual) / free
+        known[support] = True
+    whole = solve(merged, 1 / np.maximum(deviations(merged, values), 1e-12 * sizes(merged) + 1e-300))
+    return Solution(
+        values,
+        whole.weights,
+        covariance,
+        rank,
+        max(conditions),
+        whole.singular,
+        whole.directions,
+        whole.scales,
+        0.0,
+        tuple(conditions),
+    )

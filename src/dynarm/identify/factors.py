@@ -1,0 +1,210 @@
+"""Triangular factors of the stacked regressor, block by block and joint by joint: all that a linear fit needs.
+
+Rows are folded in as they are computed, [R; X y] -> R', so the stacked regressor is never stored and memory does not
+grow with the length of the log. A block is a stretch of time (for cross-validation and the bootstrap); a joint's rows
+hold only the unknowns that it feels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..algebra import Vec3
+from ..papers.newton_euler_lin1995 import inverse_dynamics
+from ..robot.chain import Chain, chain_of, pose
+from .preprocess import Preparation, Stretch, decimated, factor_for, kept_rows, margin
+from .regressor import Terms, _link
+
+CHUNK = 4096  # samples whose regressor is held at a time
+BLOCKS = 24  # stretches of time that are kept apart
+
+Weigh = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factors:
+    """R[block][joint] of [X y] over the joint's own unknowns, and the number of rows that went into it."""
+
+    support: tuple[np.ndarray, ...]
+    size: int
+    R: list[list[np.ndarray]]
+    rows: np.ndarray  # (blocks, n)
+
+    @property
+    def n(self) -> int:
+        return len(self.support)
+
+    @property
+    def blocks(self) -> int:
+        return len(self.R)
+
+    def joint(self, j: int, blocks: Iterable[int] | None = None) -> np.ndarray:
+        """R of one joint over some blocks (all), (k + 1, k + 1) at most."""
+        chosen = range(self.blocks) if blocks is None else blocks
+        parts = [self.R[b][j] for b in chosen if len(self.R[b][j])]
+        if not parts:
+            return np.zeros((0, len(self.support[j]) + 1))
+        return parts[0] if len(parts) == 1 else np.linalg.qr(np.vstack(parts), mode="r")
+
+    def merged(self, blocks: Sequence[int] | None = None) -> Factors:
+        """The factors of some blocks (all) as one block."""
+        chosen = range(self.blocks) if blocks is None else blocks
+        joints = [self.joint(j, chosen) for j in range(self.n)]
+        return Factors(self.support, self.size, [joints], self.rows[list(chosen)].sum(axis=0)[None])
+
+    def choose(self, columns: Sequence[int]) -> Factors:
+        """The factors of a model with some of the unknowns only, renumbered in the given order."""
+        place = {c: k for k, c in enumerate(columns)}
+        inside = [np.array([k for k, c in enumerate(s) if c in place], int) for s in self.support]
+        support = tuple(
+            np.array([place[s[k]] for k in keep], int) for s, keep in zip(self.support, inside, strict=True)
+        )
+        R = [
+            [_triangle(part[:, np.r_[keep, part.shape[1] - 1]]) for part, keep in zip(block, inside, strict=True)]
+            for block in self.R
+        ]
+        return Factors(support, len(columns), R, self.rows)
+
+    def stacked(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X and y of all joints over all unknowns, each joint's rows times its weight; equivalent to the data."""
+        X, y = [], []
+        for j in range(self.n):
+            R = self.joint(j)
+            wide = np.zeros((len(R), self.size))
+            wide[:, self.support[j]] = R[:, :-1] * weights[j]
+            X.append(wide)
+            y.append(R[:, -1] * weights[j])
+        return np.vstack(X), np.concatenate(y)
+
+    def squares(self, values: np.ndarray) -> np.ndarray:
+        """(blocks, n): sums of squared residuals of the given values."""
+        found = np.zeros((self.blocks, self.n))
+        for b, joints in enumerate(self.R):
+            for j, R in enumerate(joints):
+                residual = R[:, -1] - R[:, :-1] @ values[self.support[j]]
+                found[b, j] = residual @ residual
+        return found
+
+
+def _triangle(X: np.ndarray) -> np.ndarray:
+    return np.linalg.qr(X, mode="r") if len(X) > X.shape[1] else X
+
+
+# ---- streaming
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The rows of one chunk: for each joint its columns X (m, k) and y (m,), and the samples' times."""
+
+    block: int
+    X: list[np.ndarray]
+    y: list[np.ndarray]
+    t: list[np.ndarray]
+
+
+def block_edges(pieces: Sequence[Stretch], blocks: int = BLOCKS) -> list[np.ndarray]:
+    """For each piece the row numbers between which its blocks lie; longer pieces get more blocks."""
+    total = sum(len(p) for p in pieces)
+    counts = [max(1, round(blocks * len(p) / total)) for p in pieces]
+    return [np.linspace(0, len(p), c + 1).astype(int) for p, c in zip(pieces, counts, strict=True)]
+
+
+def stream(
+    terms: Terms, pieces: Sequence[Stretch], how: Preparation, blocks: int = BLOCKS
+) -> Iterator[Rows]:
+    """The rows of all pieces, chunk by chunk, filtered and decimated; rows that take no part are left out."""
+    block = 0
+    for piece, edges in zip(pieces, block_edges(pieces, blocks), strict=True):
+        factor = factor_for(how, piece.rate)
+        side = margin(factor, how.decimator)
+        wanted = kept_rows(len(piece), factor)
+        size = max(CHUNK, 4 * side)
+        for low, high in zip(edges[:-1], edges[1:], strict=True):
+            for start in range(low, high, size):
+                stop = min(start + size, high)
+                rows = wanted[(wanted >= start) & (wanted < stop)]
+                if len(rows):
+                    yield _rows(terms, piece, rows, side, factor, how.decimator, block)
+            block += 1
+
+
+def _rows(
+    terms: Terms,
+    piece: Stretch,
+    rows: np.ndarray,
+    side: int,
+    factor: int,
+    decimator: str,
+    block: int,
+) -> Rows:
+    low, high = max(rows[0] - side, 0), min(rows[-1] + side + 1, len(piece))
+    part = piece.part(slice(low, high))
+    columns = terms.evaluate(part.q, part.qd, part.qdd)
+    tau = part.tau if part.wrench is None else part.tau - wrench_forces(terms.arm, part.q, part.wrench)
+    X, y, t = [], [], []
+    for j, support in enumerate(terms.support):
+        taken = rows[piece.keep[rows, j]]
+        # one array, unknowns then torque, in the column order that LAPACK wants
+        both = np.empty((len(support) + 1, high - low))
+        both[:-1] = columns[:, j, :].T[support]
+        both[-1] = tau[:, j]
+        found = decimated(both.T, factor, decimator, taken - low)
+        X.append(found[:, :-1])
+        y.append(found[:, -1])
+        t.append(piece.t[taken])
+    return Rows(block, X, y, t)
+
+
+def fold(
+    terms: Terms,
+    pieces: Sequence[Stretch],
+    how: Preparation,
+    weigh: Weigh | None = None,
+    blocks: int = BLOCKS,
+    tick: Callable[[int], None] | None = None,
+) -> Factors:
+    """The factors of all rows. weigh(joint, X, y) gives each row a weight (robust fits)."""
+    n = terms.n
+    total = sum(len(e) - 1 for e in block_edges(pieces, blocks))
+    R = [[np.zeros((0, len(s) + 1)) for s in terms.support] for _ in range(total)]
+    rows = np.zeros((total, n), int)
+    for chunk in stream(terms, pieces, how, blocks):
+        for j in range(n):
+            X, y = chunk.X[j], chunk.y[j]
+            if not len(y):
+                continue
+            if weigh is not None:
+                w = weigh(j, X, y)
+                X, y = X * w[:, None], y * w
+            R[chunk.block][j] = folded(R[chunk.block][j], X, y)
+            rows[chunk.block, j] += len(y)
+        if tick is not None:
+            tick(len(chunk.y[0]))
+    return Factors(terms.support, terms.size, R, rows)
+
+
+def folded(R: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """R' with R'' R' = R' R + [X y]' [X y]."""
+    stacked = np.empty((len(R) + len(X), X.shape[1] + 1), order="F")
+    stacked[: len(R)] = R
+    stacked[len(R) :, :-1] = X
+    stacked[len(R) :, -1] = y
+    return _triangle(stacked)
+
+
+def wrench_forces(arm: object, q: np.ndarray, wrench: np.ndarray) -> np.ndarray:
+    """(N, n): -J' wrench, the joint forces that hold a wrench (N, 6) on the tool, in its axes."""
+    chain: Chain = chain_of(arm)  # type: ignore[arg-type]
+    T = arm.tool_pose  # type: ignore[attr-defined]
+    force = wrench[:, :3] @ T[:3, :3].T
+    moment = wrench[:, 3:] @ T[:3, :3].T + np.cross(T[:3, 3], force)
+    empty = Chain(tuple(_link(body, ()) for body in chain.joints), Vec3(0, 0, 0))
+    still = [0] * chain.n
+    found = inverse_dynamics(
+        empty, pose(chain, list(q.T)), still, still, (Vec3(*force.T), Vec3(*moment.T))
+    )
+    return np.column_stack([np.broadcast_to(f, len(q)) for f in found])

@@ -1,0 +1,28 @@
+"""Arms on wheels: Kane's equations, ground forces, slip and tip-over."""
+
+from __future__ import annotations
+
+from .admissibility import Admissibility
+from .contact import Contact
+from .files import catalogue, load
+from .pace import Motion, SafeSpeed
+from .platform import Base, Platform, Steering, Wheel
+from .robot import MobileManipulator
+from .simulate import Run
+from .stability import Tipover
+
+__all__ = [
+    "Admissibility",
+    "Base",
+    "Contact",
+    "MobileManipulator",
+    "Motion",
+    "Platform",
+    "Run",
+    "SafeSpeed",
+    "Steering",
+    "Tipover",
+    "Wheel",
+    "catalogue",
+    "load",
+]

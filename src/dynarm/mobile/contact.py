@@ -1,0 +1,110 @@
+"""The ground under a mobile manipulator: forces, which of them statics determines, friction needed, tip-over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .constraints import roller
+from .stability import Tipover, friction_needed
+
+if TYPE_CHECKING:
+    from .robot import MobileManipulator
+
+Array = Any
+_GENERIC = 0.3  # steering angle [rad] at which no axles coincide by chance
+_SMALL = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contact:
+    """Ground forces at a state (or a batch), and how far they can be known."""
+
+    forces: np.ndarray  # (..., w, 3): rolling, axle, up
+    determinate: np.ndarray  # (w, 3): whether statics alone gives that component
+    axle_sums: dict[tuple[str, ...], np.ndarray]  # wheels on one axle -> sum of their axle forces, determinate
+    friction_needed: np.ndarray  # (..., w)
+    tipover: Tipover
+    formal: np.ndarray  # (...): a wheel has lifted, so that the motion is that of a robot held to the ground
+    status: str
+
+    def margin(self, friction: Array) -> np.ndarray:
+        """(..., w) [N]: friction times vertical force minus the horizontal force; negative where a wheel slips."""
+        sideways = np.hypot(self.forces[..., 0], self.forces[..., 1])
+        return np.asarray(friction) * self.forces[..., 2] - sideways
+
+
+def contact_of(robot: MobileManipulator, q: Array, found: Sequence[np.ndarray]) -> Contact:
+    """The contact record out of the outputs of the `control` function."""
+    forces = found[5]
+    tipover = robot._tipover(found[6])
+    determinate = determinate_parts(robot)
+    sums = {
+        tuple(robot.wheel_names[j] for j in group): forces[..., list(group), 1].sum(-1)
+        for group in axles(robot)
+    }
+    formal = (forces[..., 2] < 0).any(-1) if robot.support.determinate else tipover.formal
+    return Contact(
+        forces,
+        determinate,
+        sums,
+        friction_needed(forces),
+        tipover,
+        formal,
+        _status(robot, determinate, tipover, np.asarray(formal)),
+    )
+
+
+def _status(
+    robot: MobileManipulator, determinate: np.ndarray, tipover: Tipover, formal: np.ndarray
+) -> str:
+    words = ["formal: a wheel has lifted, " + tipover.status if formal.any() else tipover.status]
+    open_parts = [
+        word for word, known in (("axle", determinate[:, 1]), ("vertical", determinate[:, 2])) if not known.all()
+    ]
+    if open_parts:
+        words.append(f"{' and '.join(open_parts)} forces are indeterminate: minimum-norm split")
+    return "; ".join(words)
+
+
+def _rows(robot: MobileManipulator, phi: float = _GENERIC) -> np.ndarray:
+    """(k, 3): rows (1) of the wheels that guide."""
+    found = [
+        tuple(roller(w, robot.platform.steering, phi).skid) for w in robot.wheels if w.guides
+    ]
+    return np.array(found, dtype=float)
+
+
+def determinate_parts(robot: MobileManipulator) -> np.ndarray:
+    """(w, 3): rolling forces always are; axle forces where no self-stress holds them; vertical with three wheels."""
+    known = np.ones((len(robot.wheels), 3), dtype=bool)
+    known[:, 2] = robot.support.determinate
+    rows = _rows(robot)
+    _, values, right = np.linalg.svd(rows.T)
+    rank = int((values > _SMALL * values[0]).sum())
+    free = right[rank:]  # axle forces that hold each other
+    known[list(robot.formulas.rolling), 1] = (np.abs(free) < 1e-9).all(0)
+    return known
+
+
+def axles(robot: MobileManipulator) -> list[tuple[int, ...]]:
+    """Groups of wheels on one axle whose forces are known as a sum only."""
+    rows, rolling = _rows(robot), robot.formulas.rolling
+    known = determinate_parts(robot)
+    groups: list[list[int]] = []
+    for k in range(len(rows)):
+        for group in groups:
+            first = rows[group[0]]
+            same = np.linalg.norm(np.cross(first, rows[k])) <= _SMALL * np.linalg.norm(first) ** 2
+            if same and first @ rows[k] > 0:
+                group.append(k)
+                break
+        else:
+            groups.append([k])
+    merged = np.array([rows[g[0]] for g in groups])
+    if np.linalg.matrix_rank(merged, tol=_SMALL) < len(groups):
+        return []  # not even the sums are determinate
+    return [tuple(rolling[k] for k in g) for g in groups if len(g) > 1 and not known[rolling[g[0]], 1]]

@@ -1,0 +1,377 @@
+"""MobileManipulator: an arm on wheels as a frozen record, and its compiled functions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..compiled import function
+from ..errors import InputError, KindError, ModelError, UnknownName
+from ..graph import Count, Port
+from ..robot.arm import Arm
+from .constraints import SINGULAR, Guidance, guidance_of
+from .contact import Contact, contact_of
+from .kernels import NAMES, Formulas, graph_of, ports, scalar_function
+from .platform import Base, Platform, Wheel
+from .stability import Support, Tipover, friction_needed, support_of, tip_angles
+
+Array = Any
+_NO_LOAD = np.zeros(6)
+_NO_LOAD.setflags(write=False)
+
+
+class Functions(Mapping[str, np.ufunc]):
+    """The bare NumPy gufuncs of a robot; compiled when first asked for."""
+
+    def __init__(self, formulas: Formulas, name: str):
+        self._formulas, self._name = formulas, name
+        self._made: dict[str, np.ufunc] = {}
+
+    def __getitem__(self, key: str) -> np.ufunc:
+        found = self._made.get(key)
+        if found is None:
+            if key not in NAMES:
+                raise UnknownName("function", key, NAMES)
+            f = self._formulas
+            if key.startswith(("control", "derivative")):
+                check_regular(f, key.endswith(":locked"), self._name)
+            recipe = (f.platform, f.wheels, f.base, f.arm, f.gravity, f.friction)
+            inputs, outputs = ports(f, key)
+            name = "mobile_" + key.replace(":", "_")
+            found = self._made[key] = function(
+                recipe, name, inputs, outputs, lambda: graph_of(f, key)
+            )
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+
+def check_regular(f: Formulas, locked: bool, name: str) -> None:
+    """Refuse a machine whose mass matrix is singular everywhere: it has no accelerations to compute."""
+    rng = np.random.default_rng(0)
+    q, z = rng.uniform(-0.7, 0.7, f.coordinates), np.zeros(f.n)
+    M = np.array(scalar_function(f, "equations")(q.tolist(), z.tolist())[0], dtype=float)
+    held = f.guidance.moving if f.guidance.steered and locked else None
+    free = [k for k in range(f.n) if k != held]
+    M = M[np.ix_(free, free)]
+    scale = np.sqrt(np.maximum(np.diag(M), 0))
+    names = [(*f.guidance.speeds, *f.arm.joint_names)[k] for k in free]
+    for speed, size in zip(names, scale, strict=True):
+        if size == 0:
+            remedy = (
+                "give a steered wheel mass or `turn`, or lock the steering"
+                if speed == "phid"
+                else "give it mass"
+            )
+            raise ModelError(
+                f"'{speed}' of robot '{name}' moves no inertia, so its acceleration is undefined; {remedy}"
+            )
+    if np.linalg.eigvalsh(M / np.outer(scale, scale))[0] < 1e-13:
+        raise ModelError(f"the mass matrix of robot '{name}' is singular; give its links more inertia")
+
+
+@dataclass(frozen=True)
+class MobileManipulator:
+    """An arm on a wheeled platform. Immutable; `coordinate_names`, `speed_names`, `input_names` say what q, z, tau hold.
+
+    gravity: acceleration [m/s^2], downwards; the arm's own gravity is not used. friction=True: friction of wheels and
+    joints and the joints' armature take part.
+    """
+
+    platform: Platform
+    wheels: tuple[Wheel, ...]
+    base: Base
+    arm: Arm
+    gravity: float = 9.81
+    friction: bool = False
+    name: str = "mobile"
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for key, kind in (("platform", Platform), ("base", Base), ("arm", Arm)):
+            if not isinstance(getattr(self, key), kind):
+                raise KindError(f"{key} is {getattr(self, key)!r}; give {kind.__name__}(...)")
+        if isinstance(self.wheels, Wheel) or not isinstance(self.wheels, Iterable):
+            raise KindError(f"wheels is {self.wheels!r}; give a list of mobile.Wheel")
+        wheels = tuple(self.wheels)
+        for j, wheel in enumerate(wheels):
+            if not isinstance(wheel, Wheel):
+                raise KindError(f"wheels[{j}] is {wheel!r}; give mobile.Wheel(...)")
+        put(self, "wheels", wheels)
+        if len(set(self.wheel_names)) != len(wheels):
+            raise InputError(f"wheel names are not unique: {list(self.wheel_names)}; rename them")
+        try:
+            gravity = float(self.gravity)
+        except (TypeError, ValueError):
+            raise KindError(f"gravity is {self.gravity!r}; give one number, m/s^2 downwards") from None
+        if not (np.isfinite(gravity) and gravity >= 0):
+            raise InputError(f"gravity is {gravity}; give its size downwards, for example 9.81")
+        put(self, "gravity", gravity)
+        put(self, "friction", bool(self.friction))
+        if not isinstance(self.name, str) or not self.name:
+            raise KindError(f"name is {self.name!r}; give a non-empty string")
+        self.formulas  # noqa: B018  wheels that cannot work are refused here and now
+
+    # ---- structure
+
+    @cached_property
+    def support(self) -> Support:
+        """Support polygon of the wheels."""
+        return support_of(self.wheels, self.platform.height)
+
+    @cached_property
+    def guidance(self) -> Guidance:
+        """What the wheels let the platform do."""
+        return guidance_of(self.platform, self.wheels)
+
+    @cached_property
+    def formulas(self) -> Formulas:
+        """The functions over abstract scalars."""
+        support = self.support
+        return Formulas(
+            self.platform,
+            self.wheels,
+            self.base,
+            self.arm,
+            self.gravity,
+            self.friction,
+            self.guidance,
+            support,
+        )
+
+    @cached_property
+    def functions(self) -> Functions:
+        """The bare gufuncs by name."""
+        return Functions(self.formulas, self.name)
+
+    @property
+    def wheel_names(self) -> tuple[str, ...]:
+        return tuple(w.name or f"w{j}" for j, w in enumerate(self.wheels))
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """What q holds."""
+        steering = ("phi",) if self.guidance.steered else ()
+        return ("x", "y", "theta", *steering, *self.arm.joint_names)
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        """What z holds; v is the forward speed of the platform's mass centre."""
+        return (*self.guidance.speeds, *(f"{name}d" for name in self.arm.joint_names))
+
+    @property
+    def kane_speed_names(self) -> tuple[str, ...]:
+        """What u of (7) holds."""
+        steering = ("u4",) if self.guidance.steered else ()
+        return ("u1", "u2", *steering, *(f"u{5 + i}" for i in range(self.arm.n)))
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """What tau holds."""
+        drive, steer = (tuple(f"{word} {w}" for w in self.wheel_names) for word in ("drive", "steer"))
+        return (*drive, *steer, *self.arm.joint_names)
+
+    def count(self, name: str = "equations") -> Count:
+        """Operations of a function's graph."""
+        if name not in NAMES:
+            raise UnknownName("function", name, NAMES)
+        return graph_of(self.formulas, name).count()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the robot to x.toml."""
+        from .files import save
+
+        save(self, path)
+
+    # ---- calling
+
+    def _call(self, name: str, *args: Array) -> tuple[np.ndarray, ...]:
+        """The outputs of a compiled function; singular steering is refused."""
+        try:
+            found: tuple[np.ndarray, ...] = self.functions[name](*args)
+        except (TypeError, ValueError) as refusal:
+            if isinstance(refusal, (ModelError, InputError)):
+                raise
+            raise self._explain(ports(self.formulas, name)[0], args, refusal) from None
+        if self.guidance.steered and name != "energy" and not (found[-1] < SINGULAR**2).all():
+            self._singular(args[0], found[-1])
+        return found
+
+    def _singular(self, q: Array, skew: np.ndarray) -> None:
+        wrong = np.flatnonzero(~(np.ravel(skew) < SINGULAR**2))
+        phi = np.broadcast_to(np.asarray(q, float)[..., 3], np.shape(skew)).ravel()[wrong[0]]
+        if not np.isfinite(phi):
+            raise InputError(f"the steering angle phi is {phi}; give finite coordinates")
+        raise InputError(
+            f"steering angle phi = {phi:.6g} is singular for robot '{self.name}': the platform cannot move forward "
+            "there, so v does not describe its motion; steer less"
+        )
+
+    def _explain(self, given: tuple[Port, ...], args: tuple[Array, ...], why: Exception) -> Exception:
+        """What was wrong with the arguments that NumPy refused."""
+        words = {
+            "q": ("coordinates", "coordinate_names", self.coordinate_names),
+            "z": ("speeds", "speed_names", self.speed_names),
+            "zd": ("speeds", "speed_names", self.speed_names),
+            "u": ("speeds of (7)", "kane_speed_names", self.kane_speed_names),
+            "tau": ("inputs", "input_names", self.input_names),
+            "load": ("entries", "", ("force", "force", "force", "couple", "couple", "couple")),
+        }
+        for port, value in zip(given, args, strict=True):
+            try:
+                array = np.asarray(value)
+            except ValueError:
+                return InputError(f"{port.name} is ragged; give an array (..., {port.size})")
+            if array.dtype.kind not in "bifu":
+                return KindError(f"{port.name} is of type {array.dtype}; give real numbers")
+            if array.ndim == 0 or array.shape[-1] != port.size:
+                has = f"{array.shape[-1]} entries" if array.ndim else "a single number"
+                what, where, names = words[port.name]
+                order = f"; order them as robot.{where}: {', '.join(names)}" if where else ""
+                return InputError(
+                    f"{port.name} has {has}, robot '{self.name}' has {port.size} {what}{order}"
+                )
+        shapes = ", ".join(f"{p.name} {np.shape(a)}" for p, a in zip(given, args, strict=True))
+        return InputError(f"the batch axes do not fit together: {shapes} ({why})")
+
+    def _control(
+        self, q: Array, z: Array, tau: Array, load: Array, locked: bool
+    ) -> tuple[np.ndarray, ...]:
+        name = self._locked("control", z, locked)
+        return self._call(name, q, z, tau, _NO_LOAD if load is None else load)
+
+    def _locked(self, name: str, z: Array, locked: bool) -> str:
+        """The function's name with or without the steering column held."""
+        if not locked or not self.guidance.steered:
+            return name
+        rate = np.asarray(z, float)[..., self.guidance.moving]
+        if np.any(rate != 0):
+            raise InputError(
+                f"the steering is locked but phid is {float(np.ravel(rate)[0]):g}; set it to 0"
+            )
+        return f"{name}:locked"
+
+    # ---- the words users say
+
+    def equations(self, q: Array, z: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """M, F, B of (8): M zd + F = B tau, gravity inside F."""
+        found = self._call("equations", q, z)
+        return found[0], found[1], found[2]
+
+    def kane_equations(self, q: Array, u: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """M, F, B of (7) in the paper's speeds u1, u2 = xd/Z_o, yd/Z_o, u4 = phid, joint speeds."""
+        try:
+            M, F, B, Zo = self.functions["kane_equations"](q, u)
+        except (TypeError, ValueError) as refusal:
+            given = ports(self.formulas, "kane_equations")[0]
+            raise self._explain(given, (q, u), refusal) from None
+        if not (np.abs(Zo) > self.guidance.size / SINGULAR).all():
+            raise InputError(
+                f"Z_o of wheel '{self.wheel_names[self.formulas.rolling[self.formulas.lead]]}' vanishes, where the "
+                "speeds u1, u2 of (7) are not defined; use robot.equations, whose speeds are independent"
+            )
+        return M, F, B
+
+    def acceleration(
+        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+    ) -> np.ndarray:
+        """zd (..., n): accelerations of the independent speeds under inputs tau and a load on the end effector."""
+        name = self._locked("derivative", z, locked)
+        return self._call(name, q, z, tau, _NO_LOAD if load is None else load)[1]
+
+    def interaction_wrench(
+        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+    ) -> np.ndarray:
+        """Force [N] then torque [N m] about the base's mass centre of arm and base on the platform, axes of {v}."""
+        return self._control(q, z, tau, load, locked)[4]
+
+    def wheel_forces(
+        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+    ) -> np.ndarray:
+        """(..., w, 3) [N]: ground force on each wheel along its rolling direction, its axle, and up.
+
+        What statics leaves open is split with the smallest norm; `contact` says which parts that are. A negative
+        vertical force is formal: the wheel has lifted.
+        """
+        return self._control(q, z, tau, load, locked)[5]
+
+    def control(
+        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """M, F, B (load inside F) and the wheel forces from one kernel."""
+        found = self._control(q, z, tau, load, locked)
+        return found[0], found[1], found[2], found[5]
+
+    def contact(
+        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+    ) -> Contact:
+        """Everything about the ground: forces and which of them are determinate, friction needed, tip-over, status."""
+        return contact_of(self, q, self._control(q, z, tau, load, locked))
+
+    def tipover(
+        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+    ) -> Tipover:
+        """Tip-over angles and the measure alpha of (9)."""
+        return self._tipover(self._control(q, z, tau, load, locked)[6])
+
+    def _tipover(self, ground: np.ndarray) -> Tipover:
+        force, moment = ground[..., :3], ground[..., 3:]
+        angles = tip_angles(self.support, force, moment)
+        measure = angles.min(-1) * np.sqrt((force * force).sum(-1))
+        names = self.wheel_names
+        return Tipover(angles, measure, tuple((names[a], names[b]) for a, b in self.support.axes))
+
+    def friction_needed(
+        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+    ) -> np.ndarray:
+        """(..., w): smallest coefficient that keeps each wheel from slipping; infinite where the wheel has lifted."""
+        return friction_needed(self.wheel_forces(q, z, tau, load, locked))
+
+    def kinetic_energy(self, q: Array, z: Array) -> np.ndarray:
+        """Kinetic energy (...) [J]."""
+        return self._call("energy", q, z)[0]
+
+    def potential_energy(self, q: Array) -> np.ndarray:
+        """Potential energy (...) [J], zero in the arm's zero pose."""
+        return self._call("energy", q, np.zeros(self.formulas.n))[1]
+
+    def admissible(
+        self,
+        q: Array,
+        z: Array,
+        tau: Array,
+        friction: Array,
+        load: Array = None,
+        locked: bool = False,
+    ) -> Any:
+        """Every row of (9) at one state, whether it holds and by what margin; see `admissibility.Admissibility`."""
+        from .admissibility import admissibility
+
+        return admissibility(self, q, z, tau, friction, load, locked)
+
+    def simulate(self, q0: Array, z0: Array, t_end: float, torque: Any = None, **options: Any) -> Any:
+        """The motion from (q0, z0) until t_end; see `simulate.simulate` for the options."""
+        from .simulate import simulate
+
+        return simulate(self, q0, z0, t_end, torque, **options)
+
+    def motion(self, t: Array, q: Array) -> Any:
+        """A motion through sampled coordinates q (N, ...) at times t, which must roll; see `pace.Motion`."""
+        from .pace import motion_through
+
+        return motion_through(self, t, q)
+
+    def safe_speed(self, motion: Any, friction: Array, load: Array = None) -> Any:
+        """The largest time scaling of a motion for which no wheel slips or lifts; see `pace.safe_speed`."""
+        from .pace import safe_speed
+
+        return safe_speed(self, motion, friction, load)
