@@ -24,6 +24,7 @@ from .papers import (
     composite_body_linfang1999,
     constants_newton_euler_lin1995,
     lagrange_turney1980,
+    minimal_composite_linfang1999,
     minimal_newton_euler_lin1995,
     modified_newton_euler_turney1980,
     newton_euler_lin1995,
@@ -103,6 +104,20 @@ TABLE: tuple[Formulation, ...] = (
         "minimal_newton_euler",
         "lin1995",
         bias_of(minimal_newton_euler_lin1995.inverse_dynamics),
+        parameters="minimal",
+    ),
+    Formulation(
+        "mass_matrix",
+        "minimal_composite_1",
+        "linfang1999",
+        minimal_composite_linfang1999.mass_matrix_1,
+        parameters="minimal",
+    ),
+    Formulation(
+        "mass_matrix",
+        "minimal_composite_2",
+        "linfang1999",
+        minimal_composite_linfang1999.mass_matrix_2,
         parameters="minimal",
     ),
     Formulation(

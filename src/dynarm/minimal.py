@@ -88,6 +88,21 @@ class MinimalParameters:
             table = np.column_stack([table, [j.armature for j in self.arm.joints]])
         return self.matrix @ table.ravel()
 
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """Which of Theorem 2's combinations (and armatures) the parameters are; the others were merged into them."""
+        return self._kept
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """p natural parameters that alone can have any values of the minimal ones."""
+        return self._columns
+
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """(p, p): those natural parameters are this matrix times the values, all others being zero."""
+        return _tidy(np.linalg.inv(self.matrix[:, list(self._columns)]))
+
     def convert(self, convention: str) -> np.ndarray:
         """(p, p): the values in another convention are this matrix times these values."""
         _check_convention(convention)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from . import batch
 from .compiled import Kernel, kernel
+from .counts import choose, graph, minimal_of
 from .errors import InputError, KindError, ModelError
 from .formulations import QUANTITIES as TABLED
 from .formulations import Formulation, check_quantity
 from .formulations import formulation as tabled
 from .graph import Graph, Port
-from .quantities import QUANTITIES, Options, Quantity, choose, graph, quantity_named
+from .minimal import MinimalParameters
+from .quantities import QUANTITIES, Quantity, quantity_named
 from .robot.arm import Arm
 from .robot.chain import chain_of
+from .scene import Options
 
 Array = Any
 REFUSALS = (
@@ -24,7 +28,10 @@ REFUSALS = (
     ValueError,
     TypeError,
 )  # not compiled yet, or to be explained: the long way round
-_REMEDIES = {"gravity": "compile with gravity='input' for it"}
+_REMEDIES = {
+    "gravity": "compile with gravity='input' for it",
+    "values": "compile with parameters='inputs' for it",
+}
 
 
 class Functions(Mapping[str, np.ufunc]):
@@ -54,14 +61,16 @@ def compile(
     formulation: Mapping[str, str] | None = None,
     friction: bool = False,
     gravity: str | None = None,
+    parameters: str | None = None,
 ) -> Model:
     """The model of an arm: dynamics as compiled functions of NumPy arrays.
 
     formulation: {quantity: name} to force one; else the cheapest for this robot is taken. friction=True: armature,
     viscous and Coulomb friction and offset of the joints take part. gravity="input": every function that feels
-    gravity takes a keyword gravity=(..., 3) in the base link's axes.
+    gravity takes a keyword gravity=(..., 3) in the base link's axes. parameters="inputs": every function that depends
+    on the links' inertia takes a keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
     """
-    return Model(arm, formulation, friction, gravity)
+    return Model(arm, formulation, friction, gravity, parameters)
 
 
 class Model:
@@ -73,6 +82,7 @@ class Model:
         formulation: Mapping[str, str] | None = None,
         friction: bool = False,
         gravity: str | None = None,
+        parameters: str | None = None,
     ):
         if not isinstance(arm, Arm):
             raise KindError(
@@ -82,6 +92,10 @@ class Model:
             raise InputError(
                 f"gravity is {gravity!r}; give 'input' or leave it out to use the arm's own"
             )
+        if parameters not in (None, "inputs"):
+            raise InputError(
+                f"parameters is {parameters!r}; give 'inputs' or leave it out to use the arm's own"
+            )
         if formulation is not None and not isinstance(formulation, Mapping):
             raise KindError(
                 f"formulation is {formulation!r}; give {{quantity: name}}, e.g. {{'bias': 'newton_euler'}}"
@@ -89,6 +103,7 @@ class Model:
         self.arm = arm
         self.friction = bool(friction)
         self.gravity_input = gravity == "input"
+        self.parameters_input = parameters == "inputs"
         self.wishes = dict(formulation or {})
         chain = chain_of(arm)
         for quantity, name in self.wishes.items():
@@ -100,11 +115,24 @@ class Model:
 
     def __reduce__(self) -> Any:
         gravity = "input" if self.gravity_input else None
-        return compile, (self.arm, self.wishes or None, self.friction, gravity)
+        parameters = "inputs" if self.parameters_input else None
+        return compile, (self.arm, self.wishes or None, self.friction, gravity, parameters)
 
     def __repr__(self) -> str:
         extras = ", friction" * self.friction + ", gravity as input" * self.gravity_input
+        extras += ", parameters as inputs" * self.parameters_input
         return f"<dynarm.Model of '{self.arm.name}', {self.arm.n} joints{extras}>"
+
+    @cached_property
+    def minimal(self) -> MinimalParameters:
+        """The minimal parameters that `values=` and the regressor's columns stand for."""
+        return minimal_of(self.arm, Options(gravity_input=self.gravity_input))
+
+    def ports(self, key: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+        """Inputs and outputs of a quantity, or of 'quantity:wrench'."""
+        word, options = self._word(key)
+        p = self.minimal.count if word.needs_minimal(options) else 0
+        return word.inputs(self.arm.n, options, p), word.outputs(self.arm.n, p)
 
     # ---- compiling
 
@@ -113,13 +141,15 @@ class Model:
         found = self._kernels.get(key)
         if found is None:
             found = self._kernels[key] = self._compile(key)
-            word, options = self._word(key)
-            if len(word.inputs(self.arm.n, options)) == len(word.state):
+            word, _ = self._word(key)
+            if len(self.ports(key)[0]) == len(word.state):
                 self._quick[key] = found.ufunc
         return found
 
     def _options(self, key: str) -> Options:
-        return Options(self.friction, self.gravity_input, key.endswith(":wrench"))
+        return Options(
+            self.friction, self.gravity_input, key.endswith(":wrench"), self.parameters_input
+        )
 
     def _word(self, key: str) -> tuple[Quantity, Options]:
         word = quantity_named(key.removesuffix(":wrench"))
@@ -132,8 +162,9 @@ class Model:
 
     def _traced(self, key: str) -> tuple[Graph, dict[str, Formulation]]:
         word, options = self._word(key)
-        chosen = choose(self.arm, word.name, self.wishes, options)
-        return graph(self.arm, word.name, chosen, options), chosen
+        minimal = self.minimal if word.needs_minimal(options) else None
+        chosen = choose(self.arm, word.name, self.wishes, options, minimal)
+        return graph(self.arm, word.name, chosen, options, minimal), chosen
 
     def graph(self, key: str) -> Graph:
         """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from."""
@@ -141,16 +172,15 @@ class Model:
 
     def _compile(self, key: str) -> Kernel:
         word, options = self._word(key)
-        if "forward_dynamics" in word.name:
+        if "forward_dynamics" in word.name and not self.parameters_input:
             self._check_regular()
 
         def build() -> tuple[Graph, dict[str, Any]]:
             found, chosen = self._traced(key)
             return found, {"formulation": {k: row.name for k, row in chosen.items()}}
 
-        n = self.arm.n
         recipe = (self.arm, options, sorted(self.wishes.items()))
-        return kernel(recipe, word.name, word.inputs(n, options), word.outputs(n), build)
+        return kernel(recipe, word.name, *self.ports(key), build)
 
     def _check_regular(self) -> None:
         """Refuse an arm whose mass matrix is singular everywhere: it has no accelerations to compute."""
@@ -185,12 +215,13 @@ class Model:
         threads: int | None = None,
         gravity: Array = None,
         wrench: Array = None,
+        values: Array = None,
     ) -> Any:
         """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words."""
-        extra = {"gravity": gravity, "wrench": wrench}
+        extra = {"gravity": gravity, "wrench": wrench, "values": values}
         word = quantity_named(name)
         key = f"{name}:wrench" if wrench is not None else name
-        ports = word.inputs(self.arm.n, self._options(key))
+        ports, made = self.ports(key)
         given = dict(zip(word.state, state, strict=True)) | {
             k: v for k, v in extra.items() if v is not None
         }
@@ -212,12 +243,10 @@ class Model:
             )
         try:
             if wanted > 1:
-                return batch.call(ufunc, ports, word.outputs(self.arm.n), args, out, wanted)
+                return batch.call(ufunc, ports, made, args, out, wanted)
             return ufunc(*args) if out is None else ufunc(*args, out=out)
         except (ValueError, TypeError) as refusal:
-            raise self._explain(
-                name, ports, args, out, word.outputs(self.arm.n)[0], refusal
-            ) from None
+            raise self._explain(name, ports, args, out, made[0], refusal) from None
 
     def _explain(
         self,
@@ -267,6 +296,7 @@ class Model:
         wrench: Array = None,
         *,
         gravity: Array = None,
+        values: Array = None,
         out: Array = None,
         threads: int | None = None,
     ) -> np.ndarray:
@@ -282,7 +312,7 @@ class Model:
                 return self._quick["inverse_dynamics"](q, qd, qdd)
             except REFUSALS:
                 pass
-        return self._call("inverse_dynamics", (q, qd, qdd), out, threads, gravity, wrench)
+        return self._call("inverse_dynamics", (q, qd, qdd), out, threads, gravity, wrench, values)
 
     def forward_dynamics(
         self,
@@ -292,6 +322,7 @@ class Model:
         wrench: Array = None,
         *,
         gravity: Array = None,
+        values: Array = None,
         out: Array = None,
         threads: int | None = None,
     ) -> np.ndarray:
@@ -307,16 +338,18 @@ class Model:
                 return self._quick["forward_dynamics"](q, qd, tau)
             except REFUSALS:
                 pass
-        return self._call("forward_dynamics", (q, qd, tau), out, threads, gravity, wrench)
+        return self._call("forward_dynamics", (q, qd, tau), out, threads, gravity, wrench, values)
 
-    def mass_matrix(self, q: Array, *, out: Array = None, threads: int | None = None) -> np.ndarray:
+    def mass_matrix(
+        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
+    ) -> np.ndarray:
         """Mass matrix (..., n, n): kinetic energy = qd' M qd / 2."""
-        if out is None and threads is None and batch.threads == 1:
+        if values is None and out is None and threads is None and batch.threads == 1:
             try:
                 return self._quick["mass_matrix"](q)
             except REFUSALS:
                 pass
-        return self._call("mass_matrix", (q,), out, threads)
+        return self._call("mass_matrix", (q,), out, threads, None, None, values)
 
     def bias(
         self,
@@ -324,57 +357,100 @@ class Model:
         qd: Array,
         *,
         gravity: Array = None,
+        values: Array = None,
         out: Array = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """Rigid-body bias forces (..., n): inverse dynamics at qdd = 0 without friction."""
-        if gravity is None and out is None and threads is None and batch.threads == 1:
+        if (
+            gravity is None
+            and values is None
+            and out is None
+            and threads is None
+            and batch.threads == 1
+        ):
             try:
                 return self._quick["bias"](q, qd)
             except REFUSALS:
                 pass
-        return self._call("bias", (q, qd), out, threads, gravity)
+        return self._call("bias", (q, qd), out, threads, gravity, None, values)
 
     def gravity(
-        self, q: Array, *, gravity: Array = None, out: Array = None, threads: int | None = None
+        self,
+        q: Array,
+        *,
+        gravity: Array = None,
+        values: Array = None,
+        out: Array = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """Joint forces (..., n) that hold the arm at rest against gravity."""
-        if gravity is None and out is None and threads is None and batch.threads == 1:
+        if (
+            gravity is None
+            and values is None
+            and out is None
+            and threads is None
+            and batch.threads == 1
+        ):
             try:
                 return self._quick["gravity"](q)
             except REFUSALS:
                 pass
-        return self._call("gravity", (q,), out, threads, gravity)
+        return self._call("gravity", (q,), out, threads, gravity, None, values)
 
     def coriolis_matrix(
-        self, q: Array, qd: Array, *, out: Array = None, threads: int | None = None
+        self,
+        q: Array,
+        qd: Array,
+        *,
+        values: Array = None,
+        out: Array = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """Coriolis matrix (..., n, n) of Christoffel: bias = C @ qd + gravity, Mdot - 2C is skew."""
-        return self._call("coriolis_matrix", (q, qd), out, threads)
+        return self._call("coriolis_matrix", (q, qd), out, threads, None, None, values)
 
     def coriolis_tensor(
-        self, q: Array, *, out: Array = None, threads: int | None = None
+        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
     ) -> np.ndarray:
         """C[i, j, k] (..., n, n, n), symmetric in j, k: bias_i = sum C[i, j, k] qd_j qd_k + gravity_i."""
-        return self._call("coriolis_tensor", (q,), out, threads)
+        return self._call("coriolis_tensor", (q,), out, threads, None, None, values)
 
     def mass_matrix_and_bias(
-        self, q: Array, qd: Array, *, gravity: Array = None, threads: int | None = None
+        self,
+        q: Array,
+        qd: Array,
+        *,
+        gravity: Array = None,
+        values: Array = None,
+        threads: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mass matrix (..., n, n) and bias forces (..., n) from one kernel."""
-        return self._call("mass_matrix_and_bias", (q, qd), None, threads, gravity)
+        return self._call("mass_matrix_and_bias", (q, qd), None, threads, gravity, None, values)
 
     def kinetic_energy(
-        self, q: Array, qd: Array, *, out: Array = None, threads: int | None = None
+        self,
+        q: Array,
+        qd: Array,
+        *,
+        values: Array = None,
+        out: Array = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """Kinetic energy (...) [J]."""
-        return self._call("kinetic_energy", (q, qd), out, threads)
+        return self._call("kinetic_energy", (q, qd), out, threads, None, None, values)
 
     def potential_energy(
-        self, q: Array, *, gravity: Array = None, out: Array = None, threads: int | None = None
+        self,
+        q: Array,
+        *,
+        gravity: Array = None,
+        values: Array = None,
+        out: Array = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """Potential energy (...) [J], zero with every mass at the origin of the base link."""
-        return self._call("potential_energy", (q,), out, threads, gravity)
+        return self._call("potential_energy", (q,), out, threads, gravity, None, values)
 
     def forward_kinematics(
         self, q: Array, *, out: Array = None, threads: int | None = None
@@ -393,13 +469,44 @@ class Model:
         return self._call("jacobian_derivative", (q, qd), out, threads)
 
     def inverse_dynamics_derivatives(
-        self, q: Array, qd: Array, qdd: Array, *, gravity: Array = None, threads: int | None = None
+        self,
+        q: Array,
+        qd: Array,
+        qdd: Array,
+        *,
+        gravity: Array = None,
+        values: Array = None,
+        threads: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """dtau_dq, dtau_dqd, dtau_dqdd, each (..., n, n)."""
-        return self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, gravity)
+        return self._call(
+            "inverse_dynamics_derivatives", (q, qd, qdd), None, threads, gravity, None, values
+        )
 
     def forward_dynamics_derivatives(
-        self, q: Array, qd: Array, tau: Array, *, gravity: Array = None, threads: int | None = None
+        self,
+        q: Array,
+        qd: Array,
+        tau: Array,
+        *,
+        gravity: Array = None,
+        values: Array = None,
+        threads: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """dqdd_dq, dqdd_dqd, dqdd_dtau, each (..., n, n)."""
-        return self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, gravity)
+        return self._call(
+            "forward_dynamics_derivatives", (q, qd, tau), None, threads, gravity, None, values
+        )
+
+    def regressor(
+        self,
+        q: Array,
+        qd: Array,
+        qdd: Array,
+        *,
+        gravity: Array = None,
+        out: Array = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Regressor (..., n, p): tau = Y @ values, the minimal parameters of `model.minimal`."""
+        return self._call("regressor", (q, qd, qdd), out, threads, gravity)

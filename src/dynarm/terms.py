@@ -21,11 +21,11 @@ import numpy as np
 
 from .algebra import SYM_ZERO, ZERO, Scalar
 from .compiled import function
+from .counts import graph
 from .errors import InputError, KindError
 from .formulations import Formulation, formulation
 from .graph import Count
 from .papers.newton_euler_turney1980 import ALL, Weights, inverse_dynamics
-from .quantities import PLAIN, graph, quantity_named
 from .robot.arm import Arm
 from .robot.chain import Chain, Step, chain_of, pose
 
@@ -188,31 +188,25 @@ class Pruned:
 
     @cached_property
     def _compiled(self) -> np.ufunc:
-        word = quantity_named("inverse_dynamics")
-        n = self.arm.n
+        traced = graph(self.arm, "inverse_dynamics", {"inverse_dynamics": self.row})
+        recipe = (self.arm, self.dropped)
         return function(
-            (self.arm, self.dropped),
-            "pruned_inverse_dynamics",
-            word.inputs(n, PLAIN),
-            word.outputs(n),
-            lambda: graph(self.arm, "inverse_dynamics", {"inverse_dynamics": self.row}),
+            recipe, "pruned_inverse_dynamics", traced.inputs, traced.outputs, lambda: traced
         )
 
 
-def prune(arm: Arm, q: Any, qd: Any, qdd: Any, error: float = 0.01) -> Pruned:
+def prune(arm: Arm, q: Any, qd: Any, qdd: Any, error: Any = 0.01) -> Pruned:
     """The inverse dynamics with the fewest terms found that keeps every joint's force within `error` on the motion.
 
-    `error` is a fraction of the joint's largest force along the motion (N, n). Terms are left out one after another,
-    those first that save the most operations for their error; what counts is the deviation of all of them together.
+    `error` is a fraction of the joint's largest force along the motion (N, n), or a force [N m or N] for each joint.
+    Terms are left out one after another, those first that save the most operations for their error; what counts is the
+    deviation of all of them together.
     """
-    if isinstance(error, bool) or not isinstance(error, (int, float)) or not 0 <= error < 1:
-        raise InputError(
-            f"error is {error!r}; give a fraction of the largest joint force, 0 <= error < 1"
-        )
     samples = motion(arm, q, qd, qdd)
     exact = samples.forces()
     peak = np.abs(exact).max(axis=0)
-    limit = error * peak + _ROUNDING * peak.max()
+    allowed = _allowed(error, peak)
+    limit = allowed + _ROUNDING * peak.max()
 
     def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
         return np.abs(samples.forces(_weights(arm.n, dropped)) - exact).max(axis=0)
@@ -229,7 +223,23 @@ def prune(arm: Arm, q: Any, qd: Any, qdd: Any, error: float = 0.01) -> Pruned:
     for _, term in sorted(ranked):
         if (deviation([*dropped, term]) <= limit).all():
             dropped.append(term)
-    return Pruned(arm, tuple(sorted(dropped)), deviation(dropped), error * peak, full)
+    return Pruned(arm, tuple(sorted(dropped)), deviation(dropped), allowed, full)
+
+
+def _allowed(error: Any, peak: np.ndarray) -> np.ndarray:
+    """The largest deviation (n,) that an `error` allows, or a refusal."""
+    wanted = f"give a fraction of the largest joint force, 0 <= error < 1, or {len(peak)} forces"
+    if isinstance(error, (int, float)) and not isinstance(error, bool):
+        if not 0 <= error < 1:
+            raise InputError(f"error is {error!r}; {wanted}")
+        return error * peak
+    try:
+        forces = np.asarray(error, dtype=float)
+    except (TypeError, ValueError):
+        raise KindError(f"error is {error!r}; {wanted}") from None
+    if forces.shape != peak.shape or not (np.isfinite(forces) & (forces >= 0)).all():
+        raise InputError(f"error is {error!r}; {wanted}")
+    return forces
 
 
 def _weights(n: int, dropped: Iterable[Dropped]) -> list[Weights]:

@@ -10,7 +10,7 @@ from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_states, sample_arms
 
 from dynarm.formulations import QUANTITIES, TABLE, Formulation
-from dynarm.quantities import body_of
+from dynarm.scene import body_of
 from dynarm.robot.chain import chain_of, pose
 
 TOLERANCE = 1e-12  # times the largest entry of the reference, or 1
@@ -66,7 +66,7 @@ def test_agrees_with_pinocchio(row, references):
         if row.refuses(chain):
             refused[row.refuses(chain)] += 1
             continue
-        body = body_of(arm, chain, row)
+        body = body_of(chain, row)
         got = stack(evaluate(row, body, pose(chain, q.T), qd.T, qdd.T), SAMPLES)
         want = truth[row.quantity]
         error = np.abs(got - want).max() / max(1.0, np.abs(want).max())

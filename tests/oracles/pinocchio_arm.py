@@ -7,6 +7,7 @@ parameters a link about the frame that pinocchio's model was built from.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -202,7 +203,7 @@ def pinocchio_from_urdf(
         if str(source).lstrip().startswith("<")
         else Path(source).read_text(encoding="utf-8")
     )
-    whole = pin.buildModelFromXML(_distinct_names(text))
+    whole = _whole(text)
     if tip is None:
         joint = whole.njoints - 1
         tip = next(
@@ -226,6 +227,11 @@ def pinocchio_from_urdf(
     model.gravity.linear = root.rotation @ np.array(gravity, float)
     order = tuple(model.getJointId(name) for name in reversed(wanted))
     return PinocchioArm(model, model.getFrameId(tip, pin.FrameType.BODY), order, root)
+
+
+@functools.lru_cache(maxsize=2)  # a file is asked for many of its chains in a row
+def _whole(text: str) -> Any:
+    return pin.buildModelFromXML(_distinct_names(text))
 
 
 def _distinct_names(text: str) -> str:

@@ -12,12 +12,16 @@ import numpy as np
 import pytest
 
 from dynarm import Arm
+from dynarm.counts import Counted, count, graph
 from dynarm.errors import InputError
-from dynarm.quantities import Counted, count
+from dynarm.formulations import formulation
+from dynarm.graph import Count
 from dynarm.robot.generic import generic_arm
 from dynarm.schedule import COSTS, schedule
 
-GOLDEN = tomllib.loads((Path(__file__).parents[1] / "golden" / "turney1980.toml").read_text(encoding="utf-8"))
+GOLDEN = tomllib.loads(
+    (Path(__file__).parents[1] / "golden" / "turney1980.toml").read_text(encoding="utf-8")
+)
 SIZES = range(2, 13)
 
 
@@ -44,16 +48,30 @@ def arm_of(n: int, inertia: str) -> Arm:
 
 
 @cache
-def cost(n: int, quantity: str, formulation: str, inertia: str = "general") -> Counted:
-    return count(arm_of(n, inertia), quantity, formulation)
+def cost(n: int, quantity: str, name: str, inertia: str = "general") -> Counted:
+    return count(arm_of(n, inertia), quantity, name)
+
+
+@cache
+def tensor_cost(n: int, name: str) -> Count:
+    """Operations of the simplified graph only: as written these are large."""
+    return graph(
+        arm_of(n, "general"),
+        "coriolis_tensor",
+        {"coriolis_tensor": formulation("coriolis_tensor", name)},
+    ).count()
 
 
 @pytest.mark.parametrize(
-    "entry", GOLDEN["polynomial"], ids=lambda p: f"{p['formulation']}-{'principal' if p['principal'] else 'general'}"
+    "entry",
+    GOLDEN["polynomial"],
+    ids=lambda p: f"{p['formulation']}-{'principal' if p['principal'] else 'general'}",
 )
 @pytest.mark.parametrize("n", SIZES)
 def test_at_or_below_the_printed_polynomials(entry, n):
-    found = cost(n, entry["quantity"], entry["formulation"], "standard" if entry["principal"] else "general")
+    found = cost(
+        n, entry["quantity"], entry["formulation"], "standard" if entry["principal"] else "general"
+    )
     for kind in ("mul", "add"):
         assert value(entry[kind], n) <= value(entry[f"{kind}_printed"], n)
         assert getattr(found, kind) <= getattr(found.as_written, kind) <= value(entry[kind], n)
@@ -74,11 +92,13 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(
-    ("quantity", "formulation", "inertia", "mul", "add", "first"), WRITTEN, ids=lambda x: x if isinstance(x, str) else ""
+    ("quantity", "name", "inertia", "mul", "add", "first"),
+    WRITTEN,
+    ids=lambda x: x if isinstance(x, str) else "",
 )
-def test_written_cost(quantity, formulation, inertia, mul, add, first):
+def test_written_cost(quantity, name, inertia, mul, add, first):
     for n in range(first, 9):
-        found = cost(n, quantity, formulation, inertia).as_written
+        found = cost(n, quantity, name, inertia).as_written
         assert (found.mul, found.add) == (value(mul, n), value(add, n))
 
 
@@ -87,27 +107,31 @@ def test_crossovers():
     for n in SIZES:
         for inertia in ("general", "standard"):
             modified, plain = (
-                cost(n, "inverse_dynamics", name, inertia) for name in ("modified_newton_euler", "newton_euler")
+                cost(n, "inverse_dynamics", name, inertia)
+                for name in ("modified_newton_euler", "newton_euler")
             )
             assert modified.mul < plain.mul
             assert modified.total < plain.total < cost(n, "inverse_dynamics", "lagrange").total
     for n in range(2, 9):
         assert cost(n, "mass_matrix", "strobed").total < cost(n, "mass_matrix", "lagrange").total
     cheaper = [
-        n
-        for n in range(3, 10)
-        if cost(n, "coriolis_tensor", "strobed").total < cost(n, "coriolis_tensor", "lagrange").total
+        n for n in range(3, 9) if tensor_cost(n, "strobed").total < tensor_cost(n, "lagrange").total
     ]
-    assert cheaper == [8, 9], "the paper claims less effort for every n"
+    assert cheaper == [8], "the paper claims less effort for every n"
 
 
 def test_strobing_grows_as_the_paper_says():
     """Sections 6 and 7: M costs (k + d) n(n+1)/2 and terms linear in n; C is of order n^3."""
-    mul, add = ([getattr(cost(n, "mass_matrix", "strobed").as_written, k) for n in range(3, 9)] for k in ("mul", "add"))
+    mul, add = (
+        [getattr(cost(n, "mass_matrix", "strobed").as_written, k) for n in range(3, 9)]
+        for k in ("mul", "add")
+    )
     assert set(np.diff(mul, 2)) == {66}
     assert set(np.diff(add, 2)) == {50}
-    tensor = [cost(n, "coriolis_tensor", "strobed").mul for n in range(3, 10)]
-    assert np.diff(tensor, 3) == pytest.approx(134, abs=5), "constants that rounding keeps from 1 are multiplied by"
+    tensor = [tensor_cost(n, "strobed").mul for n in range(3, 9)]
+    assert np.diff(tensor, 3) == pytest.approx(134, abs=5), (
+        "constants that rounding keeps from 1 are multiplied by"
+    )
 
 
 # ---- Table 5
@@ -124,7 +148,10 @@ def test_schedule_is_that_of_table_5(n):
     rows = [row for row in GOLDEN["row"] if row["table"] == "5"]
     assert [(s.mul, s.add) for s in plan.start] == [(r["mul"][0], r["add"][0]) for r in rows[:5]]
     for stages, row in zip((plan.outward, plan.inward), rows[5:], strict=True):
-        assert (max(s.mul for s in stages), max(s.add for s in stages)) == (row["mul"][0], row["add"][0])
+        assert (max(s.mul for s in stages), max(s.add for s in stages)) == (
+            row["mul"][0],
+            row["add"][0],
+        )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 12])
@@ -136,13 +163,17 @@ def test_schedule_computes_everything_once_and_nothing_too_early(n):
             assert set(term.needs) <= done, f"{term.key} runs before what it needs"
             done.add(term.key)
     links = range(1, n + 1)
-    assert {("w", i) for i in links} | {("alpha", i) for i in links} | {("A", i) for i in links} <= done
+    assert {("w", i) for i in links} | {("alpha", i) for i in links} | {
+        ("A", i) for i in links
+    } <= done
     assert {("m abar", i) for i in links} | {("own moment", i) for i in links} <= done
     assert {(name, i) for name in ("f", "r x R f", "R n", "n", "a") for i in range(1, n)} <= done
 
 
 def test_schedule_uses_the_costs_of_table_4():
-    printed = {row["term"]: (row["mul"][0], row["add"][0]) for row in GOLDEN["row"] if row["table"] == "4"}
+    printed = {
+        row["term"]: (row["mul"][0], row["add"][0]) for row in GOLDEN["row"] if row["table"] == "4"
+    }
     names = {
         "w": "w_i",
         "alpha": "alpha_i",

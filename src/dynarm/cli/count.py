@@ -9,8 +9,8 @@ import typer
 from ..errors import InputError
 from ..formulations import QUANTITIES, TABLE, check_quantity
 from ..published import published
-from ..quantities import Counted
-from ..quantities import count as count_operations
+from ..counts import Counted
+from ..counts import count as count_operations
 from ..robot.arm import Arm
 from ..robot.chain import chain_of
 from ..robot.files import load

@@ -7,7 +7,8 @@ import time
 import numpy as np
 
 from ..model import Model, compile
-from ..quantities import QUANTITIES, count
+from ..counts import count
+from ..quantities import QUANTITIES
 from ..robot.arm import Arm
 from ..robot.chain import chain_of, pose
 from ..robot.files import load

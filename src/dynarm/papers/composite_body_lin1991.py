@@ -41,8 +41,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..algebra import SYM_ZERO, ZERO, Mat3, Scalar, Sym3, Vec3, Z, add, mul, square_skew, sub, total
-from ..robot.chain import Body, Chain, Step
+from ..algebra import SYM_ZERO, ZERO, Mat3, Scalar, Sym3, Vec3, Z, add, is_zero, mul, square_skew, sub, total
+from ..robot.chain import Body, Chain, Step, slid
 
 Rows = list[list[Scalar]]
 Sight = list[list["Axis"]]  # for each frame j the axes of joints 1 to j
@@ -73,23 +73,17 @@ class Composite:
 
 def mass_matrix(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> Rows:
     """Inertia matrix [kg m^2, kg m or kg]; `origin` is s_r, which may be any vector (in frame r)."""
-    seen, bodies = composites(arm, pose, origin)
-    return _inertia(seen, bodies)
+    arm, pose, _ = slid(arm, pose)
+    return inertia(*composites(arm, pose, origin))
 
 
 def mass_matrix_and_bias(
     arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], origin: Vec3 = ZERO
 ) -> tuple[Rows, list[Scalar]]:
     """Inertia matrix, and the joint forces [N m or N] at zero acceleration."""
+    arm, pose, _ = slid(arm, pose)
     seen, bodies = composites(arm, pose, origin)
-    b = _gravity(arm, pose, seen, bodies)
-    turning = _turning(arm, pose, qd, seen)
-    for j, body in enumerate(bodies):
-        for m in range(j):
-            d = bias_direction(seen[j][m], body)
-            b[m] = add(b[m], _along(turning[j][j], d))  # (54)
-            b[j] = sub(b[j], _along(turning[j][m], d))  # (54)
-    return _inertia(seen, bodies), b
+    return inertia(seen, bodies), bias_vector(arm, pose, qd, seen, bodies)
 
 
 def bias(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> list[Scalar]:
@@ -100,6 +94,7 @@ def bias(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> list[Scalar]
 def coriolis_tensor(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> list[Rows]:
     """D_mkj [kg m^2, kg m or kg]: velocity forces are sum D_mkj qd_k qd_j."""
     n = arm.n
+    arm, pose, _ = slid(arm, pose)
     seen, bodies = composites(arm, pose, origin)
     D: list[Rows] = [[[0] * n for _ in range(n)] for _ in range(n)]  # (33)
     for j, body in enumerate(bodies):
@@ -111,6 +106,29 @@ def coriolis_tensor(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> li
                     if k <= m:
                         D[j][k][m] = D[j][m][k] = -D[m][k][j]  # (34)
     return D
+
+
+def inertia(seen: Sight, bodies: Sequence[Composite]) -> Rows:
+    """H from the composite bodies and the axes that their frames see."""
+    H: Rows = [[body.H] * len(bodies) for body in bodies]
+    for j, body in enumerate(bodies):
+        for m in range(j):
+            H[m][j] = H[j][m] = entry(seen[j][m], body)
+    return H
+
+
+def bias_vector(
+    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], seen: Sight, bodies: Sequence[Composite]
+) -> list[Scalar]:
+    """b from the same."""
+    b = _gravity(arm, pose, seen, bodies)
+    turning = _turning(arm, pose, qd, seen)
+    for j, body in enumerate(bodies):
+        for m in range(j):
+            d = bias_direction(seen[j][m], body)
+            b[m] = add(b[m], _along(turning[j][j], d))  # (54)
+            b[j] = sub(b[j], _along(turning[j][m], d))  # (54)
+    return b
 
 
 def entry(axis: Axis, body: Composite) -> Scalar:
@@ -132,14 +150,6 @@ def bias_direction(axis: Axis, body: Composite) -> Vec3:
 def _sway(axis: Axis, body: Composite) -> Vec3:
     """Momentum of composite body j for unit speed of rotational joint m: u_m x p^_j - m^_j s^_m."""
     return axis.u.cross(body.p) - axis.s * body.m
-
-
-def _inertia(seen: Sight, bodies: Sequence[Composite]) -> Rows:
-    H: Rows = [[body.H] * len(bodies) for body in bodies]
-    for j, body in enumerate(bodies):
-        for m in range(j):
-            H[m][j] = H[j][m] = entry(seen[j][m], body)
-    return H
 
 
 def first_rotational(arm: Chain) -> int:
@@ -247,13 +257,12 @@ def _about_axis(u: Vec3, J: Sym3) -> Scalar:
 def _gravity(
     arm: Chain, pose: Sequence[Step], seen: Sight, bodies: Sequence[Composite]
 ) -> list[Scalar]:
-    """The gravity forces eta."""
+    """The gravity forces eta [N m or N]."""
     g, size = arm.gravity, 1
-    upright = all(x.__class__ in (int, float) and x == 0 for x in (g.x, g.y))
+    along_first = is_zero(g.x) and is_zero(g.y)
     eta = []
     for j, (step, body) in enumerate(zip(pose, bodies, strict=True)):
-        g = seen[j][0].u if upright else step.rise(g)
-        size = arm.gravity.z if upright else 1
+        g, size = (seen[j][0].u, arm.gravity.z) if along_first else (step.rise(g), 1)
         eta.append(-mul(size, body.e.dot(g)) if body.revolute else -mul(mul(body.m, size), g.z))  # (67)
     return eta
 

@@ -5,7 +5,7 @@
            appendix B.
 Frames     z lies on joint i. `fall` maps frame j+1 to frame j, `rise` maps back. s is the displacement from origin j
            to origin j+1 in frame j; b x of it is across and d z along the axis of joint j+1. Formulations 1 and 5 work
-           in the frame j of the joint that feels the force, 2 and 3 in the frame i of the joint that moves, 4 in frame n.
+           in the frame j of the joint that feels the force, 2 and 3 in the frame i of the one that moves, 4 in frame n.
 Differs    The composite bodies come from `composite_bodies_linfang1999`, after the origins have been moved along
            parallel axes and the last one (`slid`), so that fewer d differ from zero.
            Of what arrives at joint 1 only the z component is wanted: D_1i is taken by the triple product of (21) as

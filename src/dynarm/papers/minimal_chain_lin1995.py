@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, Z, add, mul, sub
-from ..robot.chain import Chain, Step, pose, tidy
+from ..robot.chain import ULPS, Chain, Step, pose, tidy
 from .minimal_parameters_lin1995 import Structure, combinations, constants, layout, structure_of
 
 
@@ -41,9 +41,10 @@ class MinimalBody:
     k: Vec3 = ZERO
     kappa1: Scalar = 0
     kappa2: Scalar = 0
-    D: Sym3 = SYM_ZERO  # constant part of (38); before joint s only D_33
+    D: Sym3 = SYM_ZERO  # constant part of (38), D_22 = 0; before joint s only D_33
     W: tuple[tuple[int, Sym3], ...] = ()  # of each translational joint up to the next rotational one
-    spread: bool = False  # whether tr(D)/2 E - D is cheaper to compute with than D
+    form: Sym3 = SYM_ZERO  # D, or the same in the cheapest form
+    spread: bool = False  # whether that form is tr(D)/2 E - D
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,8 +88,7 @@ def minimal_chain(
         for i, b in enumerate(bodies)
     ]
     folded = values is None if folded is None else folded
-    if folded:
-        bodies = _folded(structure, steps, bodies)
+    bodies = _folded(structure, steps, bodies) if folded else [replace(b, form=b.D) for b in bodies]
     return MinimalChain(tuple(bodies), chain.gravity, structure, folded)
 
 
@@ -183,7 +183,7 @@ def _slides(
 def tensor(arm: MinimalChain, poses: Sequence[Step], i: int) -> Sym3:
     """D_i in a pose, or tr(D)/2 E - D where that is the cheaper form."""
     body = arm.joints[i]
-    found = spread(body.D) if body.spread else body.D
+    found = body.form
     for k, W in body.W:
         found = found + (spread(W) if body.spread else W) * poses[k].d  # (38), (91)
     return found
@@ -191,7 +191,7 @@ def tensor(arm: MinimalChain, poses: Sequence[Step], i: int) -> Sym3:
 
 def moment_along(arm: MinimalChain, poses: Sequence[Step], i: int) -> Scalar:
     """(D_i)_33 in a pose, for a rotational joint before s."""
-    found = arm.joints[i].D.zz
+    found = arm.joints[i].form.zz
     for k in range(i + 1, arm.n):
         if arm.joints[k].revolute:
             break
@@ -202,7 +202,13 @@ def moment_along(arm: MinimalChain, poses: Sequence[Step], i: int) -> Scalar:
 def spread(D: Sym3) -> Sym3:
     """tr(D)/2 E - D."""
     half = mul(0.5, D.trace)
-    return Sym3(sub(half, D.xx), -D.xy, sub(half, D.yy), -D.xz, -D.yz, sub(half, D.zz))
+    return _clean(Sym3(sub(half, D.xx), -D.xy, sub(half, D.yy), -D.xz, -D.yz, sub(half, D.zz)))
+
+
+def _clean(D: Sym3) -> Sym3:
+    """D with what rounding left of zeros removed."""
+    floor = 2 * ULPS * max(map(_size, D))
+    return Sym3(*(0 if x.__class__ is float and abs(x) <= floor else x for x in D))
 
 
 def _folded(structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]) -> list[MinimalBody]:
@@ -213,50 +219,44 @@ def _folded(structure: Structure, steps: Sequence[Step], bodies: Sequence[Minima
     for i in range(structure.n - 1, -1, -1):
         body = bodies[i]
         if body.revolute:
-            body = replace(body, D=body.D - _disc(u, x, 0))
+            body = replace(body, form=body.D - _disc(u, x, 0))
             x, u = 0, Z
             if i >= structure.s:
-                if i == structure.n - 1:
-                    body = _at_foot(body, steps[i].d)
-                ahead = steps[i + 1].a if i + 1 < structure.n else 0
-                x, body = _cheapest(body, ahead, steps[i].d)
+                last = i == structure.n - 1
+                body = _at_foot(body, steps[i].d) if last else body
+                x, body = _cheapest(body, 0 if last else steps[i + 1].a)
         found.append(body)
         u = steps[i].fall(u)
     return found[::-1]
 
 
-def _cheapest(body: MinimalBody, b: Scalar, d: Scalar) -> tuple[Scalar, MinimalBody]:
-    """The x to hand inwards, and the body with the form of D that costs least."""
-    D = body.D
+def _cheapest(body: MinimalBody, b: Scalar) -> tuple[Scalar, MinimalBody]:
+    """The x to hand inwards, and the body with the form that costs least; b is the next joint's."""
+    D = body.form
     forms = []
-    for x, wide in ((-D.yy, False), (-D.xx, False), (mul(0.5, sub(D.zz, add(D.xx, D.yy))), True)):
-        tried = replace(body, D=_clean(D + Sym3(x, 0, x, 0, 0, 0)), spread=wide)
-        forms.append((_price(tried, b, d), x, tried))
+    for x in (-D.yy, -D.xx):
+        form = _clean(D + Sym3(x, 0, x, 0, 0, 0))
+        forms.append((_price(form), x, replace(body, form=form)))
+    x = mul(0.5, sub(D.zz, add(D.xx, D.yy)))
+    form = spread(D + Sym3(x, 0, x, 0, 0, 0))
+    forms.append((_price_spread(form, body.k, b), x, replace(body, form=form, spread=True)))
     _, x, chosen = min(forms, key=lambda form: form[0])
     return x, chosen
 
 
-def _clean(D: Sym3) -> Sym3:
-    scale = max(map(_size, D))
-    return Sym3(*(0 if _size(x) <= 1e-15 * scale and x.__class__ in (int, float) else x for x in D))
+def _price(D: Sym3) -> int:
+    """Operations of Psi psi(D) that its diagonal costs."""
+    factors = (D.xx, D.yy, D.zz, sub(D.zz, D.yy), sub(D.xx, D.zz), sub(D.yy, D.xx))
+    return 2 * sum(_there(f) for f in factors)
 
 
-def _price(body: MinimalBody, b: Scalar, d: Scalar) -> int:
-    """Operations of Psi psi(D) that depend on the form: products, their sums, and entries of Omega it alone needs."""
-    D, k = body.D, body.k
-    if not body.spread:
-        factors = (D.xx, D.yy, D.zz, sub(D.zz, D.yy), sub(D.xx, D.zz), sub(D.yy, D.xx))
-        return 2 * sum(_there(f) for f in factors)
-    S = spread(D)
-    have = {  # entries of Omega that the force, the displacements and the other products want anyway
-        "31": _there(k.x) or _there(b) or _there(D.xy),
-        "32": _there(k.y) or _there(D.xy),
-        "21": _there(k.x) or _there(b) or _there(D.xz),
-        "12": _there(k.y) or _there(D.yz),
-    }
-    missing = sum(_there(S.xx) and not have[e] for e in ("31", "21"))
-    missing += sum(_there(S.yy) and not have[e] for e in ("32", "12"))
-    return 4 * (_there(S.xx) + _there(S.yy)) + 4 * _there(S.zz) + missing
+def _price_spread(S: Sym3, k: Vec3, b: Scalar) -> int:
+    """The same in the other form, with the entries of Omega that nothing else wants: not k, b or other products."""
+    missing = _there(S.xx) * (
+        (not (_there(k.x) or _there(b) or _there(S.xy))) + (not (_there(k.x) or _there(b) or _there(S.xz)))
+    )
+    missing += _there(S.yy) * ((not (_there(k.y) or _there(S.xy))) + (not (_there(k.y) or _there(S.yz))))
+    return 4 * (_there(S.xx) + _there(S.yy) + _there(S.zz)) + missing
 
 
 def _there(x: Scalar) -> bool:
@@ -265,6 +265,6 @@ def _there(x: Scalar) -> bool:
 
 def _at_foot(body: MinimalBody, d: Scalar) -> MinimalBody:
     """A rotational link about the point d back along its axis; its mass and k_z being 0, k stays."""
-    D = body.D
+    D = body.form
     xz, yz = sub(D.xz, mul(d, body.k.x)), sub(D.yz, mul(d, body.k.y))
-    return replace(body, D=Sym3(D.xx, D.xy, D.yy, xz, yz, D.zz))
+    return replace(body, form=Sym3(D.xx, D.xy, D.yy, xz, yz, D.zz))

@@ -122,10 +122,8 @@ class Joint:
         else:
             packed = numbers(f"{label}: parameters", self.parameters, (10,))
             body = unpack_parameters(packed)
-            empty = not mass and not com.any() and not inertia.any()
-            if empty or all(
-                np.array_equal(x, y) for x, y in zip((mass, com, inertia), body, strict=True)
-            ):
+            given = [mass, *com, *inertia.ravel()]
+            if not any(given) or given == [body[0], *body[1], *body[2].ravel()]:
                 mass, com, inertia = body
             elif not same_parameters(packed, pack_parameters(mass, com, inertia)):
                 raise InputError(

@@ -124,9 +124,14 @@ def _with_best_lines(chain: _Lines) -> tuple[tuple[np.ndarray, ...], tuple[tuple
 def _cost(chain: _Lines, steps: Sequence[Sequence[float]]) -> tuple[int, float]:
     """How much arithmetic the constants cause, roughly, then how long they are (rounded, so that ties are ties)."""
     count, length = 0, 0.0
-    for a, _, beta, d, theta in steps:
+    for i, (a, _, beta, d, theta) in enumerate(steps):
         turns = theta / _QUARTER
-        count += 8 * (beta != 0) + 2 * (a != 0) + 2 * (d != 0) + (turns != round(turns))
+        odd = turns != round(
+            turns
+        )  # an addition to q, or, if there is no angle q, one more plane rotation
+        count += (
+            8 * (beta != 0) + 2 * (a != 0) + 2 * (d != 0) + odd * (8 if i in chain.sliding else 1)
+        )
         length += abs(a) + abs(d)
     return count, round(length / chain.size, 9)
 

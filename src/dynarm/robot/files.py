@@ -84,16 +84,9 @@ def load(
 
 
 def _joint_names(joints: Any) -> list[str]:
-    names = (
-        [joints]
-        if isinstance(joints, (str, bytes)) or not isinstance(joints, Iterable)
-        else list(joints)
-    )
-    if (
-        isinstance(joints, (str, bytes))
-        or not names
-        or not all(isinstance(name, str) for name in names)
-    ):
+    text = isinstance(joints, (str, bytes)) or not isinstance(joints, Iterable)
+    names: list[Any] = [] if text else list(joints)
+    if not names or not all(isinstance(name, str) for name in names):
         raise KindError(f"joints is {joints!r}; give a list of joint names")
     return names
 

@@ -57,6 +57,11 @@ def read_toml(content: bytes, source: str) -> Arm:
         raise FormatError(f"{source}: {error}") from None
 
 
+def arm_of_table(table: Mapping[str, Any]) -> Arm:
+    """The arm that a parsed TOML table describes, for files that hold an arm among other things."""
+    return _arm(table)
+
+
 def _text(content: bytes, source: str) -> str:
     if len(content) > MAX_BYTES:
         raise FormatError(

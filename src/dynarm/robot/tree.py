@@ -153,12 +153,12 @@ def _listed(names: Sequence[str]) -> str:
 
 def arm_of_tree(
     tree: Tree,
-    base: str | None,
-    tip: str | None,
-    joints: Sequence[str] | None,
-    gravity: Any,
-    allow_massless: bool,
-    freeze: bool,
+    base: str | None = None,
+    tip: str | None = None,
+    joints: Sequence[str] | None = None,
+    gravity: Any = (0.0, 0.0, -9.81),
+    allow_massless: bool = False,
+    freeze: bool = True,
 ) -> Arm:
     """The chain of movable joints from link base to link tip, everything else merged."""
     base = tree.root if base is None else tree.check_link("base", base)

@@ -1,0 +1,115 @@
+"""Which formulation is cheapest for a robot, and what each costs: graphs of quantities, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from .algebra import Scalar, Vec3
+from .errors import InputError, KindError
+from .formulations import PAIRS, Formulation, applicable, formulation
+from .graph import Count, Graph
+from .minimal import MinimalParameters, minimal_parameters
+from .quantities import quantity_named
+from .robot.arm import Arm
+from .robot.chain import Chain, chain_of
+from .scene import PLAIN, Options, Scene
+from .trace import trace_function
+
+
+def graph(
+    arm: Arm,
+    quantity: str,
+    chosen: Mapping[str, Formulation],
+    options: Options = PLAIN,
+    minimal: MinimalParameters | None = None,
+    share: bool = True,
+) -> Graph:
+    """The graph of a quantity, computed with the chosen formulations; `minimal` where it asks for them."""
+    word = quantity_named(quantity)
+    if minimal is None and word.needs_minimal(options):
+        minimal = minimal_of(arm, options)
+    p = minimal.count if minimal is not None else 0
+    inputs = word.inputs(arm.n, options, p)
+
+    def compute(*given: Sequence[Scalar]) -> Any:
+        named = {port.name: values for port, values in zip(inputs, given, strict=True)}
+        return word.compute(Scene(arm, options, chosen, named, minimal))
+
+    return trace_function(inputs, word.outputs(arm.n, p), compute, share)
+
+
+def probe(arm: Arm, options: Options) -> Chain:
+    """The chain that formulations are asked about. Where its parameters are inputs they may be anything: no masses."""
+    chain = chain_of(arm)
+    if not options.values_input:
+        return chain
+    bodies = [replace(b, m=0.0, h=Vec3(1.0, 1.0, 1.0)) for b in chain.joints]
+    return replace(chain, joints=tuple(bodies))
+
+
+def minimal_of(arm: Arm, options: Options) -> MinimalParameters:
+    """The minimal parameters that a model's functions speak of: for any gravity where that is an input."""
+    return minimal_parameters(arm, gravity="any" if options.gravity_input else None)
+
+
+def choose(
+    arm: Arm,
+    quantity: str,
+    wishes: Mapping[str, str],
+    options: Options = PLAIN,
+    minimal: MinimalParameters | None = None,
+) -> dict[str, Formulation]:
+    """The formulation for each table quantity that a quantity is built from: the wished one, else the cheapest."""
+    found = {}
+    for used in quantity_named(quantity).uses:
+        parts = PAIRS.get(used, ())
+        if used in wishes:
+            found[used] = formulation(used, wishes[used], probe(arm, options))
+        elif any(part in wishes for part in parts):
+            named = [choose(arm, part, wishes, options, minimal)[part].name for part in parts]
+            found[used] = formulation(used, "+".join(named), probe(arm, options))
+        else:
+            found[used] = cheapest(arm, used, options, minimal)
+    return found
+
+
+def cheapest(
+    arm: Arm, quantity: str, options: Options = PLAIN, minimal: MinimalParameters | None = None
+) -> Formulation:
+    """The formulation with the fewest multiplications and additions for this very robot."""
+    rows = applicable(quantity, probe(arm, options))
+    if quantity in PAIRS:
+        pair = "+".join(cheapest(arm, part, options, minimal).name for part in PAIRS[quantity])
+        rows.append(formulation(quantity, pair))
+    bare = replace(options, friction=False)
+    totals = [graph(arm, quantity, {quantity: row}, bare, minimal).count().total for row in rows]
+    return rows[totals.index(min(totals))]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted(Count):
+    """Operations of the simplified graph, and of the formulas as they were written."""
+
+    as_written: Count = Count(0, 0)
+
+
+def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
+    """Operations that a quantity of this arm costs, by the given formulation or the cheapest one.
+
+    Multiplications, additions, divisions, square roots, sin/cos pairs and the critical path of the graph after
+    simplification, and in `.as_written` the same before.
+    """
+    if not isinstance(arm, Arm):
+        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
+    uses = quantity_named(quantity).uses
+    if formulation is not None and quantity not in uses:
+        raise InputError(
+            f"{quantity} has no formulations of its own; it is built from {', '.join(uses) or 'none'}"
+        )
+    wishes = {quantity: formulation} if formulation is not None else {}
+    chosen = choose(arm, quantity, wishes)
+    simple = graph(arm, quantity, chosen).count()
+    written = graph(arm, quantity, chosen, share=False).count()
+    return Counted(**{f.name: getattr(simple, f.name) for f in fields(Count)}, as_written=written)

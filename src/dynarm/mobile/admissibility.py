@@ -1,0 +1,202 @@
+"""All of (9) as one answer: balance, contact, adhesion and tip-over, each row with its margin.
+
+Where statics leaves forces open (axle forces of wheels on one axle, vertical forces of more than three wheels) the
+question is whether SOME distribution keeps every wheel on the ground and inside its friction cone. That is a small
+second-order cone program in the self-stresses: maximise t such that F_z - t >= |F| / sqrt(1 + eta^2) at every wheel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import DynarmError, InputError, KindError
+from .constraints import roller
+
+if TYPE_CHECKING:
+    from .robot import MobileManipulator
+
+Array = Any
+_BALANCE = 1e-9  # of the load, below which a residual is rounding
+_RANK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One condition of (9). margin: what is left (negative: what lacks); of a balance, minus the residual."""
+
+    name: str
+    wheel: str | None
+    holds: bool
+    margin: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Admissibility:
+    """Every row of (9) at one state. True if all hold."""
+
+    rows: tuple[Row, ...]
+    forces: np.ndarray  # (w, 3): a distribution that satisfies the rows, or comes nearest to it
+    optimised: bool  # whether the distribution was searched for, because statics leaves it open
+    status: str
+
+    def __bool__(self) -> bool:
+        return all(row.holds for row in self.rows)
+
+    @property
+    def margin(self) -> float:
+        """Smallest margin of contact and adhesion [N]."""
+        return min(row.margin for row in self.rows if row.unit == "N" and row.wheel is not None)
+
+    def check(self) -> Admissibility:
+        """Itself, or an error with the rows that fail."""
+        if not self:
+            raise NotAdmissible(self.status)
+        return self
+
+    def __str__(self) -> str:
+        lines = [self.status]
+        for row in self.rows:
+            place = f" of {row.wheel}" if row.wheel else ""
+            lines.append(
+                f"{'ok  ' if row.holds else 'FAIL'} {row.name}{place}: margin {row.margin:.6g} {row.unit}"
+            )
+        return "\n".join(lines)
+
+
+class NotAdmissible(DynarmError, ArithmeticError):
+    """A state in which the wheels cannot hold the robot."""
+
+
+def coefficients(friction: Array, w: int) -> np.ndarray:
+    """One coefficient a wheel, from one number or one a wheel."""
+    try:
+        eta = np.broadcast_to(np.asarray(friction, float), (w,))
+    except (TypeError, ValueError):
+        raise KindError(f"friction is {friction!r}; give one coefficient, or one for each of {w} wheels") from None
+    if not (np.isfinite(eta).all() and (eta >= 0).all()):
+        raise InputError(f"friction is {eta.tolist()}; give finite coefficients that are not negative")
+    return eta
+
+
+def self_stresses(robot: MobileManipulator, phi: float) -> tuple[np.ndarray, np.ndarray]:
+    """(w, a) vertical forces and (w, b) axle forces that balance among themselves."""
+    w = len(robot.wheels)
+    levers = np.column_stack([np.ones(w), robot.support.points[:, 1], -robot.support.points[:, 0]])
+    vertical = _null(levers.T)
+    rows = np.array(
+        [tuple(roller(wheel, robot.platform.steering, phi).skid) for wheel in robot.wheels if wheel.guides],
+        dtype=float,
+    )
+    open_axles = _null(rows.T)
+    axle = np.zeros((w, open_axles.shape[1]))
+    axle[list(robot.formulas.rolling)] = open_axles
+    return vertical, axle
+
+
+def _null(A: np.ndarray) -> np.ndarray:
+    _, values, right = np.linalg.svd(A)
+    rank = int((values > _RANK * values[0]).sum())
+    return right[rank:].T
+
+
+def best_distribution(
+    forces: np.ndarray, vertical: np.ndarray, axle: np.ndarray, eta: np.ndarray, guides: np.ndarray
+) -> np.ndarray:
+    """The distribution (w, 3) with the largest smallest margin, among the given forces plus self-stresses."""
+    a, b = vertical.shape[1], axle.shape[1]
+    if a + b == 0:
+        return forces
+    from .cones import maximise
+
+    scale = max(float(np.abs(forces).max()), 1e-300)
+    base = forces / scale
+    w = len(forces)
+    blocks = []
+    for j in range(w):
+        up = (np.concatenate([vertical[j], np.zeros(b), [0.0]]), base[j, 2])
+        step = (np.concatenate([vertical[j], np.zeros(b), [-1.0]]), base[j, 2])  # F_z - t
+        if not guides[j]:
+            blocks.append([step])
+            continue
+        k = float(np.sqrt(1 + eta[j] ** 2))
+        side = (np.concatenate([np.zeros(a), axle[j], [0.0]]), base[j, 1])
+        push = (np.zeros(a + b + 1), base[j, 0])
+        blocks.append([(k * step[0], k * step[1]), push, side, up])
+    goal = np.zeros(a + b + 1)
+    goal[-1] = 1.0
+    status, found = maximise(goal, blocks)
+    if status != "solved":
+        return forces  # the minimum-norm split, whose margins are then reported as they are
+    better = forces.copy()
+    better[:, 2] += scale * vertical @ found[:a]
+    better[:, 1] += scale * axle @ found[a : a + b]
+    return better
+
+
+def slip_margins(forces: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """(..., w) [N]: F_z - |F| / sqrt(1 + eta^2), the no-slipping row of (9)."""
+    return forces[..., 2] - np.sqrt((forces * forces).sum(-1)) / np.sqrt(1 + eta**2)
+
+
+def admissibility(
+    robot: MobileManipulator, q: Array, z: Array, tau: Array, friction: Array, load: Array, locked: bool
+) -> Admissibility:
+    """Every row of (9) at one state."""
+    q, z = np.asarray(q, float), np.asarray(z, float)
+    if q.ndim != 1 or z.ndim != 1:
+        raise InputError(f"admissible looks at one state, q has shape {q.shape}; loop over the batch")
+    eta = coefficients(friction, len(robot.wheels))
+    found = robot._control(q, z, tau, load, locked)
+    forces, ground = found[5], found[6]
+    if not np.isfinite(forces).all():
+        raise InputError("the state or the inputs hold NaN or infinity; give finite numbers")
+    phi = float(q[3]) if robot.guidance.steered else 0.0
+    guides = np.array([w.guides for w in robot.wheels])
+    vertical, axle = self_stresses(robot, phi)
+    chosen = best_distribution(forces, vertical, axle, eta, guides)
+    rows = _rows(robot, q, z, chosen, ground, eta)
+    optimised = vertical.shape[1] + axle.shape[1] > 0
+    failing = [f"{r.name}{' of ' + r.wheel if r.wheel else ''}" for r in rows if not r.holds]
+    way = "some distribution of the open forces" if optimised else "the forces"
+    status = f"admissible: {way} satisfies every row" if not failing else "not admissible: " + ", ".join(failing)
+    return Admissibility(tuple(rows), chosen, optimised, status)
+
+
+def _rows(
+    robot: MobileManipulator, q: np.ndarray, z: np.ndarray, forces: np.ndarray, ground: np.ndarray, eta: np.ndarray
+) -> list[Row]:
+    scale = float(np.linalg.norm(ground[:3])) or 1.0
+    names = robot.wheel_names
+    residual = _balance(robot, q, forces, ground)
+    rows = [
+        Row("vertical balance", None, abs(residual[2]) <= _BALANCE * scale, -abs(float(residual[2])), "N"),
+        Row(
+            "no skidding",
+            None,
+            float(np.hypot(*residual[:2])) <= _BALANCE * scale,
+            -float(np.hypot(*residual[:2])),
+            "N",
+        ),
+    ]
+    slip = slip_margins(forces, eta)
+    for j, name in enumerate(names):
+        rows.append(Row("contact", name, bool(forces[j, 2] >= 0), float(forces[j, 2]), "N"))
+        if robot.wheels[j].guides:
+            rows.append(Row("no slipping", name, bool(slip[j] >= 0), float(slip[j]), "N"))
+    tip = robot._tipover(ground)
+    rows.append(Row("no tip-over", None, bool(tip.measure > 0), float(tip.measure), "N rad"))
+    return rows
+
+
+def _balance(robot: MobileManipulator, q: np.ndarray, forces: np.ndarray, ground: np.ndarray) -> np.ndarray:
+    """R + sum F in the axes of {v}: what the ground forces leave of the load."""
+    phi = float(q[3]) if robot.guidance.steered else 0.0
+    total = ground[:3].copy()
+    for wheel, (x, y, up) in zip(robot.wheels, forces, strict=True):
+        at = roller(wheel, robot.platform.steering, phi)
+        total += [at.c * x - at.s * y, at.s * x + at.c * y, up]
+    return total

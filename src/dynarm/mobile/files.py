@@ -1,0 +1,199 @@
+"""Mobile manipulators by name or path: the built-in catalogue, TOML in and out.
+
+    name = "..."        source = "where the numbers come from"        gravity = 9.81
+    [platform]          mass, inertia (diagonal or 3x3), height, steering = { x, y, axle }
+    [[wheels]]          name, x, y, radius, mass, kind, angle, ratio, spin, turn, driven, rolling, swivel
+    [base]              mass, com, inertia, mount (4x4, or position = [x, y, z] with yaw)
+    arm = "puma560"     a built-in arm or a path, or a table [arm] as in an arm's own TOML file
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import DynarmError, FileError, FileMissing, FormatError, KindError, UnknownName
+from ..robot.arm import Arm, Friction
+from ..robot.toml_file import arm_of_table, write_toml
+from .platform import Base, Platform, Steering, Wheel
+from .robot import MobileManipulator
+
+MAX_BYTES = 4 * 2**20
+_TOP = ("name", "source", "gravity", "friction", "platform", "wheels", "base", "arm")
+
+
+def catalogue() -> tuple[str, ...]:
+    """The names of the built-in mobile manipulators."""
+    folder = resources.files(__package__) / "catalogue"
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def load(robot: str | os.PathLike[str], friction: bool | None = None) -> MobileManipulator:
+    """The mobile manipulator behind a built-in name or a path to a .toml file; friction overrides the file's."""
+    if isinstance(robot, bytes) or not isinstance(robot, (str, os.PathLike)) or not str(robot).strip():
+        raise KindError(f"robot is {robot!r}; give a built-in name (dynarm.mobile.catalogue()) or a path")
+    path = Path(robot)
+    if path.suffix.lower() == ".toml":
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise FileMissing(f"there is no file {path}; check the path") from None
+        except OSError as error:
+            raise FileError(f"cannot read {path}: {error.strerror or error}") from None
+        return _read(content, str(path), friction, path.parent)
+    known = catalogue()
+    if str(robot) not in known:
+        if path.suffix or len(path.parts) > 1:
+            raise FormatError(f"'{path}' is not a mobile manipulator's file; it must end in .toml")
+        raise UnknownName("mobile manipulator", str(robot), known)
+    file = resources.files(__package__) / "catalogue" / f"{robot}.toml"
+    return _read(file.read_bytes(), f"built-in robot '{robot}'", friction, Path())
+
+
+def _read(content: bytes, source: str, friction: bool | None, folder: Path) -> MobileManipulator:
+    if len(content) > MAX_BYTES:
+        raise FormatError(f"{source} has {len(content)} bytes; a robot's file has at most {MAX_BYTES}")
+    try:
+        table = tomllib.loads(content.decode("utf-8-sig"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise FormatError(f"{source} is not a TOML file: {error}; mend that place") from None
+    try:
+        return _robot(table, friction, folder)
+    except (FileError, FileMissing):
+        raise
+    except DynarmError as error:
+        raise FormatError(f"{source}: {error}") from None
+
+
+def _known(table: Any, keys: Any, where: str) -> dict[str, Any]:
+    if not isinstance(table, Mapping):
+        raise FormatError(f"{where} is {table!r}; give a table of keys")
+    for key in table:
+        if key not in keys:
+            raise UnknownName(f"key in {where}", key, keys)
+    return dict(table)
+
+
+def _robot(table: Mapping[str, Any], friction: bool | None, folder: Path) -> MobileManipulator:
+    given = _known(table, _TOP, "the file")
+    for key in ("platform", "wheels", "arm"):
+        if key not in given:
+            raise FormatError(f"there is no {key}; a mobile manipulator has platform, wheels, base and arm")
+    if not isinstance(given["wheels"], list):
+        raise FormatError("wheels is not a list; write one [[wheels]] table a wheel")
+    wheels = tuple(_wheel(row, f"wheel {j}") for j, row in enumerate(given["wheels"]))
+    return MobileManipulator(
+        _platform(given["platform"]),
+        wheels,
+        _base(given.get("base", {})),
+        _arm(given["arm"], folder),
+        gravity=given.get("gravity", 9.81),
+        friction=given.get("friction", False) if friction is None else friction,
+        name=given.get("name", "mobile"),
+    )
+
+
+def _platform(table: Any) -> Platform:
+    given = _known(table, [f.name for f in fields(Platform)], "platform")
+    for key in ("mass", "inertia", "height"):
+        if key not in given:
+            raise FormatError(f"platform has no {key}; give mass [kg], inertia [kg m^2] and height [m]")
+    if "steering" in given:
+        steering = _known(given["steering"], [f.name for f in fields(Steering)], "platform steering")
+        if "x" not in steering:
+            raise FormatError("platform steering has no x; give the reference wheel's place x, y and axle")
+        given["steering"] = Steering(**steering)
+    return Platform(**given)
+
+
+def _wheel(row: Any, where: str) -> Wheel:
+    given = _known(row, [f.name for f in fields(Wheel)], where)
+    for key in ("x", "y", "radius"):
+        if key not in given:
+            raise FormatError(f"{where} has no {key}; give x, y and radius [m]")
+    for key in ("rolling", "swivel"):
+        if key in given:
+            given[key] = Friction(**_known(given[key], [f.name for f in fields(Friction)], f"{where}: {key}"))
+    return Wheel(**given)
+
+
+def _base(table: Any) -> Base:
+    given = _known(table, ("mass", "com", "inertia", "mount", "position", "yaw"), "base")
+    if "position" in given or "yaw" in given:
+        if "mount" in given:
+            raise FormatError("base has both mount and position or yaw; give one of the two")
+        yaw = given.pop("yaw", 0.0)
+        T = np.eye(4)
+        if yaw:
+            c, s = math.cos(yaw), math.sin(yaw)
+            T[:2, :2] = [[c, -s], [s, c]]
+        T[:3, 3] = given.pop("position", (0.0, 0.0, 0.0))
+        given["mount"] = T
+    return Base(**given)
+
+
+def _arm(value: Any, folder: Path) -> Arm:
+    if isinstance(value, str):
+        from ..robot.files import load as load_arm
+
+        here = folder / value
+        return load_arm(here if Path(value).suffix and here.exists() else value)
+    return arm_of_table(value)
+
+
+def save(robot: MobileManipulator, path: str | os.PathLike[str]) -> None:
+    """Write the robot to x.toml, so that everything comes back bit by bit."""
+    target = Path(path)
+    if target.suffix.lower() != ".toml":
+        raise FormatError(f"cannot save to '{target}'; end the name in .toml")
+    try:
+        target.write_text(write(robot), encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"cannot write {target}: {error.strerror or error}") from None
+
+
+def write(robot: MobileManipulator) -> str:
+    """The robot as TOML text."""
+    lines = [
+        f"name = {_value(robot.name)}",
+        f"gravity = {_value(robot.gravity)}",
+        f"friction = {_value(robot.friction)}",
+        "",
+        "[platform]",
+        *_lines(robot.platform),
+    ]
+    for wheel in robot.wheels:
+        lines += ["", "[[wheels]]", *_lines(wheel)]
+    base = robot.base
+    rows = [list(base.mount[4 * k : 4 * k + 4]) for k in range(4)]
+    lines += ["", "[base]", f"mass = {_value(base.mass)}", f"com = {_value(base.com)}"]
+    lines += [f"inertia = {_value(base.inertia)}", f"mount = {_value(rows)}", "", "[arm]"]
+    headers = {"[[joints]]": "[[arm.joints]]", "[origin]": "[arm.origin]"}
+    lines += [headers.get(line, line) for line in write_toml(robot.arm).splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def _lines(record: Any) -> list[str]:
+    pairs = ((f.name, getattr(record, f.name)) for f in fields(record))
+    return [f"{key} = {_value(value)}" for key, value in pairs if value is not None]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        plain = value.replace("\\", "\\\\").replace('"', '\\"')
+        return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in plain) + '"'
+    if isinstance(value, (Friction, Steering)):
+        return "{ " + ", ".join(_lines(value)) + " }"
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(_value(x) for x in value) + "]"
+    return repr(float(value))

@@ -1,0 +1,204 @@
+"""How fast a given motion may be driven: the largest time scaling for which no wheel slips or lifts.
+
+Driven s times as fast, a motion has the same path, speeds s z and accelerations s^2 zd; everything the ground must
+carry is a constant (weight, load) plus s^2 times the rest. The forces that statics leaves open and s^2 are then the
+unknowns of one small cone program a sample, whose largest s^2 is exact: the feasible set is convex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError, KindError
+from .admissibility import coefficients, self_stresses
+from .constraints import roller
+
+if TYPE_CHECKING:
+    from .robot import MobileManipulator
+
+Array = Any
+_ROLLS = 1e-6  # sideways speed at a wheel, relative to the motion's, that still counts as rolling
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """A motion on a grid of times: coordinates, independent speeds, accelerations."""
+
+    t: np.ndarray
+    q: np.ndarray
+    z: np.ndarray
+    zd: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SafeSpeed:
+    """The largest time scaling of a motion, and what limits it."""
+
+    scale: float  # 1: as given; 2: twice as fast; infinite if nothing limits it, 0 if even rest is impossible
+    limits: np.ndarray  # (N,): the same for each sample alone
+    sample: int  # where the smallest is
+    wheel: str | None  # which wheel slips or lifts there first
+    status: str
+
+
+def motion_through(robot: MobileManipulator, t: Array, q: Array) -> Motion:
+    """The motion through sampled coordinates by cubic splines; refused if the wheels would skid."""
+    from scipy.interpolate import CubicSpline
+
+    t, q = _samples(robot, t, q)
+    spline = CubicSpline(t, q, bc_type="natural" if len(t) < 4 else "not-a-knot")
+    qd = spline(t, 1)
+    c, s = np.cos(q[:, 2]), np.sin(q[:, 2])
+    twist = np.stack([c * qd[:, 0] + s * qd[:, 1], c * qd[:, 1] - s * qd[:, 0], qd[:, 2]], axis=-1)
+    g = robot.guidance
+    sideways = np.zeros(len(t))
+    for wheel in robot.wheels:
+        if wheel.guides:
+            for k in range(len(t)):
+                row = roller(wheel, robot.platform.steering, float(q[k, 3]) if g.steered else 0.0).skid
+                sideways[k] = max(sideways[k], abs(float(np.dot(tuple(row), twist[k]))))
+    speed = float(np.abs(twist).max())
+    h = float(np.diff(t).max())
+    allowed = _ROLLS * speed + 10 * h**3 * float(np.abs(spline(t, 3)).max())  # the spline's own error
+    worst = int(sideways.argmax())
+    if sideways[worst] > allowed:
+        raise InputError(
+            f"at t = {t[worst]:.6g} s a wheel would skid sideways at {sideways[worst]:.3g} m/s; "
+            "a motion must roll: build it from speeds (robot.simulate) or correct the path"
+        )
+    moving = [twist[:, 0]] if g.moving == 1 else [twist[:, 0], twist[:, 2]]
+    rest = [qd[:, k] for k in range(3, q.shape[1])]
+    z = np.stack([*moving, *rest], axis=-1)
+    zd = CubicSpline(t, z, bc_type="not-a-knot" if len(t) >= 4 else "natural")(t, 1)
+    return Motion(t, q, z, zd)
+
+
+def _samples(robot: MobileManipulator, t: Array, q: Array) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        t, q = np.asarray(t, float), np.asarray(q, float)
+    except (TypeError, ValueError):
+        raise KindError("t and q must be arrays of real numbers") from None
+    names = robot.coordinate_names
+    if t.ndim != 1 or len(t) < 3 or q.shape != (len(t), len(names)):
+        raise InputError(
+            f"t has shape {t.shape} and q {q.shape}; give (N,) with N >= 3, and (N, {len(names)}): {', '.join(names)}"
+        )
+    if not (np.isfinite(t).all() and np.isfinite(q).all() and (np.diff(t) > 0).all()):
+        raise InputError("t must increase and t, q must be finite")
+    return t, q
+
+
+def safe_speed(robot: MobileManipulator, motion: Any, friction: Array, load: Array = None) -> SafeSpeed:
+    """The largest s such that the motion, driven s times as fast, keeps every wheel in its friction cone.
+
+    motion    a Motion, a Run, or (t, q) with sampled coordinates
+    friction  coefficient, one or one a wheel
+    load      (6,) on the end effector, the same at every speed
+
+    Driven wheels (`driven`) share the drive with the smallest squared torque; bearings are taken as free of friction.
+    """
+    if isinstance(motion, (tuple, list)) and len(motion) == 2:
+        motion = motion_through(robot, *motion)
+    if not all(hasattr(motion, key) for key in ("t", "q", "z", "zd")):
+        raise KindError(f"motion is {type(motion).__name__}; give robot.motion(t, q), a Run, or (t, q)")
+    eta = coefficients(friction, len(robot.wheels))
+    q, z, zd = motion.q, motion.z, motion.zd
+    push = np.zeros(6) if load is None else np.asarray(load, float)
+    still = _demand(robot, q, 0 * z, 0 * zd, push)
+    moving = tuple(a - b for a, b in zip(_demand(robot, q, z, zd, push), still, strict=True))
+    limits, wheels = [], []
+    for k in range(len(q)):
+        sample = tuple(x[k] for x in still), tuple(x[k] for x in moving)
+        limit, wheel = _limit(robot, float(q[k, 3]) if robot.guidance.steered else 0.0, *sample, eta)
+        limits.append(limit)
+        wheels.append(wheel)
+    found = np.sqrt(np.array(limits))
+    worst = int(found.argmin())
+    scale = float(found[worst])
+    return SafeSpeed(scale, found, worst, wheels[worst], _status(scale, float(motion.t[worst]), wheels[worst]))
+
+
+def _status(scale: float, t: float, wheel: str | None) -> str:
+    if scale == 0:
+        return f"at t = {t:.6g} s the robot cannot even stand still: {wheel} slips or lifts"
+    if np.isinf(scale):
+        return "no speed makes a wheel slip or lift"
+    return f"{scale:.4g} times as fast, limited at t = {t:.6g} s by {wheel}"
+
+
+def _demand(
+    robot: MobileManipulator, q: np.ndarray, z: np.ndarray, zd: np.ndarray, load: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Load on the ground (N, 6) and rolling force of each wheel (N, w) of a prescribed motion."""
+    needed, ground, push = robot._call("prescribed", q, z, zd, load)[:3]
+    B = robot._call("equations", q, z)[2]
+    w = len(robot.wheels)
+    driven = [j for j in robot.formulas.rolling if robot.wheels[j].driven]
+    p = robot.guidance.moving
+    drive = B[:, :p, driven]  # (N, p, d)
+    tau = np.einsum("ndp,np->nd", np.linalg.pinv(drive), needed[:, :p])
+    lacks = np.abs(np.einsum("npd,nd->np", drive, tau) - needed[:, :p]).max()
+    if lacks > 1e-8 * (1 + np.abs(needed[:, :p]).max()):
+        raise InputError("the driven wheels cannot produce this motion; let more wheels be driven")
+    total = push.copy()
+    total[:, driven] += tau / np.array([robot.wheels[j].radius for j in driven])
+    assert total.shape[1] == w
+    return ground, total
+
+
+def _limit(
+    robot: MobileManipulator,
+    phi: float,
+    still: tuple[np.ndarray, np.ndarray],
+    moving: tuple[np.ndarray, np.ndarray],
+    eta: np.ndarray,
+) -> tuple[float, str | None]:
+    """Largest s^2 of one sample and the wheel that limits it."""
+    from .cones import maximise
+
+    vertical, axle = self_stresses(robot, phi)
+    a, b = vertical.shape[1], axle.shape[1]
+    base, slope = (_spread(robot, phi, *part) for part in (still, moving))
+    size = max(float(np.abs(base).max()), 1e-300)
+    reach = max(float(np.abs(slope).max()), 1e-12 * size)
+    blocks = []
+    for j, wheel in enumerate(robot.wheels):
+        # unknowns: self-stresses, then s^2 measured in units of size / reach
+        up = (np.concatenate([vertical[j], np.zeros(b), [slope[j, 2] / reach]]), base[j, 2] / size)
+        if not wheel.guides:
+            blocks.append([up])
+            continue
+        side = (np.concatenate([np.zeros(a), axle[j], [slope[j, 1] / reach]]), base[j, 1] / size)
+        roll = (np.concatenate([np.zeros(a + b), [slope[j, 0] / reach]]), base[j, 0] / size)
+        blocks.append([(eta[j] * up[0], eta[j] * up[1]), roll, side])
+        if eta[j] == 0:
+            blocks.append([up])
+    goal = np.zeros(a + b + 1)
+    goal[-1] = 1.0
+    status, found = maximise(goal, [*blocks, [(goal, 0.0)]])
+    if status == "unbounded":
+        return np.inf, None
+    if status != "solved":
+        margins = eta * base[:, 2] - np.hypot(base[:, 0], base[:, 1])
+        return 0.0, robot.wheel_names[int(np.argmin(np.minimum(margins, base[:, 2])))]
+    square = max(float(found[-1]), 0.0) * size / reach
+    left = [block[0][0] @ found + block[0][1] - np.linalg.norm([r @ found + c for r, c in block[1:]]) for block in blocks]
+    names = [n for n, w, e in zip(robot.wheel_names, robot.wheels, eta, strict=True) for _ in range(1 + (w.guides and e == 0))]
+    return square, names[int(np.argmin(left))]
+
+
+def _spread(robot: MobileManipulator, phi: float, ground: np.ndarray, push: np.ndarray) -> np.ndarray:
+    """(w, 3): forces on the wheels that answer a load, the open parts with the smallest norm."""
+    h = robot.platform.height
+    answer = np.array([-ground[2], h * ground[1] - ground[3], -h * ground[0] - ground[4]])
+    forces = np.zeros((len(robot.wheels), 3))
+    forces[:, 0], forces[:, 2] = push, robot.support.share @ answer
+    rolling = list(robot.formulas.rolling)
+    at = [roller(robot.wheels[j], robot.platform.steering, phi) for j in rolling]
+    G = np.array([tuple(r.skid) for r in at], float).T
+    rest = -ground[[0, 1, 5]] - np.array([tuple(r.roll) for r in at], float).T @ push[rolling]
+    forces[rolling, 1] = np.linalg.pinv(G, rcond=1e-9) @ rest
+    return forces

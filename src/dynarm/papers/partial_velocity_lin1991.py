@@ -1,0 +1,63 @@
+"""Inertia matrix by partial velocities, link by link: the explicit method of 1988, of order n^3.
+
+[lin1991]  S.-K. Lin, A new composite body method for manipulator dynamics, J. Robotic Systems 8 (1991) 197-219, Table I
+           and introduction, of S.-K. Lin, An efficient formulation for the dynamic simulation of robots, IFAC Symposium
+           on Robot Control 1988: the entries of H are sums over the links of products of the derivatives of their
+           velocities and angular velocities with respect to the joint velocities. The 1991 paper prints no equation
+           of it; the numbers P are this file's own.
+Frames     i is a link, m and j are joints, m <= j <= i. u_m is the axis of joint m, r_m the way from origin m to the
+           origin of the frame. Velocities of link i are written in frame i-1, angular velocities in frame i.
+Differs    A link without a centre of mass is taken about its frame's origin (see `about_centre`): then h is the first
+           moment that remains, and otherwise zero. The mass multiplies the three products of a velocity or its three
+           components, whichever are fewer.
+
+    (P1) w_mi = u_m,                    0 if joint m is translational
+    (P2) v_mi = u_m x (r_m + c_i),      u_m if joint m is translational
+    (P3) H_mj = sum_{i>=j} w_mi.I_i w_ji + m_i v_mi.v_ji + v_mi.(w_ji x h_i) + w_mi.(h_i x v_ji)
+    (P4) u_m = R u_m, r_m = R (r_m + s), from frame i-1 to frame i
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..algebra import ZERO, Scalar, Vec3, Z, add, mul, total
+from ..robot.chain import Chain, Step
+from .composite_body_lin1991 import about_centre, outward
+
+SCALED_FROM = 3  # joints; up to here there are fewer products than components
+
+
+def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
+    """Inertia matrix [kg m^2, kg m or kg]."""
+    n = arm.n
+    H: list[list[Scalar]] = [[0] * n for _ in range(n)]
+    seen: list[tuple[Vec3, Vec3]] = []
+    for i, (body, step) in enumerate(zip(arm.joints, pose, strict=True)):
+        H[i][i] = body.J.zz if body.revolute else body.m  # (P3), m = j = i
+        turns = [joint.revolute for joint in arm.joints[: i + 1]]
+        c, h, inertia = about_centre(body)
+        point, h = inward(step, c), step.fall(h)
+        w = [*(u if turn else ZERO for turn, (u, _) in zip(turns, seen, strict=False)), step.z if turns[i] else ZERO]
+        v = [u.cross(r + point) if turn else u for turn, (u, r) in zip(turns, seen, strict=False)]  # (P2)
+        v.append(step.fall(Z.cross(c)) if turns[i] else step.z)
+        seen = [*((step.rise(u), outward(step, r)) for u, r in seen), (Z, ZERO)]  # (P4)
+        outer = [u if turn else ZERO for turn, (u, _) in zip(turns, seen, strict=True)]  # (P1)
+        for j in range(i + 1):
+            heavy, m_i = (v[j] * body.m, 1) if j >= SCALED_FROM else (v[j], body.m)
+            spin = inertia @ outer[j]
+            for m in range(min(j + 1, i)):
+                turned = (inertia @ outer[m]).dot(outer[i]) if j == i else outer[m].dot(spin)
+                moved = mul(m_i, v[m].dot(heavy))
+                rest = add(v[m].dot(w[j].cross(h)), w[m].dot(h.cross(v[j])))
+                H[m][j] = H[j][m] = total(H[m][j], turned, moved, rest)  # (P3)
+    return [[H[min(r, k)][max(r, k)] for k in range(n)] for r in range(n)]
+
+
+def inward(step: Step, c: Vec3) -> Vec3:
+    """c plus the step's displacement, in frame i-1 (8 mul 6 add)."""
+    v = step.turns[-1].fall(c)
+    v = Vec3(v.x, v.y, add(v.z, step.d))
+    for turn in reversed(step.turns[:-1]):
+        v = turn.fall(v)
+    return Vec3(add(v.x, step.a), v.y, v.z)
