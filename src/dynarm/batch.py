@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,20 +58,41 @@ def call(
     results = [np.empty(shape + p.shape) for p in outputs] if out is None else [out]
     if out is not None and any(np.may_share_memory(out, a) for a in arrays):
         return ufunc(*arrays, out=out)  # NumPy makes the copies that an overlap needs
-    edges = np.linspace(0, shape[0], count + 1).astype(int)
+    spread(ufunc, arrays, tuple(results), count, shapes)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def spread(
+    ufunc: np.ufunc,
+    args: Sequence[Any],
+    out: tuple[np.ndarray, ...],
+    count: int,
+    leads: Sequence[tuple[int, ...]] | None = None,
+) -> None:
+    """ufunc(*args, out=out) in slices of the leading axis of the outputs, one a thread.
+
+    leads: the batch shape of each argument; None: those as long as the batch are cut, others passed whole.
+    """
+    length = len(out[0])
+    depth = out[0].ndim - len(_core(ufunc, ufunc.nin))
+    edges = np.linspace(0, length, count + 1).astype(int).tolist()
 
     def work(low: int, high: int) -> None:
-        def cut(a: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
-            whole = len(lead) < len(shape) or lead[0] == 1
-            return a if whole else a[low:high]
+        parts = []
+        for k, a in enumerate(args):
+            lead = (
+                leads[k] if leads is not None else np.shape(a)[: np.ndim(a) - len(_core(ufunc, k))]
+            )
+            whole = len(lead) < depth or lead[0] == 1
+            parts.append(a if whole else a[low:high])
+        ufunc(*parts, out=tuple(r[low:high] for r in out))
 
-        parts = [cut(a, lead) for a, lead in zip(arrays, shapes, strict=True)]
-        ufunc(*parts, out=tuple(r[low:high] for r in results))
-
-    jobs = [
-        _workers().submit(work, *pair)
-        for pair in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-    ]
+    jobs = [_workers().submit(work, low, high) for low, high in pairwise(edges)]
     for job in jobs:
         job.result()
-    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _core(ufunc: np.ufunc, operand: int) -> list[str]:
+    """The core dimensions of an operand in a gufunc's signature."""
+    inside = ufunc.signature.replace("->", ",").split("),")[operand].strip("()")
+    return [x for x in inside.split(",") if x]

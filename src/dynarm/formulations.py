@@ -21,14 +21,19 @@ from typing import Any
 from . import articulated_body
 from .errors import InputError, UnknownName
 from .papers import (
+    composite_body_lin1991,
     composite_body_linfang1999,
     constants_newton_euler_lin1995,
+    fijany_bejczy_lin1991,
     lagrange_turney1980,
     minimal_composite_linfang1999,
     minimal_newton_euler_lin1995,
     modified_newton_euler_turney1980,
+    moved_composite_lin1991,
     newton_euler_lin1995,
     newton_euler_turney1980,
+    partial_velocity_lin1991,
+    renaud_lin1991,
     spatial_composite_linfang1999,
     walker_orin_linfang1999,
 )
@@ -153,6 +158,48 @@ TABLE: tuple[Formulation, ...] = (
         "linfang1999",
         walker_orin_linfang1999.mass_matrix,
         refuses=walker_orin_linfang1999.refuses,
+    ),
+    Formulation("mass_matrix", "base_composite", "lin1991", composite_body_lin1991.mass_matrix),
+    Formulation(
+        "mass_matrix",
+        "base_composite_moved",
+        "lin1991",
+        moved_composite_lin1991.mass_matrix,
+    ),
+    Formulation("mass_matrix", "renaud", "lin1991", renaud_lin1991.mass_matrix),
+    Formulation("mass_matrix", "fijany_bejczy", "lin1991", fijany_bejczy_lin1991.mass_matrix),
+    Formulation(
+        "mass_matrix",
+        "partial_velocity",
+        "lin1991",
+        partial_velocity_lin1991.mass_matrix,
+        automatic=False,
+    ),
+    Formulation("bias", "base_composite", "lin1991", composite_body_lin1991.bias),
+    Formulation("bias", "base_composite_moved", "lin1991", moved_composite_lin1991.bias),
+    Formulation(
+        "mass_matrix_and_bias",
+        "base_composite",
+        "lin1991",
+        composite_body_lin1991.mass_matrix_and_bias,
+    ),
+    Formulation(
+        "mass_matrix_and_bias",
+        "base_composite_moved",
+        "lin1991",
+        moved_composite_lin1991.mass_matrix_and_bias,
+    ),
+    Formulation(
+        "coriolis_tensor",
+        "base_composite",
+        "lin1991",
+        composite_body_lin1991.coriolis_tensor,
+    ),
+    Formulation(
+        "coriolis_tensor",
+        "base_composite_moved",
+        "lin1991",
+        moved_composite_lin1991.coriolis_tensor,
     ),
     Formulation(
         "inverse_dynamics",

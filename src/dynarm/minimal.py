@@ -70,9 +70,7 @@ class MinimalParameters:
     armatures: tuple[int, ...]
     _matrices: dict[str, np.ndarray]
     _columns: tuple[int, ...]  # of `natural`, on which every convention's matrix is regular
-    _kept: tuple[
-        int, ...
-    ]  # of the combinations of Theorem 2 and the armatures, those that were not merged
+    _kept: tuple[int, ...]  # of Theorem 2's combinations and the armatures, those not merged
     _merge: np.ndarray  # (p, all): the kept ones, and what of the others they took up
 
     @property
@@ -110,13 +108,6 @@ class MinimalParameters:
         other, own = self._matrices[convention][:, columns], self.matrix[:, columns]
         return _tidy(np.linalg.solve(own.T, other.T).T)
 
-    def full_values(self, values: Any) -> np.ndarray:
-        """Values of Theorem 2's whole set, merged ones 0, from values (..., p) of this set, those of lin1995."""
-        values = np.asarray(values, float)
-        full = np.zeros((*values.shape[:-1], self._merge.shape[1]))
-        full[..., list(self._kept)] = values
-        return full[..., : len(layout(self.structure))]
-
     @cached_property
     def long_forms(self) -> tuple[str, ...]:
         """Each combination in natural parameters, with the arm's numbers."""
@@ -151,7 +142,7 @@ class MinimalParameters:
     @property
     def doubts(self) -> tuple[str, ...]:
         """The decisions that hold within the tolerance only, not exactly."""
-        return tuple(_say(d, self.arm) for d in self.structure.decisions if not d.exact)
+        return tuple(_say(d, self.arm) for d in self.structure.decisions if d.doubtful)
 
     def payload(
         self, mass: float, com: Any = (0, 0, 0), inertia: Any = ((0, 0, 0),) * 3
@@ -197,7 +188,7 @@ def minimal_parameters(
     anywhere = Vec3(*(np.array(x) for x in (3.0, 5.0, -7.0)))
     chain = chain_of(arm, anywhere if gravity == "any" else None)
     structure = structure_of(chain, tolerance)
-    doubts = [_say(d, arm) for d in structure.decisions if not d.exact]
+    doubts = [_say(d, arm) for d in structure.decisions if d.doubtful]
     if doubts:
         text = f"minimal parameters of robot '{arm.name}': " + "; ".join(doubts)
         warnings.warn(text + "; the dynamics stay exact", DynarmWarning, stacklevel=2)

@@ -21,19 +21,18 @@ import numpy as np
 
 from .algebra import SYM_ZERO, ZERO, Scalar
 from .compiled import function
-from .counts import graph
 from .errors import InputError, KindError
-from .formulations import Formulation, formulation
-from .graph import Count
+from .formulations import formulation
+from .graph import Count, Graph, Port
 from .papers.newton_euler_turney1980 import ALL, Weights, inverse_dynamics
 from .robot.arm import Arm
 from .robot.chain import Chain, Step, chain_of, pose
+from .trace import trace_function
 
 KINDS = ("inertial", "coriolis", "gravity")
 TERMS = tuple(field.name for field in fields(Weights))
-_ROUNDING = (
-    1e-12  # of the largest joint force: a joint that carries nothing may still carry rounding
-)
+# of the largest joint force: a joint that carries nothing may still carry rounding
+_ROUNDING = 1e-12
 
 Dropped = tuple[int, str]  # link, counted from 1, and one of TERMS
 
@@ -166,20 +165,21 @@ class Pruned:
     limit: np.ndarray  # (n,) what was allowed
     full: Count  # operations before
 
-    @property
-    def row(self) -> Formulation:
-        """The pruned recursion as a formulation, to be traced, counted and compiled like any other."""
-        return _row(self.arm.n, self.dropped)
+    @cached_property
+    def graph(self) -> Graph:
+        """The pruned recursion, q, qd, qdd -> tau, to be compiled or exported."""
+        return _graph(self.arm, self.dropped)
 
     @cached_property
     def count(self) -> Count:
         """Operations after."""
-        return _count(self.arm, self.dropped)
+        return self.graph.count()
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """Joint forces (..., n) [N m or N] by the pruned recursion, compiled when first called."""
+        compiled = self._compiled
         try:
-            return np.asarray(self._compiled(q, qd, qdd))
+            return np.asarray(compiled(q, qd, qdd))
         except (ValueError, TypeError) as refusal:
             raise InputError(
                 f"q, qd, qdd have shapes {np.shape(q)}, {np.shape(qd)}, {np.shape(qdd)}; give (..., {self.arm.n}), "
@@ -188,11 +188,9 @@ class Pruned:
 
     @cached_property
     def _compiled(self) -> np.ufunc:
-        traced = graph(self.arm, "inverse_dynamics", {"inverse_dynamics": self.row})
         recipe = (self.arm, self.dropped)
-        return function(
-            recipe, "pruned_inverse_dynamics", traced.inputs, traced.outputs, lambda: traced
-        )
+        ports = self.graph.inputs, self.graph.outputs
+        return function(recipe, "pruned_inverse_dynamics", *ports, lambda: self.graph)
 
 
 def prune(arm: Arm, q: Any, qd: Any, qdd: Any, error: Any = 0.01) -> Pruned:
@@ -211,11 +209,11 @@ def prune(arm: Arm, q: Any, qd: Any, qdd: Any, error: Any = 0.01) -> Pruned:
     def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
         return np.abs(samples.forces(_weights(arm.n, dropped)) - exact).max(axis=0)
 
-    full = _count(arm, ())
+    full = _graph(arm, ()).count()
     ranked = []
     for term in ((link, name) for link in range(1, arm.n + 1) for name in TERMS):
         alone = deviation([term])
-        saved = full.total - _count(arm, [term]).total
+        saved = full.total - _graph(arm, [term]).count().total
         if saved > 0 and (alone <= limit).all():
             worst = float(np.max(_over(alone, limit), initial=0.0))
             ranked.append((worst / saved, term))
@@ -249,16 +247,11 @@ def _weights(n: int, dropped: Iterable[Dropped]) -> list[Weights]:
     return weights
 
 
-def _row(n: int, dropped: Iterable[Dropped]) -> Formulation:
-    weights = _weights(n, dropped)
+def _graph(arm: Arm, dropped: Iterable[Dropped]) -> Graph:
+    chain, weights = chain_of(arm), _weights(arm.n, dropped)
 
-    def pruned(
-        chain: Chain, steps: Any, qd: Any, qdd: Any, wrench: Any = (ZERO, ZERO)
-    ) -> list[Scalar]:
-        return inverse_dynamics(chain, steps, qd, qdd, wrench, weights)
+    def pruned(q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        return inverse_dynamics(chain, pose(chain, q), qd, qdd, weights=weights)
 
-    return Formulation("inverse_dynamics", "pruned", "turney1980", pruned, automatic=False)
-
-
-def _count(arm: Arm, dropped: Iterable[Dropped]) -> Count:
-    return graph(arm, "inverse_dynamics", {"inverse_dynamics": _row(arm.n, dropped)}).count()
+    inputs = [Port(name, (arm.n,)) for name in ("q", "qd", "qdd")]
+    return trace_function(inputs, [Port("tau", (arm.n,))], pruned)

@@ -253,7 +253,9 @@ class MultiplierModel:
         k = len(J)
         system = np.block([[M, -J.T], [J, np.zeros((k, k))]])
         solved = np.linalg.lstsq(system, np.concatenate([force, -drift]), rcond=1e-13)[0]
-        acceleration, multipliers = solved[: self.size], solved[self.size :]
+        acceleration = solved[: self.size]
+        # what the constraints leave open is split with the smallest norm, apart from the badly scaled system above
+        multipliers = np.linalg.lstsq(J.T, M @ acceleration - force, rcond=1e-11)[0]
         forces = np.zeros((self.w, 3))
         start = 0
         for j, count in enumerate(self.count):

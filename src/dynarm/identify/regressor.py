@@ -16,6 +16,7 @@ import numpy as np
 from ..algebra import Sym3, Vec3
 from ..errors import InputError, KindError
 from ..minimal import minimal_parameters
+from ..model import compile as compile_arm
 from ..papers.newton_euler_lin1995 import inverse_dynamics
 from ..robot.arm import SHAPES, Arm
 from ..robot.chain import Body, Chain, chain_of, pose
@@ -114,26 +115,39 @@ class Rigid:
         return np.hstack([self.arm.parameters, own])
 
     @cached_property
-    def _inverse(self) -> np.ndarray:
-        """A right inverse of the matrix: from natural columns to minimal ones."""
-        return np.linalg.pinv(self.matrix)
+    def _kernel(self) -> Any:
+        """The compiled regressor; it depends on the kinematics only, so arms that share them share it."""
+        bare = self.arm.with_parameters(np.zeros((self.arm.n, 10)))
+        return compile_arm(bare).functions["regressor"]
+
+    @cached_property
+    def _mixture(self) -> tuple[np.ndarray, bool]:
+        """From the compiled columns and the armatures' to those of the minimal parameters; whether it only picks."""
+        n = self.arm.n
+        plain = np.asarray(minimal_parameters(self.arm).matrix)
+        both = np.zeros((len(plain) + n, n, 11))
+        both[: len(plain), :, :10] = plain.reshape(-1, n, 10)
+        both[len(plain) + np.arange(n), np.arange(n), 10] = 1.0
+        matrix = both.reshape(len(both), -1) @ np.linalg.pinv(self.matrix)
+        matrix[np.abs(matrix) < 1e-10] = 0.0
+        picks = (np.count_nonzero(matrix, axis=0) == 1).all() and np.allclose(matrix.max(axis=0), 1)
+        return (matrix.argmax(axis=0), True) if picks else (matrix, False)
 
     def columns(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """(N, n, p): joint forces per unit of each minimal parameter."""
-        Y = natural_regressor(chain_of(self.arm), q, qd, qdd)
-        if self.armature:
-            n = self.arm.n
-            wide = np.zeros((len(q), n, n, 11))
-            wide[..., :10] = Y.reshape(len(q), n, n, 10)
-            j = np.arange(n)
-            wide[:, j, j, 10] = qdd
-            Y = wide.reshape(len(q), n, 11 * n)
-        return Y @ self._inverse
+        Y = self._kernel(q, qd, qdd)
+        if not self.armature:
+            return Y
+        n = self.arm.n
+        wide = np.zeros((*Y.shape[:2], Y.shape[2] + n))
+        wide[..., : Y.shape[2]] = Y
+        j = np.arange(n)
+        wide[:, j, Y.shape[2] + j] = qdd
+        mixture, picks = self._mixture
+        return wide[..., mixture] if picks else wide @ mixture
 
 
-def regressor_blocks(
-    rigid: Rigid, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
-) -> np.ndarray:
+def regressor_blocks(rigid: Rigid, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     """(N, n, p): the one place where a fit gets its rigid-body columns from."""
     return rigid.columns(q, qd, qdd)
 

@@ -8,18 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..algebra import tanh
-from .estimators import Pull, deviations, solve, wls
+from .estimators import Pull, quick
 from .factors import Factors, fold
 from .log import Log
 from .preprocess import Preparation, Stretch, smooth, stretches
 from .regressor import Column, Terms
 
 CUTOFFS = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0, 150.0)  # [Hz]
-WIDTHS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)  # [rad/s or m/s]
-RIDGES = (0.003, 0.01, 0.03, 0.1, 0.2, 0.3)
+WIDTHS = (0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)  # [rad/s or m/s]
+RIDGES = (0.5, 1.0, 2.0, 4.0)  # in units of what the noise alone would call for
 FOLDS = 8
+_TRIAL_RIDGE = 0.02
 _TRIAL = 2000  # rows a joint in a trial fit
-_FLAT = 0.005  # a lower cut-off is preferred where the error is this close to the best
+_LONG = 60_000  # samples of a log that trials look at
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ def choose_preparation(
     if len(sources) * len(cutoffs) == 1:
         return replace(how, cutoff=cutoffs[0], velocity=sources[0]), ()
     trials = []
+    logs = [_middle(log) for log in logs]
     for source in sources:
         worse = 0
         for cutoff in cutoffs:
@@ -57,10 +59,16 @@ def choose_preparation(
             worse = worse + 1 if error > 1.05 * best else 0
             if worse >= 3:  # well past the best
                 break
-    best = min(t.error for t in trials)
-    good = [t for t in trials if t.error <= (1 + _FLAT) * best]
-    chosen = min(good, key=lambda t: (t.cutoff, t.velocity != "recorded"))
+    chosen = min(trials, key=lambda t: t.error)
     return replace(how, cutoff=chosen.cutoff, velocity=chosen.velocity), tuple(trials)
+
+
+def _middle(log: Log) -> Log:
+    """The log, or as much from its middle as a choice needs."""
+    if len(log) <= _LONG:
+        return log
+    start = (len(log) - _LONG) // 2
+    return log.rows(slice(start, start + _LONG))
 
 
 def _trial(logs: Sequence[Log], terms: Terms, how: Preparation) -> float:
@@ -72,51 +80,52 @@ def _trial(logs: Sequence[Log], terms: Terms, how: Preparation) -> float:
     plain = replace(how, decimate=1)
     factors = fold(terms, sparse, plain)
     spread = np.concatenate([p.tau for p in sparse]).std(axis=0)
-    errors = held_out(factors, 0.0, None, folds=4)
+    errors = held_out(split(factors, 4), _TRIAL_RIDGE, None)
     return float(np.mean(np.sqrt((errors**2).mean(axis=0)) / np.where(spread > 0, spread, 1)))
 
 
-def held_out(factors: Factors, ridge: float, pull: Pull | None, folds: int = FOLDS) -> np.ndarray:
-    """(folds, n): root mean square residual of each joint on stretches of time that were not fitted."""
-    found = []
+def split(factors: Factors, folds: int = FOLDS) -> list[tuple[Factors, Factors]]:
+    """Pairs of factors: all blocks but a stretch of time, and that stretch."""
     number = np.arange(factors.blocks) * folds // factors.blocks
+    found = []
     for k in range(min(folds, factors.blocks)):
         inside, outside = np.flatnonzero(number != k), np.flatnonzero(number == k)
-        rows = factors.rows[outside].sum(axis=0)
-        if not len(inside) or not len(outside) or (rows == 0).any():
-            continue
-        values = wls(factors.merged(inside), ridge, pull, passes=4).values
-        found.append(np.sqrt(factors.squares(values)[outside].sum(axis=0) / rows))
-    return np.array(found) if found else np.full((1, factors.n), np.inf)
+        if len(inside) and len(outside) and factors.rows[outside].sum(axis=0).all():
+            found.append((factors.merged(inside.tolist()), factors.merged(outside.tolist())))
+    return found
 
 
-def choose_ridge(factors: Factors, pull: Pull | None) -> tuple[float, dict[float, float]]:
-    """The pull towards the prior that predicts held-out time best, 0 where none helps, and the errors tried.
-
-    Errors are compared fold by fold. Without a pull unless that is worse by more than its standard error; else the
-    strongest pull that is not worse than the best by more than its standard error.
-    """
-    if factors.blocks < 4:
-        return 0.0, {}
-    tried = {0.0: held_out(factors, 0.0, pull)}
-    floor = 1e-9 * np.sqrt(
-        factors.squares(np.zeros(factors.size)).sum(axis=0) / np.maximum(factors.rows.sum(axis=0), 1)
+def held_out(
+    pairs: Sequence[tuple[Factors, Factors]], ridge: float, pull: Pull | None
+) -> np.ndarray:
+    """(folds, n): root mean square residual of each joint on stretches of time that were not fitted."""
+    if not pairs:
+        return np.full((1, 1), np.inf)
+    return np.array(
+        [np.sqrt(b.squares(quick(a, ridge, pull))[0] / b.rows[0]) for a, b in pairs]
     )
-    if (tried[0.0] <= floor).all():  # nothing left to explain
+
+
+def choose_ridge(
+    factors: Factors, pull: Pull | None, unit: float
+) -> tuple[float, dict[float, float]]:
+    """The pull towards the prior in units of `unit`, and the held-out errors of those tried.
+
+    It is the strongest that predicts held-out time no worse than the best, by more than the standard error of their
+    difference fold by fold. unit: p sigma^2 / |y|^2 of the weighted problem, rooted (Hoerl, Kennard and Baldwin's rule).
+    """
+    pairs = split(factors)
+    if len(pairs) < 3 or unit <= 0:
         return 0.0, {}
-    for ridge in RIDGES:
-        tried[ridge] = held_out(factors, ridge, pull)
-    logs = {r: np.log(np.maximum(e, floor)).mean(axis=1) for r, e in tried.items()}
-    best = min(logs, key=lambda r: float(logs[r].mean()))
+    tried = {r: np.log(held_out(pairs, r * unit, pull)).mean(axis=1) for r in (0.0, *RIDGES)}
+    best = min(tried, key=lambda r: float(tried[r].mean()))
 
     def no_worse(ridge: float) -> bool:
-        gap = logs[ridge] - logs[best]
-        return bool(gap.mean() <= gap.std(ddof=1) / np.sqrt(len(gap)) + 1e-12)
+        gap = tried[ridge] - tried[best]
+        return bool(gap.mean() <= gap.std(ddof=1) / np.sqrt(len(gap)))
 
-    errors = {r: float(np.exp(e.mean())) for r, e in logs.items()}
-    if no_worse(0.0):
-        return 0.0, errors
-    return max(r for r in logs if r >= best and no_worse(r)), errors
+    errors = {r * unit: float(np.exp(e.mean())) for r, e in tried.items()}
+    return max(r for r in tried if r == best or no_worse(r)) * unit, errors
 
 
 def choose_widths(
@@ -151,23 +160,3 @@ def _smoothed_sign(joint: int, width: float):  # type: ignore[no-untyped-def]
         return found
 
     return force
-
-
-def autocorrelation(residual: np.ndarray, cutoff_bins: float = 0.5) -> float:
-    """Long-run variance over variance of a residual (N,): how many rows tell as much as one independent row."""
-    n = len(residual)
-    if n < 16:
-        return 1.0
-    r = residual - residual.mean()
-    power = np.abs(np.fft.rfft(r)) ** 2 / n
-    total = power[1:].mean()
-    if total <= 0:
-        return 1.0
-    low = max(4, int(cutoff_bins * np.sqrt(len(power))))
-    return float(max(1.0, power[1 : 1 + low].mean() / total))
-
-
-def quick_values(factors: Factors) -> np.ndarray:
-    """Weighted values after two passes, for choices that need a rough fit."""
-    first = solve(factors, np.ones(factors.n))
-    return solve(factors, 1 / np.maximum(deviations(factors, first.values), 1e-300)).values

@@ -76,9 +76,13 @@ def coefficients(friction: Array, w: int) -> np.ndarray:
     try:
         eta = np.broadcast_to(np.asarray(friction, float), (w,))
     except (TypeError, ValueError):
-        raise KindError(f"friction is {friction!r}; give one coefficient, or one for each of {w} wheels") from None
+        raise KindError(
+            f"friction is {friction!r}; give one coefficient, or one for each of {w} wheels"
+        ) from None
     if not (np.isfinite(eta).all() and (eta >= 0).all()):
-        raise InputError(f"friction is {eta.tolist()}; give finite coefficients that are not negative")
+        raise InputError(
+            f"friction is {eta.tolist()}; give finite coefficients that are not negative"
+        )
     return eta
 
 
@@ -88,7 +92,11 @@ def self_stresses(robot: MobileManipulator, phi: float) -> tuple[np.ndarray, np.
     levers = np.column_stack([np.ones(w), robot.support.points[:, 1], -robot.support.points[:, 0]])
     vertical = _null(levers.T)
     rows = np.array(
-        [tuple(roller(wheel, robot.platform.steering, phi).skid) for wheel in robot.wheels if wheel.guides],
+        [
+            tuple(roller(wheel, robot.platform.steering, phi).skid)
+            for wheel in robot.wheels
+            if wheel.guides
+        ],
         dtype=float,
     )
     open_axles = _null(rows.T)
@@ -143,12 +151,20 @@ def slip_margins(forces: np.ndarray, eta: np.ndarray) -> np.ndarray:
 
 
 def admissibility(
-    robot: MobileManipulator, q: Array, z: Array, tau: Array, friction: Array, load: Array, locked: bool
+    robot: MobileManipulator,
+    q: Array,
+    z: Array,
+    tau: Array,
+    friction: Array,
+    load: Array,
+    locked: bool,
 ) -> Admissibility:
     """Every row of (9) at one state."""
     q, z = np.asarray(q, float), np.asarray(z, float)
     if q.ndim != 1 or z.ndim != 1:
-        raise InputError(f"admissible looks at one state, q has shape {q.shape}; loop over the batch")
+        raise InputError(
+            f"admissible looks at one state, q has shape {q.shape}; loop over the batch"
+        )
     eta = coefficients(friction, len(robot.wheels))
     found = robot._control(q, z, tau, load, locked)
     forces, ground = found[5], found[6]
@@ -162,18 +178,33 @@ def admissibility(
     optimised = vertical.shape[1] + axle.shape[1] > 0
     failing = [f"{r.name}{' of ' + r.wheel if r.wheel else ''}" for r in rows if not r.holds]
     way = "some distribution of the open forces" if optimised else "the forces"
-    status = f"admissible: {way} satisfies every row" if not failing else "not admissible: " + ", ".join(failing)
+    status = (
+        f"admissible: {way} satisfies every row"
+        if not failing
+        else "not admissible: " + ", ".join(failing)
+    )
     return Admissibility(tuple(rows), chosen, optimised, status)
 
 
 def _rows(
-    robot: MobileManipulator, q: np.ndarray, z: np.ndarray, forces: np.ndarray, ground: np.ndarray, eta: np.ndarray
+    robot: MobileManipulator,
+    q: np.ndarray,
+    z: np.ndarray,
+    forces: np.ndarray,
+    ground: np.ndarray,
+    eta: np.ndarray,
 ) -> list[Row]:
     scale = float(np.linalg.norm(ground[:3])) or 1.0
     names = robot.wheel_names
     residual = _balance(robot, q, forces, ground)
     rows = [
-        Row("vertical balance", None, abs(residual[2]) <= _BALANCE * scale, -abs(float(residual[2])), "N"),
+        Row(
+            "vertical balance",
+            None,
+            abs(residual[2]) <= _BALANCE * scale,
+            -abs(float(residual[2])),
+            "N",
+        ),
         Row(
             "no skidding",
             None,
@@ -192,7 +223,9 @@ def _rows(
     return rows
 
 
-def _balance(robot: MobileManipulator, q: np.ndarray, forces: np.ndarray, ground: np.ndarray) -> np.ndarray:
+def _balance(
+    robot: MobileManipulator, q: np.ndarray, forces: np.ndarray, ground: np.ndarray
+) -> np.ndarray:
     """R + sum F in the axes of {v}: what the ground forces leave of the load."""
     phi = float(q[3]) if robot.guidance.steered else 0.0
     total = ground[:3].copy()

@@ -60,7 +60,9 @@ def _sym(table: Any) -> Sym3:
     return Sym3(*(float(table[i][j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
 
 
-def machine_of(platform: Platform, wheels: Sequence[Wheel], base: Base, arm: Arm, phi: Scalar) -> Machine:
+def machine_of(
+    platform: Platform, wheels: Sequence[Wheel], base: Base, arm: Arm, phi: Scalar
+) -> Machine:
     """The machine at a steering angle, as Kane's equations see it."""
     steering, height = platform.steering, platform.height
     mount = mount_of(base, arm)

@@ -40,7 +40,9 @@ def maximise(goal: np.ndarray, blocks: Sequence[Sequence[Affine]]) -> Solution:
         rows += [-row for row, _ in block]
         constants += [value for _, value in block]
         cones.append(
-            clarabel.NonnegativeConeT(1) if len(block) == 1 else clarabel.SecondOrderConeT(len(block))
+            clarabel.NonnegativeConeT(1)
+            if len(block) == 1
+            else clarabel.SecondOrderConeT(len(block))
         )
     settings = clarabel.DefaultSettings()
     settings.verbose = False

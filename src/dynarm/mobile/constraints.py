@@ -19,10 +19,10 @@ from ..papers.kane_platform_tanner2001 import Roller
 from ..robot.chain import tidy
 from .platform import Platform, Steering, Wheel
 
-SINGULAR = (
-    1e6  # sideways or turning speed per forward speed beyond which the steering angle is called singular
-)
-_SAMPLES = np.linspace(-1.3, 1.3, 27)  # steering angles at which the wheels are compared; 0 among them
+SINGULAR = 1e6  # sideways or turning speed per forward speed beyond which the steering angle is called singular
+_SAMPLES = np.linspace(
+    -1.3, 1.3, 27
+)  # steering angles at which the wheels are compared; 0 among them
 _RANK = 1e-9
 
 
@@ -46,7 +46,9 @@ class Guidance:
         return 3 - len(self.rows)
 
 
-def turned(wheel: Wheel, steering: Steering | None, phi: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+def turned(
+    wheel: Wheel, steering: Steering | None, phi: Scalar
+) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """cos and sin of phi_j(phi), its derivative and its second derivative."""
     if wheel.kind == "steered":
         angle = add(mul(wheel.ratio, phi), wheel.angle)
@@ -84,11 +86,22 @@ def roller(wheel: Wheel, steering: Steering | None, phi: Scalar) -> Roller:
     """The wheel as Kane's equations see it at a steering angle."""
     c, s, d, dd = turned(wheel, steering, phi)
     return Roller(
-        _plain(wheel.x), _plain(wheel.y), wheel.radius, wheel.mass, wheel.spin, wheel.turn, c, s, d, dd
+        _plain(wheel.x),
+        _plain(wheel.y),
+        wheel.radius,
+        wheel.mass,
+        wheel.spin,
+        wheel.turn,
+        c,
+        s,
+        d,
+        dd,
     )
 
 
-def columns(guidance: Guidance, steering: Steering | None, phi: Scalar) -> tuple[list[Vec3], list[Vec3]]:
+def columns(
+    guidance: Guidance, steering: Steering | None, phi: Scalar
+) -> tuple[list[Vec3], list[Vec3]]:
     """(vx, vy, thd) per independent speed of the platform, and the derivatives in phi. Both start with vx = v."""
     rows = [roller(wheel, steering, phi) for wheel in guidance.rows]
     n = [row.skid for row in rows]
@@ -146,7 +159,9 @@ def follows(wheel: Wheel, steering: Steering | None) -> bool:
     )
 
 
-def _rows(guides: Sequence[Wheel], steering: Steering | None, phi: float, size: float) -> np.ndarray:
+def _rows(
+    guides: Sequence[Wheel], steering: Steering | None, phi: float, size: float
+) -> np.ndarray:
     """(k, 3): one row of (1) a wheel, turning measured at the platform's size."""
     table = [tuple(roller(w, steering, phi).skid) for w in guides]
     return np.array(table, dtype=float) / [1.0, 1.0, size]
@@ -187,7 +202,9 @@ def _compatible(
         )
 
 
-def _odd_ones(guides: Sequence[Wheel], steering: Steering | None, phi: float, size: float) -> list[Wheel]:
+def _odd_ones(
+    guides: Sequence[Wheel], steering: Steering | None, phi: float, size: float
+) -> list[Wheel]:
     """The wheels whose removal alone would let the others roll; all of them if there is none."""
     found = []
     for k, wheel in enumerate(guides):
@@ -230,7 +247,9 @@ def _basis(
 def _forward(guidance: Guidance, steering: Steering | None) -> None:
     """Refuse wheels that do not let the platform move along x at phi = 0, for then v is no speed of it."""
     with np.errstate(all="ignore"):
-        found = [np.array([float(x) for x in column]) for column in _columns_at_zero(guidance, steering)]
+        found = [
+            np.array([float(x) for x in column]) for column in _columns_at_zero(guidance, steering)
+        ]
     if not all(np.isfinite(column).all() and np.abs(column).max() < SINGULAR for column in found):
         raise ModelError(
             "at phi = 0 the wheels do not let the platform move along its x axis, and v is its forward speed; "

@@ -25,10 +25,14 @@ class Contact:
 
     forces: np.ndarray  # (..., w, 3): rolling, axle, up
     determinate: np.ndarray  # (w, 3): whether statics alone gives that component
-    axle_sums: dict[tuple[str, ...], np.ndarray]  # wheels on one axle -> sum of their axle forces, determinate
+    axle_sums: dict[
+        tuple[str, ...], np.ndarray
+    ]  # wheels on one axle -> sum of their axle forces, determinate
     friction_needed: np.ndarray  # (..., w)
     tipover: Tipover
-    formal: np.ndarray  # (...): a wheel has lifted, so that the motion is that of a robot held to the ground
+    formal: (
+        np.ndarray
+    )  # (...): a wheel has lifted, so that the motion is that of a robot held to the ground
     status: str
 
     def margin(self, friction: Array) -> np.ndarray:
@@ -53,7 +57,7 @@ def contact_of(robot: MobileManipulator, q: Array, found: Sequence[np.ndarray]) 
         sums,
         friction_needed(forces),
         tipover,
-        formal,
+        np.asarray(formal),
         _status(robot, determinate, tipover, np.asarray(formal)),
     )
 
@@ -63,7 +67,9 @@ def _status(
 ) -> str:
     words = ["formal: a wheel has lifted, " + tipover.status if formal.any() else tipover.status]
     open_parts = [
-        word for word, known in (("axle", determinate[:, 1]), ("vertical", determinate[:, 2])) if not known.all()
+        word
+        for word, known in (("axle", determinate[:, 1]), ("vertical", determinate[:, 2]))
+        if not known.all()
     ]
     if open_parts:
         words.append(f"{' and '.join(open_parts)} forces are indeterminate: minimum-norm split")
@@ -72,9 +78,7 @@ def _status(
 
 def _rows(robot: MobileManipulator, phi: float = _GENERIC) -> np.ndarray:
     """(k, 3): rows (1) of the wheels that guide."""
-    found = [
-        tuple(roller(w, robot.platform.steering, phi).skid) for w in robot.wheels if w.guides
-    ]
+    found = [tuple(roller(w, robot.platform.steering, phi).skid) for w in robot.wheels if w.guides]
     return np.array(found, dtype=float)
 
 
@@ -107,4 +111,6 @@ def axles(robot: MobileManipulator) -> list[tuple[int, ...]]:
     merged = np.array([rows[g[0]] for g in groups])
     if np.linalg.matrix_rank(merged, tol=_SMALL) < len(groups):
         return []  # not even the sums are determinate
-    return [tuple(rolling[k] for k in g) for g in groups if len(g) > 1 and not known[rolling[g[0]], 1]]
+    return [
+        tuple(rolling[k] for k in g) for g in groups if len(g) > 1 and not known[rolling[g[0]], 1]
+    ]

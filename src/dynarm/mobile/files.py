@@ -1,10 +1,10 @@
 """Mobile manipulators by name or path: the built-in catalogue, TOML in and out.
 
-    name = "..."        source = "where the numbers come from"        gravity = 9.81
-    [platform]          mass, inertia (diagonal or 3x3), height, steering = { x, y, axle }
-    [[wheels]]          name, x, y, radius, mass, kind, angle, ratio, spin, turn, driven, rolling, swivel
-    [base]              mass, com, inertia, mount (4x4, or position = [x, y, z] with yaw)
-    arm = "puma560"     a built-in arm or a path, or a table [arm] as in an arm's own TOML file
+name = "..."        source = "where the numbers come from"        gravity = 9.81
+[platform]          mass, inertia (diagonal or 3x3), height, steering = { x, y, axle }
+[[wheels]]          name, x, y, radius, mass, kind, angle, ratio, spin, turn, driven, rolling, swivel
+[base]              mass, com, inertia, mount (4x4, or position = [x, y, z] with yaw)
+arm = "puma560"     a built-in arm or a path, or a table [arm] as in an arm's own TOML file
 """
 
 from __future__ import annotations
@@ -33,13 +33,21 @@ _TOP = ("name", "source", "gravity", "friction", "platform", "wheels", "base", "
 def catalogue() -> tuple[str, ...]:
     """The names of the built-in mobile manipulators."""
     folder = resources.files(__package__) / "catalogue"
-    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+    return tuple(
+        sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
+    )
 
 
 def load(robot: str | os.PathLike[str], friction: bool | None = None) -> MobileManipulator:
     """The mobile manipulator behind a built-in name or a path to a .toml file; friction overrides the file's."""
-    if isinstance(robot, bytes) or not isinstance(robot, (str, os.PathLike)) or not str(robot).strip():
-        raise KindError(f"robot is {robot!r}; give a built-in name (dynarm.mobile.catalogue()) or a path")
+    if (
+        isinstance(robot, bytes)
+        or not isinstance(robot, (str, os.PathLike))
+        or not str(robot).strip()
+    ):
+        raise KindError(
+            f"robot is {robot!r}; give a built-in name (dynarm.mobile.catalogue()) or a path"
+        )
     path = Path(robot)
     if path.suffix.lower() == ".toml":
         try:
@@ -60,7 +68,9 @@ def load(robot: str | os.PathLike[str], friction: bool | None = None) -> MobileM
 
 def _read(content: bytes, source: str, friction: bool | None, folder: Path) -> MobileManipulator:
     if len(content) > MAX_BYTES:
-        raise FormatError(f"{source} has {len(content)} bytes; a robot's file has at most {MAX_BYTES}")
+        raise FormatError(
+            f"{source} has {len(content)} bytes; a robot's file has at most {MAX_BYTES}"
+        )
     try:
         table = tomllib.loads(content.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -86,7 +96,9 @@ def _robot(table: Mapping[str, Any], friction: bool | None, folder: Path) -> Mob
     given = _known(table, _TOP, "the file")
     for key in ("platform", "wheels", "arm"):
         if key not in given:
-            raise FormatError(f"there is no {key}; a mobile manipulator has platform, wheels, base and arm")
+            raise FormatError(
+                f"there is no {key}; a mobile manipulator has platform, wheels, base and arm"
+            )
     if not isinstance(given["wheels"], list):
         raise FormatError("wheels is not a list; write one [[wheels]] table a wheel")
     wheels = tuple(_wheel(row, f"wheel {j}") for j, row in enumerate(given["wheels"]))
@@ -105,11 +117,17 @@ def _platform(table: Any) -> Platform:
     given = _known(table, [f.name for f in fields(Platform)], "platform")
     for key in ("mass", "inertia", "height"):
         if key not in given:
-            raise FormatError(f"platform has no {key}; give mass [kg], inertia [kg m^2] and height [m]")
+            raise FormatError(
+                f"platform has no {key}; give mass [kg], inertia [kg m^2] and height [m]"
+            )
     if "steering" in given:
-        steering = _known(given["steering"], [f.name for f in fields(Steering)], "platform steering")
+        steering = _known(
+            given["steering"], [f.name for f in fields(Steering)], "platform steering"
+        )
         if "x" not in steering:
-            raise FormatError("platform steering has no x; give the reference wheel's place x, y and axle")
+            raise FormatError(
+                "platform steering has no x; give the reference wheel's place x, y and axle"
+            )
         given["steering"] = Steering(**steering)
     return Platform(**given)
 
@@ -121,7 +139,9 @@ def _wheel(row: Any, where: str) -> Wheel:
             raise FormatError(f"{where} has no {key}; give x, y and radius [m]")
     for key in ("rolling", "swivel"):
         if key in given:
-            given[key] = Friction(**_known(given[key], [f.name for f in fields(Friction)], f"{where}: {key}"))
+            given[key] = Friction(
+                **_known(given[key], [f.name for f in fields(Friction)], f"{where}: {key}")
+            )
     return Wheel(**given)
 
 
@@ -191,7 +211,11 @@ def _value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         plain = value.replace("\\", "\\\\").replace('"', '\\"')
-        return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in plain) + '"'
+        return (
+            '"'
+            + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in plain)
+            + '"'
+        )
     if isinstance(value, (Friction, Steering)):
         return "{ " + ", ".join(_lines(value)) + " }"
     if isinstance(value, (tuple, list)):

@@ -24,7 +24,16 @@ from ..drive import friction_force
 from ..factorisation import factorise
 from ..graph import Graph, Port
 from ..papers.kane_platform_tanner2001 import inertial_speeds, rolling_speeds
-from ..papers.kane_tanner2001 import Load, Machine, Motion, equations, ground, interaction, motion, reduced
+from ..papers.kane_tanner2001 import (
+    Load,
+    Machine,
+    Motion,
+    equations,
+    ground,
+    interaction,
+    motion,
+    reduced,
+)
 from ..robot.arm import Arm
 from ..robot.chain import Chain, chain_of, pose
 from ..trace import trace_function
@@ -98,7 +107,9 @@ class Formulas:
         p = self.guidance.moving
         u4 = z[p] if self.guidance.steered else 0
         carriage = rolling_speeds(cols, slopes, z[:p], u4, self.gravity)
-        found = motion(machine, carriage, pose(self.chain, joints), z[self.n - self.m :], virtual=virtual)
+        found = motion(
+            machine, carriage, pose(self.chain, joints), z[self.n - self.m :], virtual=virtual
+        )
         return machine, found, self._skew(cols)
 
     def _skew(self, cols: Sequence[Vec3]) -> list[Scalar]:
@@ -247,7 +258,9 @@ class Formulas:
         zd = self._accelerations(M, F, B, tau, locked)
         drive = [tau[j] for j in self.rolling]
         if self.friction:
-            drive = [sub(t, r) for t, r in zip(drive, self._wheel_friction(machine, at), strict=False)]
+            drive = [
+                sub(t, r) for t, r in zip(drive, self._wheel_friction(machine, at), strict=False)
+            ]
         wrench, ground_load, forces = self._ground(machine, at, zd, drive, push)
         return (M, F, B, zd, wrench, forces, ground_load, *([skew] if skew else []))
 
@@ -335,7 +348,10 @@ def ports(f: Formulas, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         "kane_equations": ((q, Port("u", (k,))), MFB7),
         "control": ((q, z, tau, load), MFB + forces + skew),
         "derivative": ((q, z, tau, load), (Port("qd", (f.coordinates,)), zd, *skew)),
-        "prescribed": ((q, z, zd, load), (Port("needed", (n,)), ground_port, Port("push", (w,)), *skew)),
+        "prescribed": (
+            (q, z, zd, load),
+            (Port("needed", (n,)), ground_port, Port("push", (w,)), *skew),
+        ),
         "energy": ((q, z), (Port("kinetic", ()), Port("potential", ()))),
     }
     return table[name.partition(":")[0]]

@@ -7,13 +7,15 @@ unknowns of one small cone program a sample, whose largest s^2 is exact: the fea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError, KindError
 from .admissibility import coefficients, self_stresses
+from .cones import Affine, maximise
 from .constraints import roller
 
 if TYPE_CHECKING:
@@ -37,10 +39,13 @@ class Motion:
 class SafeSpeed:
     """The largest time scaling of a motion, and what limits it."""
 
-    scale: float  # 1: as given; 2: twice as fast; infinite if nothing limits it, 0 if even rest is impossible
+    scale: (
+        float  # 1: as given; 2: twice as fast; infinite if nothing limits it, 0 if no speed will do
+    )
     limits: np.ndarray  # (N,): the same for each sample alone
-    sample: int  # where the smallest is
-    wheel: str | None  # which wheel slips or lifts there first
+    lowest: np.ndarray  # (N,): slowest scaling of each sample; 0 where the robot can stand still
+    sample: int  # which sample sets the scale
+    wheel: str | None  # which wheel slips or lifts there
     status: str
 
 
@@ -58,11 +63,15 @@ def motion_through(robot: MobileManipulator, t: Array, q: Array) -> Motion:
     for wheel in robot.wheels:
         if wheel.guides:
             for k in range(len(t)):
-                row = roller(wheel, robot.platform.steering, float(q[k, 3]) if g.steered else 0.0).skid
+                row = roller(
+                    wheel, robot.platform.steering, float(q[k, 3]) if g.steered else 0.0
+                ).skid
                 sideways[k] = max(sideways[k], abs(float(np.dot(tuple(row), twist[k]))))
     speed = float(np.abs(twist).max())
     h = float(np.diff(t).max())
-    allowed = _ROLLS * speed + 10 * h**3 * float(np.abs(spline(t, 3)).max())  # the spline's own error
+    allowed = _ROLLS * speed + 10 * h**3 * float(
+        np.abs(spline(t, 3)).max()
+    )  # the spline's own error
     worst = int(sideways.argmax())
     if sideways[worst] > allowed:
         raise InputError(
@@ -91,7 +100,9 @@ def _samples(robot: MobileManipulator, t: Array, q: Array) -> tuple[np.ndarray, 
     return t, q
 
 
-def safe_speed(robot: MobileManipulator, motion: Any, friction: Array, load: Array = None) -> SafeSpeed:
+def safe_speed(
+    robot: MobileManipulator, motion: Any, friction: Array, load: Array = None
+) -> SafeSpeed:
     """The largest s such that the motion, driven s times as fast, keeps every wheel in its friction cone.
 
     motion    a Motion, a Run, or (t, q) with sampled coordinates
@@ -103,30 +114,48 @@ def safe_speed(robot: MobileManipulator, motion: Any, friction: Array, load: Arr
     if isinstance(motion, (tuple, list)) and len(motion) == 2:
         motion = motion_through(robot, *motion)
     if not all(hasattr(motion, key) for key in ("t", "q", "z", "zd")):
-        raise KindError(f"motion is {type(motion).__name__}; give robot.motion(t, q), a Run, or (t, q)")
+        raise KindError(
+            f"motion is {type(motion).__name__}; give robot.motion(t, q), a Run, or (t, q)"
+        )
     eta = coefficients(friction, len(robot.wheels))
     q, z, zd = motion.q, motion.z, motion.zd
     push = np.zeros(6) if load is None else np.asarray(load, float)
     still = _demand(robot, q, 0 * z, 0 * zd, push)
     moving = tuple(a - b for a, b in zip(_demand(robot, q, z, zd, push), still, strict=True))
-    limits, wheels = [], []
-    for k in range(len(q)):
-        sample = tuple(x[k] for x in still), tuple(x[k] for x in moving)
-        limit, wheel = _limit(robot, float(q[k, 3]) if robot.guidance.steered else 0.0, *sample, eta)
-        limits.append(limit)
-        wheels.append(wheel)
-    found = np.sqrt(np.array(limits))
-    worst = int(found.argmin())
-    scale = float(found[worst])
-    return SafeSpeed(scale, found, worst, wheels[worst], _status(scale, float(motion.t[worst]), wheels[worst]))
+    found = [
+        _window(robot, float(q[k, 3]) if robot.guidance.steered else 0.0, *parts, eta)
+        for k, parts in enumerate(
+            zip(zip(*still, strict=True), zip(*moving, strict=True), strict=True)
+        )
+    ]
+    lowest, limits = np.sqrt([w.low for w in found]), np.sqrt([w.high for w in found])
+    worst = int(limits.argmin())
+    late = int(lowest.argmax())
+    possible = bool(limits[worst] >= lowest[late] and not np.isnan(limits).any())
+    scale = float(limits[worst]) if possible else 0.0
+    sample = worst if possible else late
+    wheel = found[sample].wheel
+    t = float(motion.t[sample])
+    return SafeSpeed(
+        scale, limits, lowest, sample, wheel, _status(scale, float(lowest[late]), t, wheel)
+    )
 
 
-def _status(scale: float, t: float, wheel: str | None) -> str:
+def _status(scale: float, lowest: float, t: float, wheel: str | None) -> str:
     if scale == 0:
-        return f"at t = {t:.6g} s the robot cannot even stand still: {wheel} slips or lifts"
+        return f"no speed will do: at t = {t:.6g} s {wheel} slips or lifts, at rest as well"
+    slow = f"; below {lowest:.4g} times the robot tips or slips at rest" if lowest > 0 else ""
     if np.isinf(scale):
-        return "no speed makes a wheel slip or lift"
-    return f"{scale:.4g} times as fast, limited at t = {t:.6g} s by {wheel}"
+        return "no speed makes a wheel slip or lift" + slow
+    return f"{scale:.4g} times as fast, limited at t = {t:.6g} s by {wheel}" + slow
+
+
+class _Window(NamedTuple):
+    """Smallest and largest s^2 of one sample, and the wheel that limits it."""
+
+    low: float
+    high: float
+    wheel: str | None
 
 
 def _demand(
@@ -149,48 +178,53 @@ def _demand(
     return ground, total
 
 
-def _limit(
+def _window(
     robot: MobileManipulator,
     phi: float,
     still: tuple[np.ndarray, np.ndarray],
     moving: tuple[np.ndarray, np.ndarray],
     eta: np.ndarray,
-) -> tuple[float, str | None]:
-    """Largest s^2 of one sample and the wheel that limits it."""
-    from .cones import maximise
-
+) -> _Window:
+    """The s^2 for which some distribution of the open forces keeps every wheel in its cone."""
     vertical, axle = self_stresses(robot, phi)
     a, b = vertical.shape[1], axle.shape[1]
     base, slope = (_spread(robot, phi, *part) for part in (still, moving))
     size = max(float(np.abs(base).max()), 1e-300)
     reach = max(float(np.abs(slope).max()), 1e-12 * size)
-    blocks = []
+    names, blocks = [], []
     for j, wheel in enumerate(robot.wheels):
         # unknowns: self-stresses, then s^2 measured in units of size / reach
         up = (np.concatenate([vertical[j], np.zeros(b), [slope[j, 2] / reach]]), base[j, 2] / size)
-        if not wheel.guides:
-            blocks.append([up])
-            continue
         side = (np.concatenate([np.zeros(a), axle[j], [slope[j, 1] / reach]]), base[j, 1] / size)
         roll = (np.concatenate([np.zeros(a + b), [slope[j, 0] / reach]]), base[j, 0] / size)
-        blocks.append([(eta[j] * up[0], eta[j] * up[1]), roll, side])
-        if eta[j] == 0:
-            blocks.append([up])
+        blocks.append([up])
+        if wheel.guides:
+            blocks.append([(eta[j] * up[0], eta[j] * up[1]), roll, side])
+        names += [robot.wheel_names[j]] * (2 if wheel.guides else 1)
     goal = np.zeros(a + b + 1)
     goal[-1] = 1.0
-    status, found = maximise(goal, [*blocks, [(goal, 0.0)]])
+    cone = [*blocks, [(goal, 0.0)]]
+    status, high = maximise(goal, cone)
+    if status not in ("solved", "unbounded"):
+        margins = np.minimum(eta * base[:, 2] - np.hypot(base[:, 0], base[:, 1]), base[:, 2])
+        return _Window(np.inf, np.nan, robot.wheel_names[int(np.argmin(margins))])
+    low = max(float(maximise(-goal, cone).x[-1]), 0.0)
+    low = 0.0 if low < 1e-7 else low * size / reach
     if status == "unbounded":
-        return np.inf, None
-    if status != "solved":
-        margins = eta * base[:, 2] - np.hypot(base[:, 0], base[:, 1])
-        return 0.0, robot.wheel_names[int(np.argmin(np.minimum(margins, base[:, 2])))]
-    square = max(float(found[-1]), 0.0) * size / reach
-    left = [block[0][0] @ found + block[0][1] - np.linalg.norm([r @ found + c for r, c in block[1:]]) for block in blocks]
-    names = [n for n, w, e in zip(robot.wheel_names, robot.wheels, eta, strict=True) for _ in range(1 + (w.guides and e == 0))]
-    return square, names[int(np.argmin(left))]
+        return _Window(low, np.inf, None)
+    left = [float(_left(block, high)) for block in blocks]
+    return _Window(low, max(float(high[-1]), 0.0) * size / reach, names[int(np.argmin(left))])
 
 
-def _spread(robot: MobileManipulator, phi: float, ground: np.ndarray, push: np.ndarray) -> np.ndarray:
+def _left(block: Sequence[Affine], x: np.ndarray) -> float:
+    """What a cone condition leaves at x."""
+    first, *others = (float(row @ x + constant) for row, constant in block)
+    return first - float(np.linalg.norm(others))
+
+
+def _spread(
+    robot: MobileManipulator, phi: float, ground: np.ndarray, push: np.ndarray
+) -> np.ndarray:
     """(w, 3): forces on the wheels that answer a load, the open parts with the smallest norm."""
     h = robot.platform.height
     answer = np.array([-ground[2], h * ground[1] - ground[3], -h * ground[0] - ground[4]])

@@ -42,7 +42,9 @@ def _not_negative(what: str, value: Any) -> float:
 def _inertia(what: str, value: Any) -> Tensor:
     """A symmetric 3x3 tensor, given in full or by its diagonal."""
     given = np.array(value, dtype=object)
-    table = np.diag(numbers(what, value, (3,))) if given.shape == (3,) else numbers(what, value, (3, 3))
+    table = (
+        np.diag(numbers(what, value, (3,))) if given.shape == (3,) else numbers(what, value, (3, 3))
+    )
     if np.abs(table - table.T).max() > 1e-9 * max(np.abs(table).max(), 1e-300):
         raise ModelError(f"{what} is not symmetric ({table.tolist()}); give Ixy = Iyx and so on")
     return tuple(map(tuple, table.tolist()))
@@ -85,7 +87,9 @@ class Platform:
         put(self, "inertia", _inertia("platform inertia", self.inertia))
         put(self, "height", _number("platform height", self.height, above=0.0))
         if self.steering is not None and not isinstance(self.steering, Steering):
-            raise KindError(f"platform steering is {self.steering!r}; give mobile.Steering(...) or None")
+            raise KindError(
+                f"platform steering is {self.steering!r}; give mobile.Steering(...) or None"
+            )
 
 
 @dataclass(frozen=True, slots=True)

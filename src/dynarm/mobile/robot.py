@@ -76,12 +76,14 @@ def check_regular(f: Formulas, locked: bool, name: str) -> None:
                 f"'{speed}' of robot '{name}' moves no inertia, so its acceleration is undefined; {remedy}"
             )
     if np.linalg.eigvalsh(M / np.outer(scale, scale))[0] < 1e-13:
-        raise ModelError(f"the mass matrix of robot '{name}' is singular; give its links more inertia")
+        raise ModelError(
+            f"the mass matrix of robot '{name}' is singular; give its links more inertia"
+        )
 
 
 @dataclass(frozen=True)
 class MobileManipulator:
-    """An arm on a wheeled platform. Immutable; `coordinate_names`, `speed_names`, `input_names` say what q, z, tau hold.
+    """An arm on a wheeled platform, immutable. `coordinate_names`, `speed_names`, `input_names` say what q, z, tau hold.
 
     gravity: acceleration [m/s^2], downwards; the arm's own gravity is not used. friction=True: friction of wheels and
     joints and the joints' armature take part.
@@ -112,7 +114,9 @@ class MobileManipulator:
         try:
             gravity = float(self.gravity)
         except (TypeError, ValueError):
-            raise KindError(f"gravity is {self.gravity!r}; give one number, m/s^2 downwards") from None
+            raise KindError(
+                f"gravity is {self.gravity!r}; give one number, m/s^2 downwards"
+            ) from None
         if not (np.isfinite(gravity) and gravity >= 0):
             raise InputError(f"gravity is {gravity}; give its size downwards, for example 9.81")
         put(self, "gravity", gravity)
@@ -177,7 +181,9 @@ class MobileManipulator:
     @property
     def input_names(self) -> tuple[str, ...]:
         """What tau holds."""
-        drive, steer = (tuple(f"{word} {w}" for w in self.wheel_names) for word in ("drive", "steer"))
+        drive, steer = (
+            tuple(f"{word} {w}" for w in self.wheel_names) for word in ("drive", "steer")
+        )
         return (*drive, *steer, *self.arm.joint_names)
 
     def count(self, name: str = "equations") -> Count:
@@ -216,7 +222,9 @@ class MobileManipulator:
             "there, so v does not describe its motion; steer less"
         )
 
-    def _explain(self, given: tuple[Port, ...], args: tuple[Array, ...], why: Exception) -> Exception:
+    def _explain(
+        self, given: tuple[Port, ...], args: tuple[Array, ...], why: Exception
+    ) -> Exception:
         """What was wrong with the arguments that NumPy refused."""
         words = {
             "q": ("coordinates", "coordinate_names", self.coordinate_names),
@@ -358,7 +366,9 @@ class MobileManipulator:
 
         return admissibility(self, q, z, tau, friction, load, locked)
 
-    def simulate(self, q0: Array, z0: Array, t_end: float, torque: Any = None, **options: Any) -> Any:
+    def simulate(
+        self, q0: Array, z0: Array, t_end: float, torque: Any = None, **options: Any
+    ) -> Any:
         """The motion from (q0, z0) until t_end; see `simulate.simulate` for the options."""
         from .simulate import simulate
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,9 @@ def simulate(
     loads = _signal("load", load, 6)
     eta = None if friction is None else coefficients(friction, len(robot.wheels))
     if project and (torque is not None or load is not None or robot.friction):
-        raise InputError("project keeps the energy of free motion; leave torque, load and friction out")
+        raise InputError(
+            "project keeps the energy of free motion; leave torque, load and friction out"
+        )
     key = robot._locked("derivative", z0, locked)
     rate, n = robot.functions[key], len(q0)
     watch = robot.functions[robot._locked("control", z0, locked)]
@@ -136,7 +139,7 @@ def simulate(
     events = _watchers(robot, margins, eta is not None, stop)
     y = np.concatenate([q0, z0])
     energy = float(robot.kinetic_energy(q0, z0) + robot.potential_energy(q0))
-    pieces = zip(grid[:-1], grid[1:], strict=True) if project else [(0.0, t_end)]
+    pieces = itertools.pairwise(grid) if project else [(0.0, t_end)]
     times, states, found_events, ended = [np.zeros(1)], [y[None]], [], ""
     for start, end in pieces:
         wanted = np.array([start, end]) if project else grid
@@ -165,17 +168,30 @@ def simulate(
         if project:
             y[n:] *= _rescaled(robot, y, n, energy)
             states[-1][-1] = y
-    return _run(robot, np.concatenate(times), np.concatenate(states), inputs, loads, locked, found_events, ended)
+    return _run(
+        robot,
+        np.concatenate(times),
+        np.concatenate(states),
+        inputs,
+        loads,
+        locked,
+        found_events,
+        ended,
+    )
 
 
-def _start(robot: MobileManipulator, q0: Array, z0: Array, t_end: float) -> tuple[np.ndarray, np.ndarray, float]:
+def _start(
+    robot: MobileManipulator, q0: Array, z0: Array, t_end: float
+) -> tuple[np.ndarray, np.ndarray, float]:
     try:
         q, z, end = np.asarray(q0, float), np.asarray(z0, float), float(t_end)
     except (TypeError, ValueError):
         raise KindError("q0, z0 and t_end must be real numbers") from None
     for what, x, names in (("q0", q, robot.coordinate_names), ("z0", z, robot.speed_names)):
         if x.shape != (len(names),):
-            raise InputError(f"{what} has shape {x.shape}; give {len(names)} numbers: {', '.join(names)}")
+            raise InputError(
+                f"{what} has shape {x.shape}; give {len(names)} numbers: {', '.join(names)}"
+            )
         if not np.isfinite(x).all():
             raise InputError(f"{what} holds NaN or infinity; give finite numbers")
     if not (np.isfinite(end) and end > 0):
@@ -190,7 +206,9 @@ def _signal(what: str, given: Any, size: int) -> Callable[..., np.ndarray]:
     try:
         value = np.zeros(size) if given is None else np.asarray(given, float)
     except (TypeError, ValueError):
-        raise KindError(f"{what} is {given!r}; give {size} numbers or a function f(t, q, z)") from None
+        raise KindError(
+            f"{what} is {given!r}; give {size} numbers or a function f(t, q, z)"
+        ) from None
     if value.shape != (size,):
         raise InputError(f"{what} has shape {value.shape}; give {size} numbers")
     return lambda t, q, z: value
@@ -237,7 +255,12 @@ def _events(
 
 
 def _slope(
-    robot: MobileManipulator, margins: Callable[..., np.ndarray], t: float, y: np.ndarray, k: int, h: float
+    robot: MobileManipulator,
+    margins: Callable[..., np.ndarray],
+    t: float,
+    y: np.ndarray,
+    k: int,
+    h: float,
 ) -> float:
     """Rate of a margin along the motion, by a difference."""
     n = len(robot.coordinate_names)

@@ -27,7 +27,9 @@ class Support:
     """Where the wheels stand: contact points, the polygon they span, and how weight is shared out."""
 
     points: np.ndarray  # (w, 3) contact points in {v}
-    corners: tuple[int, ...]  # wheels at the polygon's corners, counter-clockwise, the lowest index first
+    corners: tuple[
+        int, ...
+    ]  # wheels at the polygon's corners, counter-clockwise, the lowest index first
     share: (
         np.ndarray
     )  # (w, 3): normals per (force up, moment about x, moment about y) on the ground below {v}
@@ -56,7 +58,9 @@ def support_of(wheels: Sequence[Wheel], height: float) -> Support:
         raise ModelError(
             "the wheels stand in one line, so there is no support polygon; move one of them aside"
         )
-    levers = np.stack([np.ones(len(wheels)), xy[:, 1], -xy[:, 0]])  # force up, moments about x and y
+    levers = np.stack(
+        [np.ones(len(wheels)), xy[:, 1], -xy[:, 0]]
+    )  # force up, moments about x and y
     points = np.column_stack([xy, np.full(len(wheels), -height)])
     share = np.linalg.pinv(levers) if len(wheels) > 3 else np.linalg.inv(levers)
     return Support(points, _hull(xy), share)
@@ -91,7 +95,10 @@ def normal_forces(support: Support, ground: Ground) -> list[Scalar]:
     h = float(-support.points[0, 2])
     R, n = ground.force, ground.moment
     answer = (-R.z, add(mul(h, R.y), -n.x), add(mul(-h, R.x), -n.y))
-    return [total(*(mul(float(k), a) for k, a in zip(row, answer, strict=True))) for row in support.share]
+    return [
+        total(*(mul(float(k), a) for k, a in zip(row, answer, strict=True)))
+        for row in support.share
+    ]
 
 
 def axle_forces(wheels: Sequence[Roller], twists: Sequence[Vec3], ground: Ground) -> list[Scalar]:

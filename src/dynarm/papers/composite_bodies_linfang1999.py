@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, add, mul, square_skew, sub
-from ..robot.chain import Chain, Step
+from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, add, mul, square_skew
+from ..robot.chain import Chain, Step, difference
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +70,7 @@ def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:
             moved = Vec3(c.x, c.y, l.z)
             X = (
                 V
-                + Sym3(sub(U.xx, U.yy), U.xy, 0, U.xz, U.yz, U.zz)
+                + Sym3(difference(U.xx, U.yy), U.xy, 0, U.xz, U.yz, U.zz)
                 + pair(Vec3(0, 0, step.d), moved)
             )
             l = step.fall(moved)  # (24)

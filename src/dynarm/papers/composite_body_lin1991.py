@@ -41,7 +41,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..algebra import SYM_ZERO, ZERO, Mat3, Scalar, Sym3, Vec3, Z, add, is_zero, mul, square_skew, sub, total
+from ..algebra import (
+    SYM_ZERO,
+    ZERO,
+    Mat3,
+    Scalar,
+    Sym3,
+    Vec3,
+    Z,
+    add,
+    is_zero,
+    mul,
+    square_skew,
+    sub,
+    total,
+)
 from ..robot.chain import Body, Chain, Step, slid
 
 Rows = list[list[Scalar]]
@@ -93,19 +107,8 @@ def bias(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> list[Scalar]
 
 def coriolis_tensor(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> list[Rows]:
     """D_mkj [kg m^2, kg m or kg]: velocity forces are sum D_mkj qd_k qd_j."""
-    n = arm.n
     arm, pose, _ = slid(arm, pose)
-    seen, bodies = composites(arm, pose, origin)
-    D: list[Rows] = [[[0] * n for _ in range(n)] for _ in range(n)]  # (33)
-    for j, body in enumerate(bodies):
-        for m in range(j):
-            d = bias_direction(seen[j][m], body)
-            for k in range(j + 1):
-                if seen[j][k].revolute:
-                    D[m][k][j] = D[m][j][k] = seen[j][k].u.dot(d)  # (45), (32)
-                    if k <= m:
-                        D[j][k][m] = D[j][m][k] = -D[m][k][j]  # (34)
-    return D
+    return bias_coefficients(*composites(arm, pose, origin))
 
 
 def inertia(seen: Sight, bodies: Sequence[Composite]) -> Rows:
@@ -129,6 +132,21 @@ def bias_vector(
             b[m] = add(b[m], _along(turning[j][j], d))  # (54)
             b[j] = sub(b[j], _along(turning[j][m], d))  # (54)
     return b
+
+
+def bias_coefficients(seen: Sight, bodies: Sequence[Composite]) -> list[Rows]:
+    """D_mkj from the same."""
+    n = len(bodies)
+    D: list[Rows] = [[[0] * n for _ in range(n)] for _ in range(n)]  # (33)
+    for j, body in enumerate(bodies):
+        for m in range(j):
+            d = bias_direction(seen[j][m], body)
+            for k in range(j + 1):
+                if seen[j][k].revolute:
+                    D[m][k][j] = D[m][j][k] = seen[j][k].u.dot(d)  # (45), (32)
+                    if k <= m:
+                        D[j][k][m] = D[j][m][k] = -D[m][k][j]  # (34)
+    return D
 
 
 def entry(axis: Axis, body: Composite) -> Scalar:
@@ -167,7 +185,9 @@ def axes(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> tuple[Sight, 
             s = origin if j == first else outward(step, s)  # (25)
         inner = seen[-1] if seen else []
         own = Axis(joint.revolute, Z, Z.cross(s) if joint.revolute else ZERO)  # (15)
-        seen.append([*(Axis(x.revolute, step.rise(x.u), step.rise(x.s)) for x in inner), own])  # (24), (27)
+        seen.append(
+            [*(Axis(x.revolute, step.rise(x.u), step.rise(x.s)) for x in inner), own]
+        )  # (24), (27)
         ways.append(s)
     return seen, ways
 
@@ -231,9 +251,14 @@ def _link(body: Body, s: Vec3) -> tuple[Vec3, Sym3]:
     c, h, inertia = about_centre(body)
     p = s + c  # (26)
     mp = p * body.m + h
-    half = mul(0.5, inertia.trace)
     spread = mp.outer(p).symmetric() + p.outer(h).symmetric()
-    return mp, inertia - Sym3(half, 0, half, 0, 0, half) - spread  # (30)
+    return mp, half_trace_less(inertia) - spread  # (30)
+
+
+def half_trace_less(inertia: Sym3) -> Sym3:
+    """I~ = I - 1/2 tr(I) E."""
+    half = mul(0.5, inertia.trace)
+    return inertia - Sym3(half, 0, half, 0, 0, half)  # (19)
 
 
 def _gyration(J: Sym3, sh: Vec3, p: Vec3) -> Mat3:
@@ -263,7 +288,9 @@ def _gravity(
     eta = []
     for j, (step, body) in enumerate(zip(pose, bodies, strict=True)):
         g, size = (seen[j][0].u, arm.gravity.z) if along_first else (step.rise(g), 1)
-        eta.append(-mul(size, body.e.dot(g)) if body.revolute else -mul(mul(body.m, size), g.z))  # (67)
+        eta.append(
+            -mul(size, body.e.dot(g)) if body.revolute else -mul(mul(body.m, size), g.z)
+        )  # (67)
     return eta
 
 

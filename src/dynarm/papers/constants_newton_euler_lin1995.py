@@ -1,25 +1,24 @@
 """Inverse dynamics by the recursive Newton-Euler method in the inertia constants of composite bodies.
 
 [lin1995]  S.-K. Lin, Minimal linear combinations of the inertia parameters of a manipulator, IEEE Trans. Robotics
-           and Automation 11 (1995) 360-373, section III-A: (8)-(14), (38)-(43) for the constants, (57)-(75).
+           and Automation 11 (1995) 360-373, section III-A: (10)-(14) and (38)-(43) for the constants, (57)-(75).
 Frames     Quantities of link i are written in frame i; z lies on joint i. `rise` maps frame i-1 to frame i, `fall`
            maps back; s = b x + d z is the displacement from origin i-1 to origin i: b x across, d z along joint i.
 Differs    Gravity enters as a base acceleration (76), so that (65) has a where it prints a - g. The external wrench
            (f_E, t_E) acts on the last link, in frame n, the moment about its origin. Origins are first moved along
            parallel axes and the last one (`slid`), so that fewer d differ from zero.
-           (12) needs diag(U_22, U_22, U_33), of whose last entry the scan shows both versions; R diag(u, u, v) R' is
-           v E + (v - u) [z x][z x], with z the axis of joint i+1 in frame i. (62) lacks a plus sign, (70) has it.
-           In (43) the value of the next rotational joint outwards is meant: (U* - U)_22 of joint m_i, 0 for the
-           outermost. (30) lets the part of s along the axis be added after the rotation in (62) and (71) for
-           rotational joints too; where only parallel joints came before and b is not zero, s in (70) is cheaper.
+           (62) lacks a plus sign, (70) has it. U of (12) and G of (39)-(43) serve only for U* = U + R G R', which obeys
+           (12) with diag(U*_22, U*_22, 0) in place of diag(U_22, U_22, U_33), and (14) as it stands: U* is carried, so
+           that nothing is added that is subtracted again. R diag(u, u, 0) R' = u (E - z z'), z the axis of joint i+1.
+           (30) lets the part of s along the axis be added after the rotation in (62) and (71) for rotational joints too;
+           where only parallel joints came before and b is not zero, s in (70) is cheaper.
            m^ d z x a* of (73) is added to mu in (74), which is multiplied by d z in any case.
 
     (10) k_i = m c + m^ s + z k_z (joint i+1 rotational), m c + m^ b + R k (translational)
-    (12) U_i = J - m^ [s x][s x] + R diag(U_22, U_22, U_33) R' - [s x][z k_z x] - [z k_z x][s x]      rotational
-    (14) U_i = J + R U R' - m^ [b x][b x] - [b x][R k x] - [R k x][b x]                               translational
+    (12) U*_i = J - m^ [s x][s x] + U*_22 (E - z z') - [s x][z k_z x] - [z k_z x][s x]               rotational
+    (14) U*_i = J + R U* R' - m^ [b x][b x] - [b x][R k x] - [R k x][b x]                            translational
     (30) Omega_i [0, 0, d] = Omega_{i-1} [0, 0, d]
     (38) D_i = U* - diag(U*_22, U*_22, 0) + the sum of d_k W_k over the translational joints k next to i, as in (91)
-    (39) U*  = U + R G R'               (40) G = diag(g, g, -U_33) of the next rotational joint, g = (U* - U)_22
     (57) w_i = R w_{i-1} + z qd         (58) wd_i = R wd_{i-1} + z qdd + R w_{i-1} x z qd         rotational joints
     (59) Omega_i = [wd x] + [w x][w x]  (60) Psi(wd, w) psi(D) = D wd + w x D w
     (61) h_i = z qdd + 2 w x z qd                                                                 translational joints
@@ -39,7 +38,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..algebra import (
-    SYM_ZERO,
     ZERO,
     Mat3,
     Scalar,
@@ -54,7 +52,7 @@ from ..algebra import (
     sub,
     total,
 )
-from ..robot.chain import Body, Chain, Step, slid
+from ..robot.chain import Body, Chain, Step, difference, slid
 from .composite_bodies_linfang1999 import pair
 
 Wrench = tuple[Vec3, Vec3]
@@ -159,21 +157,21 @@ def psi(wd: Vec3, w: Vec3, D: Sym3) -> Vec3:
     return Vec3(
         total(
             mul(wd.x, D.xx),
-            mul(yz, sub(D.zz, D.yy)),
+            mul(yz, difference(D.zz, D.yy)),
             mul(sub(wd.y, xz), D.xy),
             mul(add(wd.z, xy), D.xz),
             mul(sub(yy, zz), D.yz),
         ),
         total(
             mul(wd.y, D.yy),
-            mul(xz, sub(D.xx, D.zz)),
+            mul(xz, difference(D.xx, D.zz)),
             mul(add(wd.x, yz), D.xy),
             mul(sub(zz, xx), D.xz),
             mul(sub(wd.z, xy), D.yz),
         ),
         total(
             mul(wd.z, D.zz),
-            mul(xy, sub(D.yy, D.xx)),
+            mul(xy, difference(D.yy, D.xx)),
             mul(sub(xx, yy), D.xy),
             mul(sub(wd.x, yz), D.xz),
             mul(add(wd.y, xz), D.yz),
@@ -184,13 +182,12 @@ def psi(wd: Vec3, w: Vec3, D: Sym3) -> Vec3:
 def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[Constants]:
     """m^, k and D of the composite bodies 1 to n. D alone may vary, with the translational joints next to i."""
     tip = arm.joints[-1]
-    m, k, U, more = tip.m, tip.h, tip.J, SYM_ZERO  # more: U* - U
+    m, k, U = tip.m, tip.h, tip.J  # U is U* of the paper
     sliding: list[tuple[Scalar, Sym3]] = []  # d_k and W_k in frame i
     found = []
     for i in range(arm.n - 1, -1, -1):
         joint, step = arm.joints[i], pose[i]
-        whole = U + more  # (39)
-        D = whole - Sym3(whole.yy, 0, whole.yy, 0, 0, 0)
+        D = U - Sym3(U.yy, 0, U.yy, 0, 0, 0)
         for d, W in sliding:
             D = D + W * d  # (38)
         found.append(Constants(m, k, D))
@@ -198,25 +195,17 @@ def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[Constants]:
             own = Sym3(mul(2, k.z), 0, mul(2, k.z), -k.x, -k.y, 0)  # (92)
             sliding = [] if joint.revolute else [*sliding, (step.d, own)]
             sliding = [(d, step.fall_sym(W)) for d, W in sliding]
-            m, k, U, more = _inner(arm.joints[i - 1], joint.revolute, step, m, k, U, more)
+            m, k, U = _inner(arm.joints[i - 1], joint.revolute, step, m, k, U)
     return found[::-1]
 
 
 def _inner(
-    link: Body, revolute: bool, step: Step, m: Scalar, k: Vec3, U: Sym3, more: Sym3
-) -> tuple[Scalar, Vec3, Sym3, Sym3]:
-    """m^, k, U and U* - U of composite body i, given those of i+1 and the kind of joint i+1."""
+    link: Body, revolute: bool, step: Step, m: Scalar, k: Vec3, U: Sym3
+) -> tuple[Scalar, Vec3, Sym3]:
+    """m^, k and U* of composite body i, given those of i+1 and the kind of joint i+1."""
     if revolute:
-        z, s, turned = step.z, step.s, step.z * k.z
-        U_new = link.J - square_skew(s) * m + _spun(U.yy, U.zz, z) + pair(s, turned)  # (12)
-        more = _spun(more.yy, -U.zz, z)  # (40)
+        s, turned, tensor = step.s, step.z * k.z, square_skew(step.z) * -U.yy  # (12)
     else:
-        s, turned = X * step.a, step.fall(k)
-        U_new = link.J + step.fall_sym(U) - square_skew(s) * m + pair(s, turned)  # (14)
-        more = step.fall_sym(more)  # (39)
-    return add(link.m, m), link.h + s * m + turned, U_new, more  # (10)
-
-
-def _spun(u: Scalar, v: Scalar, z: Vec3) -> Sym3:
-    """R diag(u, u, v) R', where z is the third column of R."""
-    return square_skew(z) * sub(v, u) + Sym3(v, 0, v, 0, 0, v)
+        s, turned, tensor = X * step.a, step.fall(k), step.fall_sym(U)  # (14)
+    tensor = link.J + tensor - square_skew(s) * m + pair(s, turned)
+    return add(link.m, m), link.h + s * m + turned, tensor  # (10)

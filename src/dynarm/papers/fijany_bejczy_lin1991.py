@@ -20,14 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..algebra import IDENTITY, Mat3, Scalar, Vec3, Z, add
-from ..robot.chain import Chain, Step
+from ..algebra import IDENTITY, Mat3, Scalar, Vec3, Z, add, is_zero
+from ..robot.chain import Chain, Step, slid
 from .renaud_lin1991 import Composite, composites
 
 
 def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     """Inertia matrix [kg m^2, kg m or kg]."""
     n = arm.n
+    arm, pose, _ = slid(arm, pose)
     bodies = composites(arm, pose)
     H: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for j, (joint, body) in enumerate(zip(arm.joints, bodies, strict=True)):
@@ -37,7 +38,9 @@ def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     turns, u, s = common_frame(pose)
     lever = pose[1].rise(Z.cross(pose[1].s))  # u_1 x s_2
     for j in range(1, n):
-        f, t = (turns[j] @ x if j > 1 else x for x in _effect(arm.joints[j].revolute, bodies[j]))  # (A14)
+        f, t = (
+            turns[j] @ x if j > 1 else x for x in _effect(arm.joints[j].revolute, bodies[j])
+        )  # (A14)
         for m in range(j - 1, 0, -1):
             t = t + s[m + 1].cross(f)  # (A15)
             H[m][j] = H[j][m] = u[m].dot(t if arm.joints[m].revolute else f)  # (A13)
@@ -59,7 +62,10 @@ def common_frame(pose: Sequence[Step]) -> tuple[list[Mat3], list[Vec3], list[Vec
     for j in range(2, len(pose)):
         step, R = pose[j], turns[-1]
         x, y = step.rise(R.r1), step.rise(R.r2)
-        R_j = Mat3(x, y, x.cross(y))
+        oblique = not any(is_zero(k) for k in (step.turns[0].c, step.turns[0].s))
+        R_j = Mat3(
+            x, y, x.cross(y) if oblique and j > 2 else step.rise(R.r3)
+        )  # whichever is cheaper
         u_j = Vec3(R_j.r1.z, R_j.r2.z, R_j.r3.z)
         turns.append(R_j)
         u.append(u_j)

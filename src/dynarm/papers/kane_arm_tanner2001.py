@@ -88,7 +88,11 @@ def base_motion(carriage: Carriage, mount: Mount, virtual: bool) -> LinkMotion:
 
 
 def link_motions(
-    links: Sequence[Link], pose: Sequence[Step], rates: Sequence[Scalar], mount: Mount, base: LinkMotion
+    links: Sequence[Link],
+    pose: Sequence[Step],
+    rates: Sequence[Scalar],
+    mount: Mount,
+    base: LinkMotion,
 ) -> list[LinkMotion]:
     """The motion of every link from the motion of the base and the joint speeds."""
     found = []
@@ -120,7 +124,9 @@ def _next(p: LinkMotion, link: Link, step: Step, u: Scalar, r: Vec3) -> LinkMoti
     v = v + w.cross(c)  # (B+)
     Y = Y + G.cross(c)  # (Y2)
     M = tuple(rise(a) for a in p.M)  # (Mi), (N2)
-    N = tuple(rise(n + a.cross(r)) + b.cross(c) for n, a, b in zip(p.N, p.M, M, strict=True))  # (N1)
+    N = tuple(
+        rise(n + a.cross(r)) + b.cross(c) for n, a, b in zip(p.N, p.M, M, strict=True)
+    )  # (N1)
     return LinkMotion((*A, last[0]), (*B, last[1]), w, v, G, Y, Y + w.cross(v), M, N)  # (D)
 
 
@@ -141,7 +147,9 @@ def add_links(
             sums.bias(places[k], b.dot(force))
 
 
-def load_forces(last: LinkMotion, link: Link, tool: Vec3, force: Vec3, couple: Vec3) -> list[Scalar]:
+def load_forces(
+    last: LinkMotion, link: Link, tool: Vec3, force: Vec3, couple: Vec3
+) -> list[Scalar]:
     """Generalised forces of the load on the end effector, per partial velocity of the last link (ee)."""
     moment = couple + (tool - link.c).cross(force)  # about c_m
     return [add(a.dot(moment), b.dot(force)) for a, b in zip(last.A, last.B, strict=True)]  # (ee)

@@ -79,7 +79,9 @@ class Carriage:
     w: Scalar  # Z_3
     change: Vec3  # derivative of the components of v
     wd: Scalar  # Z_{k+1}
-    acceleration: Vec3  # of the origin, without accelerations of the speeds; gravity as an upward one
+    acceleration: (
+        Vec3  # of the origin, without accelerations of the speeds; gravity as an upward one
+    )
     u4: Scalar  # steering speed, 0 where nothing is steered
 
     def twists(self) -> list[Vec3]:
@@ -87,7 +89,9 @@ class Carriage:
         return [Vec3(v.x, v.y, w) for v, w in zip(self.linear, self.angular, strict=True)]
 
 
-def inertial_speeds(lead: Roller, theta: Scalar, u: Sequence[Scalar], u4: Scalar, up: Scalar) -> Carriage:
+def inertial_speeds(
+    lead: Roller, theta: Scalar, u: Sequence[Scalar], u4: Scalar, up: Scalar
+) -> Carriage:
     """The carriage in the paper's u1, u2 = xd/Z_o, yd/Z_o, which keep the lead wheel o alone from skidding."""
     ct, st = cos(theta), sin(theta)
     Z1 = add(mul(lead.s, ct), mul(lead.c, st))  # (4)
@@ -98,7 +102,9 @@ def inertial_speeds(lead: Roller, theta: Scalar, u: Sequence[Scalar], u4: Scalar
     wd = mul(sub(mul(Z1, u[1]), mul(Z2, u[0])), add(rate, w))  # (K1)
     Y1, Y2 = add(mul(ct, u[0]), mul(st, u[1])), sub(mul(ct, u[1]), mul(st, u[0]))  # (Y)
     stretch, swing = mul(Z8o, rate), mul(Zo, w)
-    change = Vec3(add(mul(stretch, Y1), mul(swing, Y2)), sub(mul(stretch, Y2), mul(swing, Y1)), 0)  # (Y)
+    change = Vec3(
+        add(mul(stretch, Y1), mul(swing, Y2)), sub(mul(stretch, Y2), mul(swing, Y1)), 0
+    )  # (Y)
     acceleration = Vec3(mul(stretch, Y1), mul(stretch, Y2), up)  # (E0)
     Zc, Zs = mul(Zo, ct), mul(Zo, st)
     linear = (Vec3(Zc, -Zs, 0), Vec3(Zs, Zc, 0))
@@ -107,7 +113,11 @@ def inertial_speeds(lead: Roller, theta: Scalar, u: Sequence[Scalar], u4: Scalar
 
 
 def rolling_speeds(
-    columns: Sequence[Vec3], slopes: Sequence[Vec3], speeds: Sequence[Scalar], u4: Scalar, up: Scalar
+    columns: Sequence[Vec3],
+    slopes: Sequence[Vec3],
+    speeds: Sequence[Scalar],
+    u4: Scalar,
+    up: Scalar,
 ) -> Carriage:
     """The carriage in independent speeds: columns hold (vx, vy, thd) per speed, slopes their derivatives in phi."""
     twist, change = Vec3(0, 0, 0), Vec3(0, 0, 0)
@@ -166,7 +176,11 @@ class Sums:
 
 
 def add_wheels(
-    sums: Sums, carriage: Carriage, wheels: Sequence[Roller], motions: Sequence[Rolling], steering: int | None
+    sums: Sums,
+    carriage: Carriage,
+    wheels: Sequence[Roller],
+    motions: Sequence[Rolling],
+    steering: int | None,
 ) -> None:
     """T* + F* of the wheels (Tw): mass and spin along the rolling direction, diametral inertia about z."""
     n = len(carriage.angular)
@@ -185,7 +199,9 @@ def add_wheels(
                 sums.put(steering, r, mul(lever, W[r]))
             sums.bias(steering, mul(lever, motion.bend))
     turn = total(*(wheel.turn for wheel in wheels))
-    bends = total(*(mul(wheel.turn, motion.bend) for wheel, motion in zip(wheels, motions, strict=True)))
+    bends = total(
+        *(mul(wheel.turn, motion.bend) for wheel, motion in zip(wheels, motions, strict=True))
+    )
     for r in range(n):
         for s in range(r + 1):
             sums.put(r, s, mul(turn, mul(W[r], W[s])))
@@ -196,7 +212,9 @@ def add_carried(sums: Sums, carriage: Carriage, bodies: Sequence[Carried]) -> No
     """T* + F* of platform, base and casters (Tv): in the plane only their masses and Izz contribute."""
     n = len(carriage.angular)
     for body in bodies:
-        V = [v + Z.cross(body.at) * w for v, w in zip(carriage.linear, carriage.angular, strict=True)]  # (L)
+        V = [
+            v + Z.cross(body.at) * w for v, w in zip(carriage.linear, carriage.angular, strict=True)
+        ]  # (L)
         a = point_acceleration(carriage, body.at)
         heavy = [Vec3(mul(v.x, body.mass), mul(v.y, body.mass), 0) for v in V]
         for r in range(n):

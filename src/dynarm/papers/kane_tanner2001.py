@@ -99,11 +99,18 @@ def motion(
     first = p + (1 if machine.steered else 0)
     size = first + len(links)
     return Motion(
-        carriage, wheels, links, p if machine.steered else None, (*range(p), *range(first, size)), size
+        carriage,
+        wheels,
+        links,
+        p if machine.steered else None,
+        (*range(p), *range(first, size)),
+        size,
     )
 
 
-def equations(machine: Machine, at: Motion, load: Load | None = None) -> tuple[Rows, list[Scalar], Rows]:
+def equations(
+    machine: Machine, at: Motion, load: Load | None = None
+) -> tuple[Rows, list[Scalar], Rows]:
     """M, F, B of M u' + F = B tau, gravity and load inside F."""
     sums = Sums.zero(at.size)
     add_wheels(sums, at.carriage, machine.wheels, at.rolling, at.steering)  # (6a), (6b), (6c)
@@ -144,7 +151,8 @@ def reduced(
 
 def _product(A: Rows, B: Rows) -> Rows:
     return [
-        [total(*(mul(a, b[c]) for a, b in zip(row, B, strict=True))) for c in range(len(B[0]))] for row in A
+        [total(*(mul(a, b[c]) for a, b in zip(row, B, strict=True))) for c in range(len(B[0]))]
+        for row in A
     ]
 
 
@@ -194,7 +202,11 @@ def ground(
     a, wd = _platform_acceleration(at, accelerations)
     w = at.carriage.w
     force = wrench[0] - a * machine.platform.mass
-    moment = wrench[1] - inertia_torque(machine.platform.inertia, w, wd) + machine.base.at.cross(wrench[0])
+    moment = (
+        wrench[1]
+        - inertia_torque(machine.platform.inertia, w, wd)
+        + machine.base.at.cross(wrench[0])
+    )
     for body in machine.casters:
         weight = -(_at(at, body.at, a, wd) * body.mass)
         force, moment = force + weight, moment + body.at.cross(weight)
@@ -209,7 +221,8 @@ def ground(
         lift = mul(wheel.spin, 1 / wheel.radius)
         y, x = mul(lift, speed), mul(lift, mul(roll.turning, roll.speed))
         z = mul(
-            wheel.turn, total(wd, mul(wheel.dd, mul(at.carriage.u4, at.carriage.u4)), mul(wheel.d, steer))
+            wheel.turn,
+            total(wd, mul(wheel.dd, mul(at.carriage.u4, at.carriage.u4)), mul(wheel.d, steer)),
         )
         c, s = wheel.c, wheel.s
         # I_y w_y' along the axle, -I_y w_z w_y along the rolling direction, I_z w_z' upwards

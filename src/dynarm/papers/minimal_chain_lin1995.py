@@ -10,8 +10,8 @@ Differs    (43) is circular as printed; its first two entries are those of the n
            By (31) a tensor diag(x, x, 0) may move from D_i to the next rotational joint inwards without changing any
            joint force. As printed, x makes the constant part of D_22 zero. Where the values are numbers, x is chosen
            for each joint so that Psi psi(D) is cheapest: D_22 = 0, D_11 = 0, or S_33 = 0 with S = tr(D)/2 E - D, which
-           saves a multiplication and an addition for a link without symmetry; and the frame of a last rotational link
-           is moved along its axis to where d = 0.
+           saves a multiplication and an addition for a link without symmetry. Also then, origins that may stand
+           anywhere on their axes (`slid`: the last one, and where the next axis is parallel) are moved to where d = 0.
 
     (38) D_i  = U*_i - diag(U*_22, U*_22, 0) + sum of d_k W_k over the translational joints k up to m_i
     (40) G    = diag(g, g, -U_33) in frame m_i,  g = (U* - U)_22 of joint m_i
@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, Z, add, mul, sub
-from ..robot.chain import ULPS, Chain, Step, pose, tidy
+from ..robot.chain import ULPS, Chain, Step, pose, slid, tidy
 from .minimal_parameters_lin1995 import Structure, combinations, constants, layout, structure_of
 
 
@@ -42,7 +42,7 @@ class MinimalBody:
     kappa1: Scalar = 0
     kappa2: Scalar = 0
     D: Sym3 = SYM_ZERO  # constant part of (38), D_22 = 0; before joint s only D_33
-    W: tuple[tuple[int, Sym3], ...] = ()  # of each translational joint up to the next rotational one
+    W: tuple[tuple[int, Sym3], ...] = ()  # of translational joints up to the next rotational one
     form: Sym3 = SYM_ZERO  # D, or the same in the cheapest form
     spread: bool = False  # whether that form is tr(D)/2 E - D
 
@@ -54,42 +54,75 @@ class MinimalChain:
     joints: tuple[MinimalBody, ...]
     gravity: Vec3
     structure: Structure
-    folded: bool  # values are numbers, spent on the cheapest form: the last link's frame stands at d = 0
+    along: tuple[Scalar, ...] | None = None  # d of rotational joints, what to add to other ones
+    left: Scalar = 0  # how far origin n was moved back along its axis
 
     @property
     def n(self) -> int:
         return len(self.joints)
+
+    def placed(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """The steps of a pose, between the origins that the bodies are written about."""
+        if self.along is None:
+            return steps
+        return [
+            _placed(step, d if body.revolute else add(step.d, d))
+            for body, step, d in zip(self.joints, steps, self.along, strict=True)
+        ]
+
+
+def _placed(step: Step, d: Scalar) -> Step:
+    return replace(step, d=d, s=Vec3(step.a, 0, 0) + step.z * d)
 
 
 def minimal_chain(
     chain: Chain,
     structure: Structure | None = None,
     values: Sequence[Scalar] | None = None,
-    folded: bool | None = None,
+    folded: bool = True,
 ) -> MinimalChain:
     """The chain in its minimal linear combinations.
 
-    values: those of lin1995 in the order of `layout(structure)`, numbers or symbols; None: those of the chain itself.
+    values: those of lin1995 in the order of `layout(structure)`, numbers or symbols; None: those of the chain itself,
+    which are constants then and, if `folded`, spent on the cheapest form.
     structure: None: decided with no tolerance but rounding, so that the dynamics are exact.
-    folded: whether to choose the cheapest form; wanted where the values are constants of what is computed, not its
-    inputs (None: where they are not given).
     """
     structure = structure_of(chain, 0.0) if structure is None else structure
-    steps = pose(chain, [0] * chain.n)
-    if values is None:
-        fixed = constants(chain, steps, third=False)
-        table = _table(structure, combinations(structure, fixed))
-        scales = [max(map(_size, (f.m, *f.k, *f.U)), default=0.0) for f in fixed]
-        bodies = [_body(structure, i, table[i], scales[i]) for i in range(chain.n)]
-    else:
-        bodies = _from_lin1995(structure, steps, _table(structure, values))
-    bodies = [
+    steps: Sequence[Step] = pose(chain, [0] * chain.n)
+    if values is not None:
+        bodies = _with_slides(
+            structure, steps, _from_lin1995(structure, steps, _table(structure, values))
+        )
+        return MinimalChain(tuple(replace(b, form=b.D) for b in bodies), chain.gravity, structure)
+    if not folded:
+        bodies = _with_slides(structure, steps, _own(chain, structure, steps))
+        return MinimalChain(tuple(replace(b, form=b.D) for b in bodies), chain.gravity, structure)
+    moved, placed, left = slid(chain, steps)
+    bodies = _folded(
+        structure, placed, _with_slides(structure, placed, _own(moved, structure, placed))
+    )
+    along = tuple(
+        new.d if body.revolute else sub(new.d, old.d)
+        for body, new, old in zip(chain.joints, placed, steps, strict=True)
+    )
+    return MinimalChain(tuple(bodies), chain.gravity, structure, along, left)
+
+
+def _own(chain: Chain, structure: Structure, steps: Sequence[Step]) -> list[MinimalBody]:
+    """The bodies with the chain's own values."""
+    fixed = constants(chain, steps, third=False)
+    table = _table(structure, combinations(structure, fixed))
+    scales = [max(map(_size, (f.m, *f.k, *f.U))) for f in fixed]
+    return [_body(structure, i, table[i], scales[i]) for i in range(chain.n)]
+
+
+def _with_slides(
+    structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]
+) -> list[MinimalBody]:
+    return [
         replace(b, W=_slides(structure, steps, bodies, i)) if b.revolute and i >= structure.s else b
         for i, b in enumerate(bodies)
     ]
-    folded = values is None if folded is None else folded
-    bodies = _folded(structure, steps, bodies) if folded else [replace(b, form=b.D) for b in bodies]
-    return MinimalChain(tuple(bodies), chain.gravity, structure, folded)
 
 
 def _size(x: Scalar) -> float:
@@ -211,7 +244,9 @@ def _clean(D: Sym3) -> Sym3:
     return Sym3(*(0 if x.__class__ is float and abs(x) <= floor else x for x in D))
 
 
-def _folded(structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]) -> list[MinimalBody]:
+def _folded(
+    structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]
+) -> list[MinimalBody]:
     """The bodies in their cheapest forms: from the outermost joint inwards, diag(x, x, 0) is handed on."""
     found = []
     x: Scalar = 0
@@ -222,9 +257,7 @@ def _folded(structure: Structure, steps: Sequence[Step], bodies: Sequence[Minima
             body = replace(body, form=body.D - _disc(u, x, 0))
             x, u = 0, Z
             if i >= structure.s:
-                last = i == structure.n - 1
-                body = _at_foot(body, steps[i].d) if last else body
-                x, body = _cheapest(body, 0 if last else steps[i + 1].a)
+                x, body = _cheapest(body, steps[i + 1].a if i + 1 < structure.n else 0)
         found.append(body)
         u = steps[i].fall(u)
     return found[::-1]
@@ -253,18 +286,14 @@ def _price(D: Sym3) -> int:
 def _price_spread(S: Sym3, k: Vec3, b: Scalar) -> int:
     """The same in the other form, with the entries of Omega that nothing else wants: not k, b or other products."""
     missing = _there(S.xx) * (
-        (not (_there(k.x) or _there(b) or _there(S.xy))) + (not (_there(k.x) or _there(b) or _there(S.xz)))
+        (not (_there(k.x) or _there(b) or _there(S.xy)))
+        + (not (_there(k.x) or _there(b) or _there(S.xz)))
     )
-    missing += _there(S.yy) * ((not (_there(k.y) or _there(S.xy))) + (not (_there(k.y) or _there(S.yz))))
+    missing += _there(S.yy) * (
+        (not (_there(k.y) or _there(S.xy))) + (not (_there(k.y) or _there(S.yz)))
+    )
     return 4 * (_there(S.xx) + _there(S.yy) + _there(S.zz)) + missing
 
 
 def _there(x: Scalar) -> bool:
     return not (x.__class__ in (int, float) and x == 0)
-
-
-def _at_foot(body: MinimalBody, d: Scalar) -> MinimalBody:
-    """A rotational link about the point d back along its axis; its mass and k_z being 0, k stays."""
-    D = body.form
-    xz, yz = sub(D.xz, mul(d, body.k.x)), sub(D.yz, mul(d, body.k.y))
-    return replace(body, form=Sym3(D.xx, D.xy, D.yy, xz, yz, D.zz))

@@ -1,14 +1,15 @@
 """Mass matrix from the minimal linear combinations alone: composite bodies by Table VII, Formulations 1 and 2.
 
-[linfang1999]  S.-K. Lin, C.-J. Fang, Efficient formulations for the manipulator inertia matrix in terms of minimal linear
-           combinations of inertia parameters, J. Robotic Systems 16 (1999) 679-695, sections 3 and 4, Tables I, II, VII.
-Frames     Composite body i is links i to n, about origin i, in frame i. u is the axis of joint r in frame i, constant for
-           i < s (r the first rotational joint, s the first one not parallel to it); moments are wanted along u only there.
-           The displacement to joint i is b x in frame i-1 and then d z in frame i. `fall` maps frame i to frame i-1.
-Differs    U_i of (C2) less diag(U_22, U_22, 0) is the constant part of D_i of lin1995 (minimal_chain_lin1995). (30) is not
-           legible in the scan; (31) has (u)_z of joint j, not i; (33) lacks a trailing R'; the last two terms of (40) are
-           -2 (u_z u_x l_x + u_z u_y l_y). (41)-(54) are two plane rotations. With s = n the loops begin with l = 0, V = 0.
-           Along u, what comes from beyond joint s is u . t + (u x s) . f with u and u x s formed once.
+[linfang1999]  S.-K. Lin, C.-J. Fang, Efficient formulations for the manipulator inertia matrix in terms of minimal
+           linear combinations of inertia parameters, J. Robotic Systems 16 (1999) 679-695, sections 3 and 4, Tables I,
+           II, VII.
+Frames     Composite body i is links i to n, about origin i, in frame i. u is the axis of joint r in frame i, constant
+           for i < s (r the first rotational joint, s the first one not parallel to it); there moments are wanted along
+           u only. The displacement to joint i is b x in frame i-1 and then d z in frame i. `fall` maps frame i to i-1.
+Differs    U_i of (C2) less diag(U_22, U_22, 0) is the constant part of D_i of lin1995 (minimal_chain_lin1995). (30) is
+           not legible in the scan; (31) has (u)_z of joint j, not i; (33) lacks a trailing R'; the last two terms of
+           (40) are -2 (u_z u_x l_x + u_z u_y l_y). (41)-(54) are two plane rotations. With s = n the loops begin with
+           l = 0, V = 0. Along u, what comes from beyond joint s is u . t + (u x s) . f with u and u x s formed once.
 
     (7)  f_ii = z x c^, or m^ z                   (8)  t_ii = J^ z, or c^ x z
     (9)  f_ji = R f_{j+1,i}                       (10) t_ji = R (t + d z x f) + b x x f_ji
@@ -19,7 +20,8 @@ Differs    U_i of (C2) less diag(U_22, U_22, 0) is the constant part of D_i of l
     (29) t_ii along u = u_z J^_33, or kappa1 - u_y l_x + u_x l_y                          i < s
     (30) t_ji along u = t_{j+1,i} + u . (s x f_ji)                                        j < s
     (31) D_ji = u_z t_ji, or (f_ji)_z                                                     j < s
-    (32) D_ji = (u_j)_z (J^_33 + c^_x s_x + c^_y s_y), u_j . (z x c^), u_j . (m^ s x z) + (u)_z of j t_ii, m^ (u_j)_z   i < s
+    (32) D_ji = (u_j)_z (J^_33 + c^_x s_x + c^_y s_y), u_j . (z x c^), u_j . (m^ s x z) + (u_z of joint j) t_ii,
+         m^ (u_j)_z                                                                       i < s
     (34) V_{i-1} = R X R' + pair(b x, l), X = V + U + pair(d z, l)                        rotational joint i > s
     (35) X = V + pair(d z, c^) + m^ d^2 diag(1, 1, 0)                                     translational joint i > s
     (38) V_33 along u = u . X u + 2 b (l_x - u_x u . l)                                   i = s, (39) u = R' u
@@ -50,7 +52,7 @@ class Composite:
 
 
 def composites(arm: MinimalChain, pose: Sequence[Step]) -> list[Composite]:
-    """The composite bodies 1 to n by Table VII."""
+    """The composite bodies 1 to n by Table VII, in a pose as `placed`."""
     r, s = arm.structure.r, arm.structure.s
     found = []
     l, V = ZERO, SYM_ZERO
@@ -63,10 +65,14 @@ def composites(arm: MinimalChain, pose: Sequence[Step]) -> list[Composite]:
             break
         l, before = _first(arm, pose, i, c, l), l
         if i > s:
-            V = pose[i].fall_sym(_inner(arm, pose, i, c, before, V)) + _across(pose[i].a, l)  # (34), (35)
+            V = pose[i].fall_sym(_inner(arm, pose, i, c, before, V)) + _across(
+                pose[i].a, l
+            )  # (34), (35)
         elif i == s:
             u = pose[i].rise(arm.structure.axis(i - 1))  # (39)
-            V33 = add(_along(u, _inner(arm, pose, i, c, before, V)), _reach(arm, pose, i, l))  # (38)
+            V33 = add(
+                _along(u, _inner(arm, pose, i, c, before, V)), _reach(arm, pose, i, l)
+            )  # (38)
         else:
             V33 = add(_slid(arm, pose, i, body, before, V33), _reach(arm, pose, i, l))  # (40)
     return [Composite()] * r + found[::-1]
@@ -140,6 +146,7 @@ def _slid(
 def mass_matrix_1(arm: MinimalChain, pose: Sequence[Step]) -> Rows:
     """Mass matrix [kg m^2, kg m, kg]: force and moment of each composite body carried inwards."""
     D: Rows = [[0] * arm.n for _ in range(arm.n)]
+    pose = arm.placed(pose)
     bodies = composites(arm, pose)
     axis = _seen_from_s(arm, pose)
     for i, body in enumerate(bodies):
@@ -174,7 +181,13 @@ def _seen_from_s(arm: MinimalChain, pose: Sequence[Step]) -> tuple[Vec3, Vec3]:
 
 
 def _inwards(
-    arm: MinimalChain, pose: Sequence[Step], axis: tuple[Vec3, Vec3], i: int, j: int, f: Vec3, t: Scalar
+    arm: MinimalChain,
+    pose: Sequence[Step],
+    axis: tuple[Vec3, Vec3],
+    i: int,
+    j: int,
+    f: Vec3,
+    t: Scalar,
 ) -> tuple[Vec3, Scalar]:
     """Force and moment (along u for j < s) at joint j of those of composite body i at joint j+1."""
     step, r, s = pose[j + 1], arm.structure.r, arm.structure.s
@@ -204,6 +217,7 @@ def _felt(arm: MinimalChain, j: int, f: Vec3, t: Scalar) -> Scalar:
 def mass_matrix_2(arm: MinimalChain, pose: Sequence[Step]) -> Rows:
     """Mass matrix [kg m^2, kg m, kg]: axes and displacements of all joints carried outwards."""
     D: Rows = [[0] * arm.n for _ in range(arm.n)]
+    pose = arm.placed(pose)
     bodies = composites(arm, pose)
     axis = _seen_from_s(arm, pose)
     seen: list[tuple[Vec3, Vec3]] = []  # u_j and the displacement s from origin j, in frame i

@@ -65,7 +65,8 @@ def inverse_dynamics(
     wrench: Wrench = (ZERO, ZERO),
 ) -> list[Scalar]:
     """Joint forces [N m or N] that give accelerations qdd in the pose with velocities qd."""
-    return _backward(arm, pose, _forward(arm, pose, qd, qdd), wrench)
+    steps = arm.placed(pose)
+    return _backward(arm, steps, _forward(arm, steps, qd, qdd), wrench)
 
 
 def _forward(
@@ -178,7 +179,7 @@ def _general(
     turn: Mat3,
 ) -> tuple[Vec3, Share]:
     """Acceleration of origin i, and its share."""
-    body, d = arm.joints[i], _along(arm, pose, i)
+    body, d = arm.joints[i], pose[i].d
     k = body.k
     if body.revolute:
         a = star + turn.r3 * d  # (70), (71)
@@ -198,12 +199,6 @@ def _general(
         mul(body.m, a.z), mul(turn.r1.z, k.x), mul(turn.r2.z, k.y), mul(turn.r3.z, k.z)
     )  # (63)
     return a, Share(more * body.m, moment, rho)  # (72)
-
-
-def _along(arm: MinimalChain, pose: Sequence[Step], i: int) -> Scalar:
-    """d of joint i; 0 where the last link's frame stands at the foot of its axis."""
-    at_foot = arm.folded and i == arm.n - 1 and arm.joints[i].revolute and i >= arm.structure.s
-    return 0 if at_foot else pose[i].d
 
 
 def _spread_moment(S: Sym3, turn: Mat3) -> Vec3:
@@ -254,12 +249,10 @@ def _backward(
     arm: MinimalChain, pose: Sequence[Step], shares: Sequence[Share], wrench: Wrench
 ) -> list[Scalar]:
     r, s, n = arm.structure.r, arm.structure.s, arm.n
-    force, couple = -wrench[0], -wrench[1]
-    if _along(arm, pose, n - 1) is not pose[-1].d:
-        couple = couple + (Z * pose[-1].d).cross(force)
-    mu, zeta = force, couple  # in frame i, from joints beyond i; zeta a scalar along u for i < s
+    mu = -wrench[0]  # in frame i, from joints beyond i
+    zeta: Scalar = (Z * arm.left).cross(mu) - wrench[1]  # likewise; a scalar along u for i < s
     if s >= n > r:
-        zeta = arm.structure.axis(n - 1).dot(couple)
+        zeta = arm.structure.axis(n - 1).dot(zeta)
     tau: list[Scalar] = []
     for i in range(n - 1, -1, -1):
         step, share = pose[i], shares[i]
@@ -271,30 +264,21 @@ def _backward(
         mu = mu + share.mu  # (66)
         inner = step.fall(mu)
         if i > s:
-            zeta = step.fall(zeta + _lever(arm, pose, i, mu)) + (X * step.a).cross(
-                inner
-            )  # (74), (75)
+            star = zeta + (Z * step.d).cross(mu)  # (74)
+            zeta = step.fall(star) + (X * step.a).cross(inner)  # (75)
         elif i > r:
-            zeta = _along_u(arm, pose, i, mu, inner, zeta)
+            zeta = _along_u(arm, step, i, mu, inner, zeta)
         mu = inner
     return tau[::-1]
 
 
-def _lever(arm: MinimalChain, pose: Sequence[Step], i: int, mu: Vec3) -> Vec3:
-    """d z x mu."""
-    return (Z * _along(arm, pose, i)).cross(mu)
-
-
-def _along_u(
-    arm: MinimalChain, pose: Sequence[Step], i: int, mu: Vec3, inner: Vec3, zeta: Scalar
-) -> Scalar:
+def _along_u(arm: MinimalChain, step: Step, i: int, mu: Vec3, inner: Vec3, zeta: Scalar) -> Scalar:
     """The moment along u that joints r < i <= s hand to joint i-1."""
-    step, u = pose[i], arm.structure.axis(i - 1)
+    u, lever = arm.structure.axis(i - 1), (Z * step.d).cross(mu)
+    arm_of_force = u.dot((X * step.a).cross(inner))
     if i == arm.structure.s:
-        star = u.dot(step.fall(zeta + _lever(arm, pose, i, mu)))  # (88)
-    else:
-        star = add(zeta, arm.structure.axis(i).dot(_lever(arm, pose, i, mu)))  # (89)
-    return add(star, u.dot((X * step.a).cross(inner)))  # (90)
+        return add(u.dot(step.fall(zeta + lever)), arm_of_force)  # (88), (90)
+    return total(zeta, arm.structure.axis(i).dot(lever), arm_of_force)  # (89), (90)
 
 
 def _force(arm: MinimalChain, i: int, share: Share, mu: Vec3, zeta: Scalar) -> Scalar:

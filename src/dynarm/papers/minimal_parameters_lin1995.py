@@ -34,13 +34,10 @@ from dataclasses import dataclass
 from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, X, Z, add, mul, square_skew, sub, total
 from ..robot.chain import Chain, Step, pose
 
-TOLERANCE = (
-    1e-4  # [rad]: real files write pi/2 as 1.5708 or 1.571; no log can tell axes this close apart
-)
-LENGTH = (
-    1e-2  # lengths are compared with this times the angle's tolerance, in units of the robot's size
-)
+TOLERANCE = 1e-4  # [rad]: files write pi/2 as 1.5708; no log can tell axes this close apart
+LENGTH = 1e-2  # times the angle's tolerance, in units of the robot's size: lengths taken for zero
 ROUNDING = 1e-13  # what rounding alone may leave of a zero; beyond it a decision is not exact
+WRITTEN = 1e-10  # what a file's digits may leave of it (1.57079632679); beyond it, doubtful
 
 
 # ---- inertia constants of composite bodies
@@ -142,6 +139,11 @@ class Decision:
     def exact(self) -> bool:
         """Whether the answer is the geometry's own: a no, or a yes but for rounding."""
         return not self.yes or self.measured <= ROUNDING
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the answer is the tolerance's, not the geometry's."""
+        return self.yes and self.measured > WRITTEN
 
 
 @dataclass(frozen=True, slots=True, eq=False)

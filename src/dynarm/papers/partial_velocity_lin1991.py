@@ -20,42 +20,62 @@ Differs    A link without a centre of mass is taken about its frame's origin (se
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..algebra import ZERO, Scalar, Vec3, Z, add, mul, total
 from ..robot.chain import Chain, Step
 from .composite_body_lin1991 import about_centre, outward
 
-SCALED_FROM = 3  # joints; up to here there are fewer products than components
+SCALED_FROM = 3  # index of the joint from which on there are more products than components
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """Joint m in some frame: whether it turns, u_m and r_m."""
+
+    revolute: bool
+    u: Vec3
+    r: Vec3
+
+    def velocity(self, c: Vec3) -> Vec3:
+        """Partial velocity of the point c."""
+        return self.u.cross(self.r + c) if self.revolute else self.u  # (P2)
+
+    @property
+    def spin(self) -> Vec3:
+        """Partial angular velocity."""
+        return self.u if self.revolute else ZERO  # (P1)
 
 
 def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     """Inertia matrix [kg m^2, kg m or kg]."""
     n = arm.n
     H: list[list[Scalar]] = [[0] * n for _ in range(n)]
-    seen: list[tuple[Vec3, Vec3]] = []
+    axes: list[Axis] = []
     for i, (body, step) in enumerate(zip(arm.joints, pose, strict=True)):
-        H[i][i] = body.J.zz if body.revolute else body.m  # (P3), m = j = i
-        turns = [joint.revolute for joint in arm.joints[: i + 1]]
         c, h, inertia = about_centre(body)
-        point, h = inward(step, c), step.fall(h)
-        w = [*(u if turn else ZERO for turn, (u, _) in zip(turns, seen, strict=False)), step.z if turns[i] else ZERO]
-        v = [u.cross(r + point) if turn else u for turn, (u, r) in zip(turns, seen, strict=False)]  # (P2)
-        v.append(step.fall(Z.cross(c)) if turns[i] else step.z)
-        seen = [*((step.rise(u), outward(step, r)) for u, r in seen), (Z, ZERO)]  # (P4)
-        outer = [u if turn else ZERO for turn, (u, _) in zip(turns, seen, strict=True)]  # (P1)
+        point, rest = inward(step, c), step.fall(h)
+        v = [axis.velocity(point) for axis in axes]
+        v.append(step.fall(Z.cross(c)) if body.revolute else step.z)  # (P2), m = i
+        about = [*(axis.spin for axis in axes), step.z if body.revolute else ZERO]
+        axes = [Axis(x.revolute, step.rise(x.u), outward(step, x.r)) for x in axes]  # (P4)
+        axes.append(Axis(body.revolute, Z, ZERO))
+        w = [axis.spin for axis in axes]
+        L = [inertia @ x for x in w]
         for j in range(i + 1):
-            heavy, m_i = (v[j] * body.m, 1) if j >= SCALED_FROM else (v[j], body.m)
-            spin = inertia @ outer[j]
+            P, mass = (v[j] * body.m, 1) if j >= SCALED_FROM else (v[j], body.m)
+            cross, lever = about[j].cross(rest), rest.cross(v[j])
             for m in range(min(j + 1, i)):
-                turned = (inertia @ outer[m]).dot(outer[i]) if j == i else outer[m].dot(spin)
-                moved = mul(m_i, v[m].dot(heavy))
-                rest = add(v[m].dot(w[j].cross(h)), w[m].dot(h.cross(v[j])))
-                H[m][j] = H[j][m] = total(H[m][j], turned, moved, rest)  # (P3)
-    return [[H[min(r, k)][max(r, k)] for k in range(n)] for r in range(n)]
+                more = total(
+                    L[m].dot(w[j]), mul(mass, v[m].dot(P)), v[m].dot(cross), about[m].dot(lever)
+                )
+                H[m][j] = add(H[m][j], more)  # (P3)
+        H[i][i] = body.J.zz if body.revolute else body.m  # (P3), m = j = i
+    return [[H[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
 
 
 def inward(step: Step, c: Vec3) -> Vec3:
-    """c plus the step's displacement, in frame i-1 (8 mul 6 add)."""
+    """c plus the step's displacement, in frame i-1 (8 mul 6 add): d is added before the turn about x, a after it."""
     v = step.turns[-1].fall(c)
     v = Vec3(v.x, v.y, add(v.z, step.d))
     for turn in reversed(step.turns[:-1]):

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..algebra import ZERO, Scalar, Sym3, Vec3, Z, add, mul, square_skew, sub
-from ..robot.chain import Chain, Step
+from ..robot.chain import Chain, Step, slid
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +39,7 @@ class Composite:
 
 def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     """Inertia matrix [kg m^2, kg m or kg]."""
+    arm, pose, _ = slid(arm, pose)
     bodies = composites(arm, pose)
     H: list[list[Scalar]] = [[0] * arm.n for _ in range(arm.n)]
     seen: list[tuple[Vec3, Vec3]] = []
@@ -79,7 +80,9 @@ def _inward(step: Step, body: Composite, sliding: bool) -> tuple[Vec3, Sym3]:
         both = mul(d, add(c.z, slid.z))
     else:
         slid, both = c, mul(mul(2, d), c.z)
-    J = Sym3(add(J.xx, both), J.xy, add(J.yy, both), sub(J.xz, mul(d, c.x)), sub(J.yz, mul(d, c.y)), J.zz)
+    J = Sym3(
+        add(J.xx, both), J.xy, add(J.yy, both), sub(J.xz, mul(d, c.x)), sub(J.yz, mul(d, c.y)), J.zz
+    )
     for turn in reversed(step.turns[:-1]):
         slid, J = turn.fall(slid), turn.fall_sym(J)
     both = mul(mul(2, a), slid.x)

@@ -118,7 +118,10 @@ class Joint:
                 raise ModelError(
                     f"{label}: inertia is not symmetric ({inertia.tolist()}); give Ixy = Iyx and so on"
                 )
-            packed = pack_parameters(mass, com, inertia)
+            with np.errstate(over="ignore", invalid="ignore"):
+                packed = pack_parameters(mass, com, inertia)
+            if not np.isfinite(packed).all():
+                raise InputError(f"{label}: mass, com and inertia are too large to multiply")
         else:
             packed = numbers(f"{label}: parameters", self.parameters, (10,))
             body = unpack_parameters(packed)
@@ -213,11 +216,11 @@ class Arm:
         put(self, "gravity", tuple(numbers("gravity", self.gravity, (3,)).tolist()))
         for key in ("base", "tool"):
             value = getattr(self, key)
-            T = (
-                np.eye(4)
-                if value is None
-                else rigid(key, np.reshape(np.asarray(value, float), (4, 4)))
-            )
+            if (
+                isinstance(value, (tuple, list)) and len(value) == 16
+            ):  # as this record itself keeps it
+                value = numbers(key, value, (16,)).reshape(4, 4)
+            T = np.eye(4) if value is None else rigid(key, value)
             put(self, key, tuple(T.ravel().tolist()))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {self.name!r}; give a non-empty string")
@@ -314,10 +317,7 @@ class Arm:
 
     def check(self) -> list[str]:
         """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""
-        doubts = []
-        for joint in self.joints:
-            doubts += [f"link of joint '{joint.name}': {doubt}" for doubt in _doubts(joint)]
-        return doubts
+        return impossible_links(self) + _idle_joints(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the arm to x.toml or x.urdf; nothing is left half-written."""
@@ -331,21 +331,41 @@ def replace_name(joint: Joint, name: str) -> Joint:
     return replace(joint, name=name)
 
 
+def impossible_links(arm: Arm) -> list[str]:
+    """Links whose parameters no rigid body can have, and why."""
+    return [f"link of joint '{j.name}': {doubt}" for j in arm.joints for doubt in _doubts(j)]
+
+
+def _idle_joints(arm: Arm) -> list[str]:
+    """Joints at the tip that move no inertia: the mass matrix is singular in every pose (armature left out)."""
+    found = []
+    for joint, p in zip(arm.joints[::-1], arm.parameters[::-1], strict=True):
+        if p[9] if joint.revolute else p[0]:
+            break
+        moved = "about its axis" if joint.revolute else "along its axis"
+        found.append(f"joint '{joint.name}' moves no inertia {moved}: the mass matrix is singular")
+        if p.any():
+            break
+    return found[::-1]
+
+
 def _doubts(joint: Joint) -> list[str]:
     """Why no rigid body can have these parameters."""
+    assert joint.parameters is not None
     found = []
     if joint.mass < 0:
         found.append(f"mass {joint.mass:.6g} is negative")
-    if joint.mass == 0 and any(joint.parameters[1:]):  # type: ignore[index]
+    if joint.mass == 0 and any(joint.parameters[1:]):
         found.append("mass is zero but first moments or inertia are not")
     inertia = np.array(joint.inertia)
-    scale = max(np.abs(inertia).max(), 1e-300)
     principal = np.linalg.eigvalsh((inertia + inertia.T) / 2)
-    if principal[0] < -1e-9 * scale:
+    # what rounding leaves when inertia about the frame's origin is moved to the centre of mass proves nothing
+    noise = 1e-9 * np.abs(inertia).max() + 1e-13 * np.abs(joint.parameters[4:]).max()
+    if principal[0] < -noise:
         found.append(
             f"inertia about the centre of mass has a negative principal moment ({principal[0]:.6g})"
         )
-    if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - 1e-12 * scale:
+    if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - noise:
         a, b, c = principal
         found.append(
             f"principal moments {a:.6g}, {b:.6g}, {c:.6g} violate the triangle inequality; no body has them"
@@ -356,8 +376,8 @@ def _doubts(joint: Joint) -> list[str]:
 
 
 def warn_doubts(arm: Arm, strict: bool = False) -> Arm:
-    """The arm itself, after a warning (or, with strict, an error) that lists its physical doubts."""
-    doubts = arm.check()
+    """The arm itself, after a warning (or, with strict, an error) that lists its impossible links."""
+    doubts = impossible_links(arm)
     if doubts:
         text = f"robot '{arm.name}' has impossible inertias: " + "; ".join(doubts)
         if strict:

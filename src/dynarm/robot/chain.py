@@ -119,6 +119,13 @@ def tidy(x: float, scale: float = 1.0) -> Scalar:
     return x
 
 
+def difference(x: Scalar, y: Scalar) -> Scalar:
+    """x - y, or an exact 0 where rounding alone separates two constants."""
+    if isinstance(x, (int, float)) and isinstance(y, (int, float)):
+        return tidy(x - y, max(abs(x), abs(y)))
+    return sub(x, y)
+
+
 def pose(chain: Chain, q: Sequence[Any]) -> tuple[Step, ...]:
     """The steps of the chain at joint positions q, one scalar a joint."""
     return tuple(_step(body, value) for body, value in zip(chain.joints, q, strict=True))

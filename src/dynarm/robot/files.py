@@ -98,6 +98,8 @@ def _path(robot: Any) -> Path:
         or not str(robot).strip()
     ):
         raise KindError(f"robot is {robot!r}; give a built-in name (dynarm.catalogue()) or a path")
+    if isinstance(os.fspath(robot), bytes):
+        raise KindError(f"robot is {robot!r}; give the path as text")
     if "\0" in str(robot):
         raise FileError(f"{str(robot)!r} holds a zero character; give a path")
     return Path(robot)

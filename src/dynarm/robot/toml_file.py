@@ -244,7 +244,8 @@ def _inertial_keys(joint: Joint) -> tuple[str, ...]:
     """What must be written for mass, com, inertia and parameters to come back bit by bit."""
     assert joint.parameters is not None
     body = ("mass", "com", "inertia")
-    if tuple(pack_parameters(joint.mass, joint.com, joint.inertia).tolist()) == joint.parameters:
+    packed = tuple(pack_parameters(joint.mass, joint.com, joint.inertia).tolist())
+    if joint.mass >= 0 and packed == joint.parameters:
         return body
     mass, com, inertia = unpack_parameters(joint.parameters)
     if (mass, tuple(com.tolist()), tuple(map(tuple, inertia.tolist()))) == (

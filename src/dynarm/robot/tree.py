@@ -18,7 +18,7 @@ from .arm import Arm, Friction, Joint, Origin
 from .dh import Segment, modified_dh
 from .inertia import move_parameters
 from .poses import inverse
-from .rounding import clean_pose
+from .rounding import clean_pose, norm
 
 MAX_JOINTS = 256
 _LISTED = 30  # names that a message spells out
@@ -312,7 +312,7 @@ def _segment(tree: Tree, joint: TreeJoint, placement: np.ndarray, notes: _Notes)
     if merged:
         notes.merged[joint.child] = merged
     kind = "prismatic" if joint.kind == "prismatic" else "revolute"
-    return Segment(kind, placement, joint.axis / np.linalg.norm(joint.axis), ten)
+    return Segment(kind, placement, joint.axis / norm(joint.axis), ten)
 
 
 def _joint(joint: TreeJoint, step: Sequence[float], ten: np.ndarray) -> Joint:

@@ -23,6 +23,7 @@ from .tree import Tree, TreeJoint, arm_of_tree
 
 MAX_DEPTH = 100
 MAX_ELEMENTS = 200_000
+LARGEST = 1e50  # of lengths, masses and inertias: their products must not overflow
 ENDLESS = 1e300  # limits beyond it mean that there is none
 MOVABLE = ("revolute", "continuous", "prismatic", "floating", "planar")
 _SKIPPED = frozenset(
@@ -69,82 +70,87 @@ def arm_of_urdf(
     )
 
 
+class _Builder:
+    """Receives expat's events and keeps the elements that somebody may read."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.root: Element | None = None
+        self.open: list[Element] = []
+        self.depth = self.kept = 0
+        self.skipping = 0  # depth at which an element that nobody reads began, or 0
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler, self.parser.EndElementHandler = self.start, self.end
+        self.parser.StartDoctypeDeclHandler = self.parser.EntityDeclHandler = self.refuse
+        self.parser.ExternalEntityRefHandler = self.parser.UnparsedEntityDeclHandler = self.refuse
+        self.parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        line = self.parser.CurrentLineNumber
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise FormatError(
+                f"{self.source}, line {line}: elements nested deeper than {MAX_DEPTH}"
+            )
+        if tag.startswith("xacro:"):
+            raise FormatError(
+                f"{self.source}, line {line}: <{tag}> is a xacro macro; expand the file first: "
+                "xacro file > robot.urdf"
+            )
+        if self.skipping or tag in _SKIPPED:
+            self.skipping = self.skipping or self.depth
+            return
+        self.kept += 1
+        if self.kept > MAX_ELEMENTS:
+            raise FormatError(
+                f"{self.source} has more than {MAX_ELEMENTS} elements; a robot has fewer"
+            )
+        element = Element(tag, attributes, line)
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        self.open.append(element)
+
+    def end(self, tag: str) -> None:
+        if not self.skipping:
+            self.open.pop()
+        elif self.depth == self.skipping:
+            self.skipping = 0
+        self.depth -= 1
+
+    def refuse(self, *_: Any) -> Any:
+        raise FormatError(
+            f"{self.source} declares a DOCTYPE or an entity; a URDF needs none, remove it"
+        )
+
+
 def parse(content: bytes, source: str) -> Element:
     """The root element of an XML document without a DOCTYPE."""
-    parser = expat.ParserCreate()
-    root: list[Element] = []
-    open_elements: list[Element] = []
-    depth = kept = 0
-    skipping = 0  # depth at which an element that nobody reads began, or 0
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth, skipping, kept
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise FormatError(
-                f"{source}, line {parser.CurrentLineNumber}: elements are nested deeper than {MAX_DEPTH}"
-            )
-        if skipping:
-            return
-        if tag in _SKIPPED:
-            skipping = depth
-            return
-        kept += 1
-        if kept > MAX_ELEMENTS:
-            raise FormatError(f"{source} has more than {MAX_ELEMENTS} elements; a robot has fewer")
-        element = Element(tag, attributes, parser.CurrentLineNumber)
-        (open_elements[-1].children if open_elements else root).append(element)
-        open_elements.append(element)
-
-    def end(tag: str) -> None:
-        nonlocal depth, skipping
-        if not skipping:
-            open_elements.pop()
-        elif depth == skipping:
-            skipping = 0
-        depth -= 1
-
-    def refuse(*_: Any) -> Any:
-        raise FormatError(f"{source} declares a DOCTYPE or an entity; a URDF needs none, remove it")
-
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    parser.ExternalEntityRefHandler = parser.UnparsedEntityDeclHandler = refuse
-    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    builder = _Builder(source)
     try:
-        parser.Parse(content, True)
+        builder.parser.Parse(content, True)
+    except FormatError:
+        raise
     except expat.ExpatError as error:
         raise FormatError(f"{source} is not well-formed XML: {error}; mend that place") from None
     except (LookupError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
         raise FormatError(
             f"{source} has an encoding that cannot be read: {error}; save it as UTF-8"
         ) from None
-    if not root:
+    if builder.root is None:
         raise FormatError(f"{source} holds no element; give a URDF")
-    return root[0]
+    return builder.root
 
 
 def read_tree(content: bytes, source: str) -> Tree:
     """All links and joints of a URDF document, checked to be one tree."""
     root = parse(content, source)
+    if root.tag in _OTHER_ROOTS:
+        raise FormatError(f"{source} is {_OTHER_ROOTS[root.tag]}")
     if root.tag != "robot":
-        what = _OTHER_ROOTS.get(
-            root.tag, f"not a URDF: its root element is <{root.tag}>, not <robot>"
-        )
-        raise FormatError(
-            f"{source} is {what}"
-            if root.tag in _OTHER_ROOTS
-            else f"{source} is {what}; give a URDF"
-        )
+        raise FormatError(f"{source}: the root element is <{root.tag}>, not <robot>; give a URDF")
     reader = _Reader(source)
-    for element in root.children:
-        if element.tag.startswith("xacro:"):
-            raise reader.error(
-                element,
-                f"<{element.tag}> is a xacro macro; expand the file first: xacro file > robot.urdf",
-            )
     links = [reader.link(e) for e in root.all("link")]
     joints = [reader.joint(e) for e in root.all("joint")]
     name = root.attributes.get("name", "").strip() or "robot"
@@ -167,9 +173,14 @@ class _Reader:
         return value
 
     def numbers(
-        self, element: Element, key: str, count: int, default: str | None = None
+        self,
+        element: Element,
+        key: str,
+        count: int,
+        default: str | None = None,
+        largest: float = LARGEST,
     ) -> np.ndarray:
-        """The numbers of an attribute, all of them finite."""
+        """The numbers of an attribute, all of them finite and no larger than arithmetic can bear."""
         text = element.attributes.get(key, default)
         if text is None:
             raise self.error(
@@ -178,11 +189,14 @@ class _Reader:
         words = text.split()
         try:
             values = [float(word) for word in words]
-            if "_" in text or len(values) != count or not all(map(math.isfinite, values)):
+            sound = all(math.isfinite(value) and abs(value) <= largest for value in values)
+            if "_" in text or len(values) != count or not sound:
                 raise ValueError
         except ValueError:
             shown = text if len(text) <= 60 else text[:57] + "..."
             wanted = f"{count} finite number" + ("s, separated by spaces" if count > 1 else "")
+            if "${" in text:
+                wanted = "numbers; this is a xacro expression, expand the file first"
             raise self.error(element, f'<{element.tag} {key}="{shown}">: give {wanted}') from None
         return np.array(values)
 
@@ -276,17 +290,19 @@ class _Reader:
         found: dict[str, float | None] = {}
         for key in ("lower", "upper", "velocity", "effort"):
             text = limit.attributes.get(key, "inf").strip().lower()
-            value = None if text.lstrip("+-") in ("inf", "infinity") else self.number(limit, key)
+            if text.lstrip("+-") in ("inf", "infinity"):
+                value = None
+            else:
+                value = float(self.numbers(limit, key, 1, largest=math.inf)[0])
             found[key] = None if value is None or abs(value) >= ENDLESS else value
-        lower, upper = found["lower"], found["upper"]
-        if lower is None and upper is None:
-            position = None
-        else:  # an omitted end is 0 in a URDF; an infinite one has no place in a pair of numbers
-            ends = [
-                0.0 if key not in limit.attributes else found[key] for key in ("lower", "upper")
-            ]
-            position = None if None in ends else (ends[0], ends[1])
-        return position, found["velocity"], found["effort"]  # type: ignore[return-value]
+        position = None
+        if {"lower", "upper"} & limit.attributes.keys():
+            # an omitted end is 0 in a URDF; an infinite one has no place in a pair of numbers
+            low, high = (
+                found[key] if key in limit.attributes else 0.0 for key in ("lower", "upper")
+            )
+            position = None if low is None or high is None else (low, high)
+        return position, found["velocity"], found["effort"]
 
 
 def rpy_rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:

@@ -1,0 +1,214 @@
+"""The nearest physically consistent parameter set, as a semidefinite program.
+
+A rigid body has a positive definite pseudo-inertia [[tr(J)/2 E - J, h], [h', m]]: positive mass, positive principal
+moments, triangle inequality, all in one 4x4 matrix (Wensing, Kim, Slotine 2018). Measured torques determine minimal
+parameters only, so a full set is never unique: among those that explain the data equally well, the one nearest to the
+arm's own (CAD) numbers is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .regressor import Terms
+
+_MARGIN = 1e-6  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
+_LOOSE = 1e-6  # weight of nearness to the prior against nearness to the data
+SAME = 1e-6  # torques that differ by this part of the residual count as the same
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feasible:
+    """A consistent set: natural parameters (n, 10), armatures (n,), and the values of all unknowns that follow."""
+
+    parameters: np.ndarray
+    armatures: np.ndarray
+    values: np.ndarray
+    distance: float  # of the values from those asked for, in standard deviations
+    exact: bool  # the values asked for were consistent already
+    status: str
+
+
+def _pseudo_rows(scale_mass: float, length: float) -> np.ndarray:
+    """(10, 10): the upper triangle of a pseudo-inertia, columns stacked, off-diagonals times sqrt 2, from ten parameters.
+
+    In units of the given mass and length, so that all entries are of one size.
+    """
+    root = np.sqrt(2.0)
+    half = 0.5
+    # parameters m, hx, hy, hz, xx, xy, yy, xz, yz, zz; S = tr(J)/2 E - J
+    S = {
+        (0, 0): {4: -half, 6: half, 9: half},
+        (0, 1): {5: -1.0},
+        (1, 1): {4: half, 6: -half, 9: half},
+        (0, 2): {7: -1.0},
+        (1, 2): {8: -1.0},
+        (2, 2): {4: half, 6: half, 9: -half},
+        (0, 3): {1: 1.0},
+        (1, 3): {2: 1.0},
+        (2, 3): {3: 1.0},
+        (3, 3): {0: 1.0},
+    }
+    unit = np.array([1.0, *[length] * 3, *[length**2] * 6]) * scale_mass
+    rows = np.zeros((10, 10))
+    for k, (entry, parts) in enumerate(S.items()):
+        for index, factor in parts.items():
+            rows[k, index] = factor * unit[index] / _entry_unit(entry, scale_mass, length)
+        if entry[0] != entry[1]:
+            rows[k] *= root
+    return rows
+
+
+def _entry_unit(entry: tuple[int, int], mass: float, length: float) -> float:
+    powers = sum(length_power for length_power in (int(entry[0] < 3), int(entry[1] < 3)))
+    return float(mass * length**powers)
+
+
+def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
+    """The 4x4 pseudo-inertia of ten parameters."""
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = ten
+    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    P = np.empty((4, 4))
+    P[:3, :3] = np.trace(J) / 2 * np.eye(3) - J
+    P[3, :3] = P[:3, 3] = hx, hy, hz
+    P[3, 3] = m
+    return P
+
+
+def consistent(table: np.ndarray) -> bool:
+    """Whether every link (n, 10) can be a rigid body."""
+    return all(np.linalg.eigvalsh(pseudo_inertia(ten))[0] > 0 for ten in table)
+
+
+def nearest(
+    terms: Terms,
+    values: np.ndarray,
+    covariance: np.ndarray,
+    prior: np.ndarray | None = None,
+) -> Feasible:
+    """The consistent set whose values are nearest to those given, in the metric of their covariance.
+
+    prior: (n, 10) numbers that are approached in the directions that the data leave free; None: the arm's own.
+    """
+    n, p, size = terms.n, terms.rigid_size, terms.size
+    own = terms.arm.parameters if prior is None else np.asarray(prior, float)
+    mass, length = _scales(terms, own, values)
+    wide = 11 if terms.armature else 10
+    unit = np.array([mass, *[mass * length] * 3, *[mass * length**2] * 6, mass * length**2])[:wide]
+    units = np.tile(unit, n)
+    matrix = terms.rigid.matrix * units  # values of the minimal parameters from scaled natural ones
+    start = np.zeros((n, wide))
+    start[:, :10] = own
+    if wide == 11:
+        start[:, 10] = [j.armature for j in terms.arm.joints]
+    start_scaled = start.ravel() / units
+
+    rest = size - p
+    map_all = np.zeros((size, n * wide + rest))
+    map_all[:p, : n * wide] = matrix
+    map_all[p:, n * wide :] = np.eye(rest)
+    H, root = _information(covariance)
+    friction_unit = np.maximum(np.abs(values[p:]), 1.0)
+    map_all[p:, n * wide :] *= friction_unit
+    reach = root @ map_all
+    reach_size = max(np.abs(reach).max(), 1e-300)
+    pull = np.r_[np.ones(n * wide), np.zeros(rest)]
+    weight = _LOOSE
+    P = (reach.T @ reach) / reach_size**2 + weight * np.diag(pull)
+    q = -(reach.T @ (root @ values)) / reach_size**2 - weight * pull * np.r_[start_scaled, np.zeros(rest)]
+    signs = _positive(terms)
+    x, status = _program(P, q, n, wide, n * wide + rest, signs)
+    if x is None:
+        return Feasible(own, start[:, -1] if wide == 11 else np.zeros(n), values, np.inf, False, status)
+    found = map_all @ x
+    gap = float(np.linalg.norm(root @ (found - values)) / np.sqrt(size))
+    exact = False
+    if gap < 1e-2:  # step onto the exact values, if that keeps the links consistent
+        moved = x.copy()
+        moved[: n * wide] += np.linalg.lstsq(matrix, values[:p] - matrix @ x[: n * wide], rcond=None)[0]
+        table = (moved[: n * wide] * units).reshape(n, wide)
+        if consistent(table[:, :10]) and (wide == 10 or (table[:, 10] >= -1e-12 * mass * length**2).all()):
+            x, found, gap, exact = moved, values.copy(), 0.0, True
+    table = (x[: n * wide] * units).reshape(n, wide)
+    armatures = np.maximum(table[:, 10], 0.0) if wide == 11 else np.zeros(n)
+    told = (
+        "the fitted values are physically consistent"
+        if exact
+        else f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
+    )
+    told += "; the full parameter set is not unique: torques determine the minimal parameters only"
+    return Feasible(table[:, :10], armatures, found, gap, exact, told)
+
+
+def _scales(terms: Terms, own: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """A mass and a length of the robot."""
+    length = max(terms.arm.size / max(terms.n - 1, 1), 1e-3) if terms.n > 1 else 1.0
+    mass = float(np.median(own[:, 0][own[:, 0] > 0])) if (own[:, 0] > 0).any() else 0.0
+    if mass <= 0:
+        mass = max(float(np.abs(values[: terms.rigid_size]).max()) / max(length, 1.0), 1e-3)
+    return mass, length
+
+
+def _information(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The inverse of a covariance that may be singular, and a root of it: root' root = inverse."""
+    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    s, V = np.linalg.eigh(covariance / np.outer(scale, scale))
+    s = np.maximum(s, 1e-12 * max(s[-1], 1e-300))
+    root = (V / np.sqrt(s)).T / scale
+    return root.T @ root, root
+
+
+def _positive(terms: Terms) -> list[int]:
+    """Unknowns beyond the rigid body that cannot be negative, counted from the first of them."""
+    words = terms.drive_names
+    return [
+        j * len(words) + k
+        for j in range(terms.n)
+        for k, word in enumerate(words)
+        if word != "offset"
+    ]
+
+
+def _program(
+    P: np.ndarray, q: np.ndarray, n: int, wide: int, size: int, signs: Sequence[int]
+) -> tuple[np.ndarray | None, str]:
+    """The minimiser of x'Px/2 + q'x over consistent links and non-negative armatures and friction, scaled."""
+    import clarabel
+    import scipy.sparse as sparse
+
+    rows = _pseudo_rows(1.0, 1.0)
+    blocks, right, cones = [], [], []
+    positive = [n * wide + k for k in signs] + ([i * 11 + 10 for i in range(n)] if wide == 11 else [])
+    if positive:
+        A = np.zeros((len(positive), size))
+        A[np.arange(len(positive)), positive] = -1.0
+        blocks.append(A)
+        right.append(np.zeros(len(positive)))
+        cones.append(clarabel.NonnegativeConeT(len(positive)))
+    floor = np.zeros(10)
+    floor[[0, 2, 5, 9]] = _MARGIN
+    for i in range(n):
+        A = np.zeros((10, size))
+        A[:, i * wide : i * wide + 10] = -rows
+        blocks.append(A)
+        right.append(-floor)
+        cones.append(clarabel.PSDTriangleConeT(4))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_iter = 500
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix(np.triu(P)),
+        q,
+        sparse.csc_matrix(np.vstack(blocks)),
+        np.concatenate(right),
+        cones,
+        settings,
+    )
+    solution = solver.solve()
+    word = str(solution.status)
+    if "Solved" not in word:
+        return None, f"no consistent set found (solver says {word})"
+    return np.array(solution.x), "solved"

@@ -1,0 +1,156 @@
+"""How sure the values are: standard deviations with autocorrelated residuals, bootstrap, whiteness, spectra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .estimators import Pull, Solution, quick
+from .factors import Factors, stream
+from .preprocess import Preparation, Stretch
+from .regressor import Terms
+
+_SHOWN = 4000  # samples of measured and predicted torque that a fit keeps for its report
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Residuals:
+    """What is left of the torques, joint by joint, on the rows that were fitted."""
+
+    t: tuple[np.ndarray, ...]
+    measured: tuple[np.ndarray, ...]
+    predicted: tuple[np.ndarray, ...]
+    inflation: np.ndarray  # (n,) long-run variance over variance
+    rms: np.ndarray  # (n,)
+    spread: np.ndarray  # (n,) standard deviation of the torque
+    correlation: np.ndarray  # (n, lags) autocorrelation of the residual, lags 1, 2, ...
+    white: np.ndarray  # (n,) part of those lags inside the 95 % band of white noise
+    spectrum: tuple[tuple[np.ndarray, np.ndarray], ...]  # (frequency [Hz], density) of each residual
+    delay: np.ndarray  # (n,) by which the torque lags the motion [s]
+
+
+def residuals(
+    terms: Terms, pieces: Sequence[Stretch], how: Preparation, values: np.ndarray
+) -> Residuals:
+    """The residuals of the given values, in one more pass over the data."""
+    n = terms.n
+    t, y, z = ([[] for _ in range(n)] for _ in range(3))
+    for chunk in stream(terms, pieces, how):
+        for j in range(n):
+            t[j].append(chunk.t[j])
+            y[j].append(chunk.y[j])
+            z[j].append(chunk.X[j] @ values[terms.support[j]])
+    time, measured, predicted = ([np.concatenate(x) for x in xs] for xs in (t, y, z))
+    left = [a - b for a, b in zip(measured, predicted, strict=True)]
+    lags = np.array([_correlation(r) for r in left])
+    bound = 1.96 / np.sqrt([max(len(r), 1) for r in left])
+    return Residuals(
+        tuple(_thin(x) for x in time),
+        tuple(_thin(x) for x in measured),
+        tuple(_thin(x) for x in predicted),
+        np.array([inflation(r) for r in left]),
+        np.array([np.sqrt((r**2).mean()) if len(r) else 0.0 for r in left]),
+        np.array([m.std() if len(m) else 0.0 for m in measured]),
+        lags,
+        (np.abs(lags) < bound[:, None]).mean(axis=1),
+        tuple(_spectrum(x, r) for x, r in zip(time, left, strict=True)),
+        np.array([_delay(x, a, b) for x, a, b in zip(time, measured, predicted, strict=True)]),
+    )
+
+
+def _thin(x: np.ndarray) -> np.ndarray:
+    return x[:: max(1, len(x) // _SHOWN)].copy()
+
+
+def inflation(residual: np.ndarray) -> float:
+    """Long-run variance over variance: how many rows tell as much as one independent row.
+
+    The long-run variance is the mean of the periodogram over its lowest square root of N frequencies, where the
+    regressors live.
+    """
+    n = len(residual)
+    if n < 16:
+        return 1.0
+    power = np.abs(np.fft.rfft(residual - residual.mean()))[1:] ** 2
+    if power.mean() <= 0:
+        return 1.0
+    low = max(8, int(np.sqrt(n)))
+    return float(max(1.0, power[:low].mean() / power.mean()))
+
+
+def _correlation(residual: np.ndarray, lags: int = 20) -> np.ndarray:
+    r = residual - residual.mean() if len(residual) else residual
+    power = float(r @ r)
+    if power <= 0 or len(r) <= lags:
+        return np.zeros(lags)
+    return np.array([r[k:] @ r[:-k] for k in range(1, lags + 1)]) / power
+
+
+def _spectrum(t: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    import scipy.signal as signal
+
+    if len(residual) < 16:
+        return np.zeros(0), np.zeros(0)
+    rate = 1 / max(float(np.median(np.diff(t))), 1e-12)
+    frequency, density = signal.welch(residual, rate, nperseg=min(256, len(residual)))
+    return frequency, density
+
+
+def _delay(t: np.ndarray, measured: np.ndarray, predicted: np.ndarray) -> float:
+    """Time by which measured lags predicted [s]: the slope of their difference along the prediction's derivative."""
+    if len(t) < 16:
+        return 0.0
+    slope = np.gradient(predicted, t)
+    good = np.diff(t, append=t[-1] + 1) < 3 * np.median(np.diff(t))  # not across masked rows
+    power = slope[good] @ slope[good]
+    return float(-(slope[good] @ (measured - predicted)[good]) / power) if power > 0 else 0.0
+
+
+def covariance(factors: Factors, solution: Solution, inflations: np.ndarray) -> np.ndarray:
+    """(p, p): A^-1 B A^-1 with A the information, B that of each joint times its residual's inflation."""
+    A = solution.covariance  # weights are 1 / sigma, so this is in units of the noise
+    B = np.zeros_like(A)
+    merged = factors.merged()
+    for j in range(factors.n):
+        R = merged.R[0][j][:, :-1] * (solution.weights[j] * np.sqrt(inflations[j]))
+        B[np.ix_(factors.support[j], factors.support[j])] += R.T @ R
+    return A @ B @ A
+
+
+def bootstrap(
+    factors: Factors, ridge: float = 0.0, pull: Pull | None = None, repetitions: int = 200, seed: int = 0
+) -> np.ndarray:
+    """(repetitions, p): values fitted to blocks of time drawn with replacement."""
+    rng = np.random.default_rng(seed)
+    draws = rng.integers(factors.blocks, size=(repetitions, factors.blocks))
+    return np.array([quick(factors.merged(d.tolist()), ridge, pull) for d in draws])
+
+
+def essential(
+    factors: Factors, solution: Solution, names: Sequence[str], rise: float = 0.01
+) -> tuple[str, ...]:
+    """Names of the unknowns without which the weighted error rises by more than 1 % in all, the rest left out one by one."""
+    merged = factors.merged()
+    kept = list(range(factors.size))
+    weights = solution.weights
+
+    def left(columns: Sequence[int]) -> tuple[float, np.ndarray]:
+        X, y = merged.choose(columns).stacked(weights)
+        Q, R = np.linalg.qr(X)
+        right = Q.T @ y
+        spread = np.abs(np.linalg.pinv(R))
+        values = np.linalg.pinv(R) @ right
+        size = np.abs(values) / np.maximum(np.sqrt((spread**2).sum(axis=1)), 1e-300)
+        return float(y @ y - right @ right), size
+
+    start, size = left(kept)
+    while len(kept) > 1:
+        weakest = int(np.argmin(size))
+        fewer = kept[:weakest] + kept[weakest + 1 :]
+        error, smaller = left(fewer)
+        if error > start * (1 + rise) ** 2 + 1e-300:
+            break
+        kept, size = fewer, smaller
+    return tuple(names[k] for k in kept)

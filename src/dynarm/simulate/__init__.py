@@ -1,0 +1,10 @@
+"""Motion of a compiled model: integrators, inputs, controllers, friction that sticks, and the record of a run."""
+
+from __future__ import annotations
+
+from .control import ComputedTorque, GravityPD
+from .inputs import Sampled
+from .motion import simulate
+from .run import Run
+
+__all__ = ["ComputedTorque", "GravityPD", "Run", "Sampled", "simulate"]

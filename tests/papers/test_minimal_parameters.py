@@ -1,0 +1,475 @@
+"""Minimal parameters: as many as the regressor's rank, in its row space, and enough for the whole dynamics."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+import pytest
+
+import dynarm
+from dynarm import DynarmWarning, minimal_parameters
+from dynarm.minimal import CONVENTIONS
+from dynarm.papers.minimal_chain_lin1995 import minimal_chain
+from dynarm.papers.minimal_composite_linfang1999 import mass_matrix_1, mass_matrix_2
+from dynarm.papers.minimal_newton_euler_lin1995 import inverse_dynamics
+from dynarm.papers.minimal_parameters_lin1995 import constants, layout, structure_of, varying
+from dynarm.papers.newton_euler_lin1995 import inverse_dynamics as natural_inverse_dynamics
+from dynarm.robot.arm import move_parameters
+from dynarm.robot.chain import chain_of, pose
+from dynarm.robot.generic import generic_arm
+from minimal_arms import COUNT, minimal_arm
+from oracles.pinocchio_arm import pinocchio_model
+from strategies import random_arm, random_states
+
+TOLERANCE = 1e-12  # times the largest entry of the reference, or 1
+CHUNK = 100
+STATES = 24
+
+
+def stacked(nested, samples):
+    """Nested lists of scalars or batches -> (samples, ...)."""
+    if isinstance(nested, (list, tuple)):
+        return np.stack([stacked(x, samples) for x in nested], axis=1)
+    return np.broadcast_to(np.asarray(nested, float), (samples,))
+
+
+def relative(got, want):
+    return np.abs(got - want).max() / max(1.0, np.abs(want).max())
+
+
+def regressor(arm, seed=0, samples=STATES):
+    """The stacked regressor (samples n, 10 n) of pinocchio."""
+    twin = pinocchio_model(arm)
+    states = random_states(np.random.default_rng([seed, arm.n]), arm.n, samples)
+    return np.concatenate([twin.regressor(*s) for s in zip(*states, strict=True)])
+
+
+def full(mp, values):
+    """The values of Theorem 2's whole set; what was merged into others is 0."""
+    found = [0.0] * len(layout(mp.structure))
+    for k, value in zip(mp.kept, values.tolist(), strict=True):
+        found[k] = value
+    return found
+
+
+# ---- the 2000 arms
+
+
+@pytest.mark.parametrize("chunk", range(COUNT // CHUNK))
+def test_count_is_the_rank_and_row_spaces_coincide(chunk):
+    for k in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+        arm = minimal_arm(k)
+        M = minimal_parameters(arm).matrix
+        Q, R = np.linalg.qr(M.T)
+        assert np.abs(np.diag(R)).min() > 1e-6 * np.abs(np.diag(R)).max(), arm.name  # full row rank
+        Y = regressor(arm, k)
+        inside = Y @ Q
+        sizes = np.linalg.svd(inside, compute_uv=False)
+        assert np.abs(Y - inside @ Q.T).max() <= 1e-11 * np.abs(Y).max(), (
+            arm.name
+        )  # rows of Y are rows of M
+        assert sizes[-1] > 1e-8 * sizes[0], arm.name  # and none of M's is missing
+
+
+@pytest.mark.parametrize("chunk", range(COUNT // CHUNK))
+def test_dynamics_from_the_values_alone(chunk):
+    for k in range(chunk * CHUNK, (chunk + 1) * CHUNK):
+        arm = minimal_arm(k)
+        mp = minimal_parameters(arm)
+        chain = chain_of(arm)
+        q, qd, qdd = random_states(np.random.default_rng(k), arm.n, 2)
+        twin = pinocchio_model(arm)
+        tau = np.array([twin.inverse_dynamics(*s) for s in zip(q, qd, qdd, strict=True)])
+        M = np.array([twin.mass_matrix(x) for x in q])
+        steps = pose(chain, q.T)
+        alone = minimal_chain(chain, mp.structure, full(mp, mp.values))
+        for body in (alone, minimal_chain(chain)):
+            assert (
+                relative(stacked(inverse_dynamics(body, steps, qd.T, qdd.T), 2), tau) <= TOLERANCE
+            ), arm.name
+            for mass_matrix in (mass_matrix_1, mass_matrix_2):
+                assert relative(stacked(mass_matrix(body, steps), 2), M) <= TOLERANCE, arm.name
+
+
+def test_all_groups_of_joints_are_covered(record_property):
+    found = Counter()
+    for k in range(COUNT):
+        s = structure_of(chain_of(minimal_arm(k)))
+        found["joints before r"] += s.r > 0
+        found["joints from r to s-1"] += s.r < s.n
+        found["several joints from r to s-1"] += s.s - s.r > 1
+        found["joints from s"] += s.s < s.n
+        found["oblique translational joint between r and s"] += any(s.sigma)
+        found["delta 0"] += not all(
+            d for d, rev in zip(s.delta[s.r : s.s], s.revolute[s.r : s.s]) if rev
+        )
+        found["no rotational joint"] += s.r == s.n
+    for name, count in found.items():
+        record_property(name, count)
+    assert min(found.values()) >= 100, found
+
+
+@pytest.mark.parametrize("k", range(0, COUNT, 50))
+def test_the_null_space_changes_no_torque(k):
+    arm = minimal_arm(k)
+    M = minimal_parameters(arm).matrix
+    null = np.linalg.svd(M)[2][len(M) :]
+    rng = np.random.default_rng(k)
+    change = rng.normal(size=len(null)) @ null
+    q, qd, qdd = random_states(rng, arm.n, 5)
+    chain, other = (
+        chain_of(arm),
+        chain_of(arm.with_parameters(arm.parameters + change.reshape(-1, 10))),
+    )
+    tau, changed = (
+        stacked(natural_inverse_dynamics(c, pose(c, q.T), qd.T, qdd.T), 5) for c in (chain, other)
+    )
+    assert relative(changed, tau) <= 1e-11
+
+
+# ---- known robots
+
+
+KNOWN = {
+    "stanford": (lambda: dynarm.load("stanford"), 33),
+    "puma560": (lambda: dynarm.load("puma560"), 36),
+    "puma560, gravity tilted": (
+        lambda: replace(dynarm.load("puma560"), gravity=(1.0, 2.0, -9.0)),
+        38,
+    ),
+    "scara R R P R": (lambda: dynarm.load("scara"), 8),
+    "two parallel axes across gravity": (lambda: dynarm.load("two_link"), 6),
+    **{
+        f"generic {n}R, gravity off axis 1": (
+            lambda n=n: generic_arm(n, gravity=(1.0, 2.0, 3.0)),
+            7 * n - 4,
+        )
+        for n in range(1, 9)
+    },
+    **{
+        f"generic {n}R, gravity along axis 1": (lambda n=n: generic_arm(n), 7 * n - 6)
+        for n in range(1, 9)
+    },
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_counts(name):
+    make, count = KNOWN[name]
+    arm = make()
+    mp = minimal_parameters(arm)
+    assert mp.count == len(mp.names) == len(mp.values) == count
+    assert np.linalg.matrix_rank(regressor(arm), 1e-8) == count
+    assert mp.structure.exact
+
+
+def robots_folder() -> Path:
+    """Where the wheel example-robot-data puts its robots, next to pinocchio."""
+    folders = [
+        p / "share" / "example-robot-data" / "robots" for p in Path(pinocchio.__file__).parents
+    ]
+    return next(f for f in folders if f.is_dir())
+
+
+URDF = {
+    "panda_description/urdf/panda.urdf": ({"tip": "panda_link8"}, 43, 48),
+    "ur_description/urdf/ur10_robot.urdf": ({}, 36, 40),
+}
+
+
+@pytest.mark.parametrize("file", URDF)
+def test_robots_from_urdf_files(file):
+    options, rigid, with_armature = URDF[file]
+    arm = dynarm.load(robots_folder() / file, **options)
+    assert minimal_parameters(arm).count == rigid
+    assert minimal_parameters(arm, armature=True).count == with_armature
+
+
+def test_a_right_angle_written_with_five_digits_counts_as_one():
+    """A UR10 whose twists are 1.5708: nothing changes, though no cosine is zero any more."""
+    arm = dynarm.load(robots_folder() / "ur_description/urdf/ur10_robot.urdf")
+    joints = [
+        replace(j, alpha=math.copysign(1.5708, j.alpha))
+        if abs(abs(j.alpha) - math.pi / 2) < 1e-9
+        else j
+        for j in arm.joints
+    ]
+    assert any(abs(j.alpha) == 1.5708 for j in joints)
+    blunt = replace(arm, joints=tuple(joints))
+    assert minimal_parameters(blunt).count == 36
+    assert minimal_parameters(blunt, armature=True).count == 40
+
+
+# ---- conventions
+
+
+@pytest.mark.parametrize("k", range(0, COUNT, 25))
+def test_conversions_between_conventions_are_exact(k):
+    arm = minimal_arm(k)
+    found = {c: minimal_parameters(arm, c) for c in CONVENTIONS}
+    for a in CONVENTIONS:
+        for b in CONVENTIONS:
+            change = found[a].convert(b)
+            scale = np.abs(change) @ np.abs(found[a].matrix)
+            assert np.abs(change @ found[a].matrix - found[b].matrix).max() <= 1e-14 * max(
+                1.0, scale.max()
+            )
+            assert relative(change @ found[a].values, found[b].values) <= 1e-13
+            assert relative(found[b].convert(a) @ change, np.eye(len(change))) <= 1e-13
+
+
+def test_the_two_papers_of_lin_give_different_numbers():
+    arm = dynarm.load("puma560")
+    one, other = minimal_parameters(arm), minimal_parameters(arm, "linfang1999")
+    assert one.names == other.names
+    differ = {
+        n for n, x, y in zip(one.names, one.values, other.values, strict=True) if abs(x - y) > 1e-12
+    }
+    assert differ == {"U1_33", "U2_33", "U3_33", "U4_33", "U3_11-22", "U4_11-22", "U5_11-22"}
+
+
+@pytest.mark.parametrize("k", range(0, COUNT, 40))
+def test_gautier_keeps_natural_parameters_and_sets_the_rest_to_zero(k):
+    """Atkeson's substitution holds for the regrouped parameters: p natural ones carry the values, the rest are 0."""
+    arm = minimal_arm(k)
+    mp = minimal_parameters(arm, "gautier1990")
+    table = np.zeros(10 * arm.n)
+    for name, value in zip(mp.names, mp.values, strict=True):
+        table[mp.natural.index(name.removesuffix("R"))] = value
+    assert relative(mp.matrix @ table, mp.values) <= 1e-13
+    q, qd, qdd = random_states(np.random.default_rng(k), arm.n, 3)
+    chain, bare = chain_of(arm), chain_of(arm.with_parameters(table.reshape(-1, 10)))
+    tau, other = (
+        stacked(natural_inverse_dynamics(c, pose(c, q.T), qd.T, qdd.T), 3) for c in (chain, bare)
+    )
+    assert relative(other, tau) <= TOLERANCE
+
+
+def test_gautier_eliminates_what_the_rules_say():
+    """Rotational joint: m, mcz, Iyy are grouped inwards; translational joint: its whole inertia tensor."""
+    for arm in (generic_arm(6), generic_arm(6, 2)):
+        names = set(minimal_parameters(arm, "gautier1990").names)
+        stems = {n.removesuffix("R") for n in names}
+        for i, joint in enumerate(arm.joints[1:], start=2):
+            if joint.revolute:
+                assert {
+                    f"{p}{i}" for p in ("Ixx", "Ixy", "Ixz", "Iyz", "Izz", "mcx", "mcy")
+                } <= stems
+                assert not stems & {f"m{i}", f"mcz{i}", f"Iyy{i}"}
+            else:
+                assert {f"{p}{i}" for p in ("m", "mcx", "mcy", "mcz")} <= stems
+                assert not any(s.startswith("I") and s.endswith(str(i)) for s in stems)
+
+
+@pytest.mark.parametrize("third", [True, False])
+def test_constant_and_varying_parts_make_the_composite_bodies(third):
+    """(8), (9) with (10)-(15): the sum over links, which is definition (6), for both conventions."""
+    for k in range(0, COUNT, 50):
+        arm = minimal_arm(k)
+        chain = chain_of(arm)
+        q = np.random.default_rng(k).uniform(-3, 3, arm.n)
+        steps = pose(chain, q.tolist())
+        fixed = constants(chain, steps, third)
+        moving = varying(chain, steps, fixed, third)
+        table = np.zeros(10)
+        for i in range(arm.n - 1, -1, -1):
+            table = table + arm.parameters[i]
+            k_i, U, (l, V) = fixed[i].k, fixed[i].U, moving[i]
+            got = np.array([fixed[i].m, *(k_i + l), *(U + V)], float)
+            assert relative(got, table) <= 1e-13
+            R = np.array([[*row] for row in steps[i].R.rows], float)
+            table = move_parameters(table, R, np.array([*steps[i].s], float))
+
+
+# ---- no gravity, armature
+
+
+def test_without_gravity_theorem_2_counts_too_many():
+    """RR with intersecting axes: 8 by Theorem 2, rank 6; three concurrent axes: 15, rank 11."""
+    for n, theorem, rank in ((2, 8, 6), (3, 15, 11)):
+        arm = random_arm(np.random.default_rng(n), n, "R", "generic", "zero", "none")
+        mp = minimal_parameters(arm)
+        assert len(layout(replace(mp.structure, delta=(True,) * n))) == theorem + 2
+        assert mp.count == np.linalg.matrix_rank(regressor(arm), 1e-8) == rank
+
+
+def armature_rank(arm):
+    """Rank of the regressor with a column for each armature."""
+    q, qd, qdd = random_states(np.random.default_rng(3), arm.n, STATES + 8)
+    twin = pinocchio_model(arm)
+    rows = [np.hstack([twin.regressor(*s), np.diag(s[2])]) for s in zip(q, qd, qdd, strict=True)]
+    return np.linalg.matrix_rank(np.concatenate(rows), 1e-8 * np.linalg.norm(rows[0]))
+
+
+@pytest.mark.parametrize("k", range(1, COUNT, 20))
+def test_armatures_merge_where_the_rank_says(k):
+    arm = minimal_arm(k)
+    mp = minimal_parameters(arm, armature=True)
+    assert mp.count == armature_rank(arm)
+    assert mp.matrix.shape == (mp.count, 11 * arm.n)
+    assert [n for n in mp.names if re.fullmatch(r"Ia\d", n)] == [f"Ia{i + 1}" for i in mp.armatures]
+
+
+def gantry(kinds, gravity):
+    twists = [0.0] + [math.pi / 2] * (len(kinds) - 1)
+    return random_arm(np.random.default_rng(1), len(kinds), kinds, twists, "generic", gravity)
+
+
+MERGED = {
+    "joint 1": (lambda: generic_arm(3), {"U1_33+Ia1"}),
+    "second joint perpendicular": (lambda: gantry("RR", "z"), {"U1_33+Ia1", "U2_33+Ia2"}),
+    "second joint oblique": (lambda: generic_arm(2), {"U1_33+Ia1"}),
+    "second joint parallel": (lambda: dynarm.load("two_link"), {"U1_33+Ia1"}),
+    "horizontal gantry": (lambda: gantry("PPP", (0.0, 0.0, 0.0)), {"m1+Ia1", "m2+Ia2", "m3+Ia3"}),
+    "first joint against gravity": (lambda: gantry("PP", "z"), {"m2+Ia2"}),
+}
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_merged_armatures_by_name(name):
+    make, merged = MERGED[name]
+    arm = make()
+    found = minimal_parameters(arm, armature=True)
+    assert {n for n in found.names if "+Ia" in n} == merged
+    assert found.count == minimal_parameters(arm).count + arm.n - len(merged)
+
+
+def test_values_with_armature_drive_the_dynamics():
+    """Merged armatures act as part of the combination; the others as a term of their own."""
+    joints = [
+        replace(j, armature=0.3 + 0.1 * i) for i, j in enumerate(dynarm.load("puma560").joints)
+    ]
+    arm = replace(dynarm.load("puma560"), joints=tuple(joints))
+    mp = minimal_parameters(arm, armature=True)
+    rigid = minimal_parameters(arm)
+    q, qd, qdd = random_states(np.random.default_rng(2), arm.n, 4)
+    chain = chain_of(arm)
+    body = minimal_chain(chain, mp.structure, mp.values[: rigid.count].tolist())
+    tau = stacked(inverse_dynamics(body, pose(chain, q.T), qd.T, qdd.T), 4)
+    for value, i in zip(mp.values[rigid.count :], mp.armatures, strict=True):
+        tau[:, i] += value * qdd[:, i]
+    twin = pinocchio_model(arm)
+    want = np.array([twin.inverse_dynamics(*s) for s in zip(q, qd, qdd, strict=True)])
+    want += qdd * [j.armature for j in joints]
+    assert relative(tau, want) <= TOLERANCE
+
+
+# ---- payload, long forms
+
+
+def test_a_payload_changes_what_it_says():
+    arm = dynarm.load("stanford")
+    load = (2.0, (0.05, -0.02, 0.1), np.diag([0.02, 0.03, 0.01]))
+    before, after = minimal_parameters(arm), minimal_parameters(arm.with_payload(*load))
+    change = before.payload(*load)
+    for name, x, y in zip(before.names, before.values, after.values, strict=True):
+        assert y - x == pytest.approx(change.get(name, 0.0), abs=1e-14)
+    assert 0 < len(change) < before.count
+    assert change["m3"] == pytest.approx(2.0)
+
+
+def evaluated(text, names):
+    """A long form's value: juxtaposition is a product, ^ a power."""
+    for name in sorted(names, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w(]){re.escape(name)}(?![\w(])", f"({names[name]!r})", text)
+    text = text.replace("^", "**")
+    text = re.sub(r"(\)|\d) (?=\(|[a-z])", r"\1*", text)
+    return eval(text, {"cos": math.cos, "sin": math.sin, "__builtins__": {}})
+
+
+@pytest.mark.parametrize("robot", ["stanford", "puma560", "scara", "generic_6r"])
+def test_long_forms_say_what_the_values_are(robot):
+    arm = dynarm.load(robot)
+    mp = minimal_parameters(arm)
+    natural = dict(zip(mp.natural, arm.parameters.ravel().tolist(), strict=True))
+    geometry = {
+        f"{key}{i}": getattr(j, key)
+        for i, j in enumerate(arm.joints, start=1)
+        for key in ("a", "d", "alpha", "theta", "beta")
+    }
+    for name, value, numeric, symbolic in zip(
+        mp.names, mp.values, mp.long_forms, mp.symbolic_forms, strict=True
+    ):
+        assert evaluated(numeric, natural) == pytest.approx(value, rel=2e-5, abs=2e-5), (
+            name
+        )  # six digits shown
+        plain = re.sub(
+            r"(cos|sin)\((\w+)\)", lambda m: repr(getattr(math, m[1])(geometry[m[2]])), symbolic
+        )
+        assert evaluated(plain, natural | geometry) == pytest.approx(value, rel=1e-12, abs=1e-12), (
+            name
+        )
+
+
+def test_names_a_person_can_read():
+    mp = minimal_parameters(dynarm.load("stanford"))
+    assert mp.names[:4] == ("U1_33", "U2_11-22", "U2_12", "U2_13")
+    assert {"m3", "k3_x", "k3_y", "k3_z", "k4_x"} <= set(mp.names)
+    assert dict(zip(mp.names, mp.symbolic_forms, strict=True))["U1_33"] == (
+        "Izz1 + Iyy2 + Izz3 + Izz4 + Iyy5 + Izz6 + d2^2 (m2 + m3 + m4 + m5 + m6) + 2 d2 (mcz2 + mcy3)"
+    )
+    oblique = random_arm(np.random.default_rng(4), 3, "RPR", [0.0, 0.9, -0.9], "generic", "z")
+    assert {"kappa1_2", "kappa2_2"} <= set(minimal_parameters(oblique).names)
+
+
+# ---- decisions at the tolerance
+
+
+@pytest.mark.parametrize("angle", [1e-9, 1e-6, 9e-5])
+def test_nearly_parallel_axes_get_an_answer_a_warning_and_exact_dynamics(angle):
+    arm = random_arm(np.random.default_rng(8), 4, "R", [0.0, angle, 1.0, 0.5], "generic", "generic")
+    with pytest.warns(
+        DynarmWarning, match=rf"'joint1' and 'joint2': {angle:.3g} rad off, taken as parallel"
+    ):
+        mp = minimal_parameters(arm)
+    assert mp.structure.s == 2 and not mp.structure.exact
+    assert mp.count == minimal_parameters(replace_twist(arm, 1, 0.0)).count
+    chain = chain_of(arm)
+    exact = structure_of(chain, 0.0)
+    assert exact.s == 1 and exact.exact
+    q, qd, qdd = random_states(np.random.default_rng(9), 4, 3)
+    twin = pinocchio_model(arm)
+    want = np.array([twin.inverse_dynamics(*s) for s in zip(q, qd, qdd, strict=True)])
+    got = stacked(inverse_dynamics(minimal_chain(chain), pose(chain, q.T), qd.T, qdd.T), 3)
+    assert relative(got, want) <= TOLERANCE
+    finer = minimal_parameters(arm, tolerance=angle / 10)
+    assert finer.structure.s == 1 and finer.structure.exact
+
+
+def replace_twist(arm, i, alpha):
+    joints = list(arm.joints)
+    joints[i] = replace(joints[i], alpha=alpha)
+    return replace(arm, joints=tuple(joints))
+
+
+def test_decisions_are_reported():
+    mp = minimal_parameters(dynarm.load("scara"))
+    assert any("taken as parallel (tolerance 0.0001)" in text for text in mp.decisions)
+    assert any("along gravity" in text for text in mp.decisions)
+    assert mp.doubts == ()
+
+
+def test_gravity_from_any_direction():
+    arm = dynarm.load("puma560")
+    assert minimal_parameters(arm, gravity="any").count == 38
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"convention": "lin1994"}, "did you mean lin1995"),
+        ({"tolerance": -1.0}, "give an angle in rad"),
+        ({"gravity": "up"}, "choose None for the arm's own"),
+    ],
+)
+def test_bad_input_is_refused_with_advice(options, text):
+    with pytest.raises(dynarm.DynarmError, match=text):
+        minimal_parameters(dynarm.load("scara"), **options)
+    with pytest.raises(dynarm.DynarmError, match="give a dynarm.Arm"):
+        minimal_parameters("scara")
