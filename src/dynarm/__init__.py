@@ -23,8 +23,8 @@ _PUBLIC = {
     "term_shares": ".terms",
     "set_threads": ".batch",
     "export_c": ".export",
-    "simulate": ".simulate",
-    "Run": ".simulate",
+    "simulate": ".simulation",
+    "Run": ".simulation",
     "DynarmError": ".errors",
     "DynarmWarning": ".errors",
 }

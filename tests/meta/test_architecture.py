@@ -24,7 +24,7 @@ LAYERS = [  # a module may import from its own layer and from those before it
     {"compiled", "batch"},
     {"model", "export", "terms"},
     {"report"},
-    {"identify", "simulate", "mobile"},
+    {"identify", "simulation", "mobile"},
     {"view"},
     {"cli"},
 ]
@@ -37,7 +37,7 @@ DOORS = {
     "viser": {"view/"},
     "clarabel": {"identify/feasibility.py", "mobile/"},
     "rosbags": {"identify/"},
-    "pandas": {"identify/", "simulate/"},
+    "pandas": {"identify/", "simulation/"},
     "typer": {"cli/"},
     "rich": {"cli/", "report/"},
     "pickle": set(),

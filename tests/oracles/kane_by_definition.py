@@ -45,11 +45,24 @@ class KaneByDefinition:
             (vehicle, robot.platform.mass, np.zeros(3), robot.platform.inertia),
             (base, robot.base.mass, np.zeros(3), robot.base.inertia),
         ]
-        frame = vehicle @ np.array(robot.base.mount).reshape(4, 4) @ np.array(robot.arm.base).reshape(4, 4)
+        frame = (
+            vehicle
+            @ np.array(robot.base.mount).reshape(4, 4)
+            @ np.array(robot.arm.base).reshape(4, 4)
+        )
         for i, joint in enumerate(robot.arm.joints):
             x = q[4 + i]
-            theta, d = (joint.theta + x, joint.d) if joint.kind == "revolute" else (joint.theta, joint.d + x)
-            frame = frame @ _translation(joint.a, 0, 0) @ _rotation("x", joint.alpha) @ _translation(0, 0, d)
+            theta, d = (
+                (joint.theta + x, joint.d)
+                if joint.kind == "revolute"
+                else (joint.theta, joint.d + x)
+            )
+            frame = (
+                frame
+                @ _translation(joint.a, 0, 0)
+                @ _rotation("x", joint.alpha)
+                @ _translation(0, 0, d)
+            )
             frame = frame @ _rotation("z", theta)
             bodies.append((frame, joint.mass, joint.com, joint.inertia))
         force, self._potential = 0, 0
@@ -73,10 +86,9 @@ class KaneByDefinition:
         speed = ca.cos(heading) * v[0] + ca.sin(heading) * v[1]
         turning = qd[2] + ca.jtimes(ca.SX(angle), q, qd)
         mass = wheel.mass + wheel.spin / wheel.radius**2
-        return (
-            ca.jacobian(speed, self.u).T @ (mass * self._rate(speed))
-            + ca.jacobian(turning, self.u).T @ (wheel.turn * self._rate(turning))
-        )
+        return ca.jacobian(speed, self.u).T @ (mass * self._rate(speed)) + ca.jacobian(
+            turning, self.u
+        ).T @ (wheel.turn * self._rate(turning))
 
     def equations(self, q, u) -> tuple[np.ndarray, np.ndarray]:
         """M and F of (7)."""

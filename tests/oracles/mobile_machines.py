@@ -69,7 +69,9 @@ def four_steered(seed: int = 1, kinds: str = "RRR", principal: bool = False) -> 
     places = ((0.4, 0.3), (-0.4, 0.25), (-0.35, -0.3), (0.45, -0.35))
     wheels = [_wheel(rng, *place, kind="ackermann") for place in places]
     platform = Platform(60.0, _inertia(rng, 6.0), 0.31, Steering(0.52, 0.06, -0.09))
-    return MobileManipulator(platform, wheels, _base(rng), skew_arm(rng, kinds, principal), name="four_steered")
+    return MobileManipulator(
+        platform, wheels, _base(rng), skew_arm(rng, kinds, principal), name="four_steered"
+    )
 
 
 def car(seed: int = 2, kinds: str = "RPR") -> MobileManipulator:
@@ -91,7 +93,9 @@ def counter_steered(seed: int = 3, kinds: str = "RR") -> MobileManipulator:
         Wheel(-0.1, -0.4, 0.1, 0.8, "caster"),
     ]
     platform = Platform(50.0, _inertia(rng, 5.0), 0.28)
-    return MobileManipulator(platform, wheels, _base(rng), skew_arm(rng, kinds), name="counter_steered")
+    return MobileManipulator(
+        platform, wheels, _base(rng), skew_arm(rng, kinds), name="counter_steered"
+    )
 
 
 def crab(seed: int = 4, kinds: str = "PR") -> MobileManipulator:
@@ -99,7 +103,11 @@ def crab(seed: int = 4, kinds: str = "PR") -> MobileManipulator:
     rng = np.random.default_rng(seed)
     wheels = [_wheel(rng, x, y, kind="steered") for x, y in ((0.4, 0.0), (-0.3, 0.3), (-0.3, -0.3))]
     return MobileManipulator(
-        Platform(50.0, _inertia(rng, 5.0), 0.3), wheels, _base(rng), skew_arm(rng, kinds), name="crab"
+        Platform(50.0, _inertia(rng, 5.0), 0.3),
+        wheels,
+        _base(rng),
+        skew_arm(rng, kinds),
+        name="crab",
     )
 
 
@@ -113,7 +121,11 @@ def unicycle(seed: int = 5, kinds: str = "RRP") -> MobileManipulator:
         Wheel(-0.4, -0.05, 0.08, 0.6, "caster"),
     ]
     return MobileManipulator(
-        Platform(70.0, _inertia(rng, 7.0), 0.25), wheels, _base(rng), skew_arm(rng, kinds), name="unicycle"
+        Platform(70.0, _inertia(rng, 7.0), 0.25),
+        wheels,
+        _base(rng),
+        skew_arm(rng, kinds),
+        name="unicycle",
     )
 
 
@@ -125,16 +137,26 @@ def steered_dolly(seed: int = 6, kinds: str = "R") -> MobileManipulator:
         *(Wheel(x, y, 0.07, 0.5, "caster") for x, y in ((-0.3, 0.3), (-0.3, -0.3), (0.3, 0.3))),
     ]
     return MobileManipulator(
-        Platform(30.0, _inertia(rng, 3.0), 0.2), wheels, _base(rng), skew_arm(rng, kinds), name="steered_dolly"
+        Platform(30.0, _inertia(rng, 3.0), 0.2),
+        wheels,
+        _base(rng),
+        skew_arm(rng, kinds),
+        name="steered_dolly",
     )
 
 
 def straight(seed: int = 7, kinds: str = "RR") -> MobileManipulator:
     """Four fixed wheels on two axles: straight ahead only."""
     rng = np.random.default_rng(seed)
-    wheels = [Wheel(x, y, 0.15, 2.0) for x, y in ((0.4, 0.3), (0.4, -0.3), (-0.3, 0.3), (-0.3, -0.35))]
+    wheels = [
+        Wheel(x, y, 0.15, 2.0) for x, y in ((0.4, 0.3), (0.4, -0.3), (-0.3, 0.3), (-0.3, -0.35))
+    ]
     return MobileManipulator(
-        Platform(40.0, _inertia(rng, 4.0), 0.2), wheels, _base(rng), skew_arm(rng, kinds), name="straight"
+        Platform(40.0, _inertia(rng, 4.0), 0.2),
+        wheels,
+        _base(rng),
+        skew_arm(rng, kinds),
+        name="straight",
     )
 
 

@@ -98,7 +98,9 @@ class MultiplierModel:
             @ _rotation("y", pose[4])
             @ _rotation("x", pose[3])
         )
-        bodies = [(vehicle, _pseudo_inertia(robot.platform.mass, np.zeros(3), robot.platform.inertia))]
+        bodies = [
+            (vehicle, _pseudo_inertia(robot.platform.mass, np.zeros(3), robot.platform.inertia))
+        ]
         self.vehicle, self.centres, self.wheel_frames = vehicle, [], []
         for j, wheel in enumerate(robot.wheels):
             centre = vehicle @ _translation(wheel.x, wheel.y, wheel.radius - robot.platform.height)
@@ -107,8 +109,19 @@ class MultiplierModel:
                 bodies.append((centre, _pseudo_inertia(wheel.mass, np.zeros(3), np.zeros((3, 3)))))
                 self.wheel_frames.append(centre)
                 continue
-            frame = centre @ _rotation("z", self._part(q, "steer")[j]) @ _rotation("y", self._part(q, "spin")[j])
-            bodies.append((frame, _pseudo_inertia(wheel.mass, np.zeros(3), np.diag([wheel.turn, wheel.spin, wheel.turn]))))
+            frame = (
+                centre
+                @ _rotation("z", self._part(q, "steer")[j])
+                @ _rotation("y", self._part(q, "spin")[j])
+            )
+            bodies.append(
+                (
+                    frame,
+                    _pseudo_inertia(
+                        wheel.mass, np.zeros(3), np.diag([wheel.turn, wheel.spin, wheel.turn])
+                    ),
+                )
+            )
             self.wheel_frames.append(frame)
         com = np.array(robot.base.com)
         base = (
@@ -124,7 +137,11 @@ class MultiplierModel:
         frame = base @ mount @ np.array(robot.arm.base).reshape(4, 4)
         for i, joint in enumerate(robot.arm.joints):
             x = self._part(q, "arm")[i]
-            theta, d = (joint.theta + x, joint.d) if joint.kind == "revolute" else (joint.theta, joint.d + x)
+            theta, d = (
+                (joint.theta + x, joint.d)
+                if joint.kind == "revolute"
+                else (joint.theta, joint.d + x)
+            )
             frame = (
                 frame
                 @ _translation(joint.a, 0, 0)
@@ -140,9 +157,7 @@ class MultiplierModel:
         """World velocity of a point of a frame and its angular velocity, per unit of each coordinate's rate."""
         position = (T @ ca.vertcat(*point, 1))[:3]
         R = T[:3, :3]
-        turns = [
-            _vee(ca.reshape(ca.jacobian(R, self.q[k]), 3, 3) @ R.T) for k in range(self.size)
-        ]
+        turns = [_vee(ca.reshape(ca.jacobian(R, self.q[k]), 3, 3) @ R.T) for k in range(self.size)]
         return ca.jacobian(position, self.q), ca.horzcat(*turns)
 
     def _build(self) -> None:
@@ -163,7 +178,9 @@ class MultiplierModel:
         forward = ca.horzcat(ca.cos(q[5]), ca.sin(q[5]), ca.SX.zeros(1, self.size - 2))
         drift = ca.jtimes(J @ v, q, v)
         self.function = ca.Function(
-            "model", [q, v], [M, h, J, drift, push, forward, ca.jtimes(forward @ v, q, v), kinetic, potential]
+            "model",
+            [q, v],
+            [M, h, J, drift, push, forward, ca.jtimes(forward @ v, q, v), kinetic, potential],
         )
 
     def _constraints(self) -> ca.SX:
@@ -178,7 +195,9 @@ class MultiplierModel:
                 continue
             linear, angular = self._jacobians(self.wheel_frames[j], (0, 0, 0))
             down = ca.vertcat(0, 0, -wheel.radius)
-            contact = linear + ca.horzcat(*(ca.cross(angular[:, k], down) for k in range(self.size)))
+            contact = linear + ca.horzcat(
+                *(ca.cross(angular[:, k], down) for k in range(self.size))
+            )
             heading = q[5] + self._part(q, "steer")[j]
             rows.append(ca.horzcat(ca.cos(heading), ca.sin(heading), 0) @ contact)
             rows.append(ca.horzcat(-ca.sin(heading), ca.cos(heading), 0) @ contact)
@@ -243,7 +262,9 @@ class MultiplierModel:
         n = len(z)
         T = np.linalg.lstsq(basis, np.vstack([np.zeros((len(J), n)), np.eye(n)]), rcond=1e-12)[0]
         rates = T @ z
-        M, h, J, drift, push, _, forward_drift, _, _ = (np.array(x) for x in self.function(full, rates))
+        M, h, J, drift, push, _, forward_drift, _, _ = (
+            np.array(x) for x in self.function(full, rates)
+        )
         h, drift = h.ravel(), drift.ravel()
         bends = np.zeros(n)
         bends[0] = -float(forward_drift.item())

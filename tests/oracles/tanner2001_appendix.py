@@ -11,7 +11,9 @@ import numpy as np
 
 
 def cross(a, b):
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    return np.array(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    )
 
 
 def L(r):
@@ -69,7 +71,9 @@ class Appendix:
             Zk2 = self._as(
                 "Zk2",
                 (along - Z7j * d * Z3) * u4 - Z1j * Zk1,
-                (along + Z7j * d * Z3) * u4 - Z1j * Zk1 + Zo * (u[1] * c - u[0] * s) * (d * u4 + Z3),
+                (along + Z7j * d * Z3) * u4
+                - Z1j * Zk1
+                + Zo * (u[1] * c - u[0] * s) * (d * u4 + Z3),
             )
             Zk2 = Zk2 + self._as("Zk2tail", dd * u4**2, 0)
             Zk3 = Zk1 + self._as("Zk2tail", 0, dd * u4**2)
@@ -100,7 +104,9 @@ class Appendix:
         px, py, pz = cpi[:, 2]
         Tx = az * px * Ix - Z3**2 * self._as("Txv_g", pz, py) * pz * (Iy - Iz)
         Ty = az * py * Iy - Z3**2 * pz * px * (Iz - Ix)
-        Tz = az * pz * self._as("Tzv_I", Iy, Iz) - Z3**2 * px * py * self._as("Tzv_g", Iz - Ix, Ix - Iy)
+        Tz = az * pz * self._as("Tzv_I", Iy, Iz) - Z3**2 * px * py * self._as(
+            "Tzv_g", Iz - Ix, Ix - Iy
+        )
         moment = Tx * px + Ty * py + Tz * pz
         spurious = self._as("Zx12", Z3 * Zo, 0.0)
         Ze1 = Z8o * d_o * u4 * u[0] - spurious * u[1]
@@ -128,7 +134,9 @@ class Appendix:
         Fy = Zl5 * ud[0] + Zl6 * ud[1] + Ze4
         mass = self.robot.base.mass
         R[0] -= (T @ cpi[:, 2]) * Z1 + mass * (Fx * Zl3 + Fy * Zl5)
-        R[1] -= (Tx * px + Ty * self._as("T20", pz, py) + Tz * pz) * Z2 + mass * (Fx * Zl4 + Fy * Zl6)
+        R[1] -= (Tx * px + Ty * self._as("T20", pz, py) + Tz * pz) * Z2 + mass * (
+            Fx * Zl4 + Fy * Zl6
+        )
         torque = -cpi.T @ T
         force = -mass * np.array([self._as("Fm8", Fy, Fx), Fy, self.robot.gravity])
         return (Zl3, Zl4, Zl5, Zl6, Y1, Y2), force, torque
@@ -168,7 +176,9 @@ class Appendix:
         x, y = (self.r0 + self.r01)[:2]
         Y = np.empty(3)
         for k in range(3):
-            turned = ((dR[k, 0] * X1 + dR[k, 1] * X2) * u[0] + (dR[k, 0] * X3 + dR[k, 1] * X4) * u[1]) * u5
+            turned = (
+                (dR[k, 0] * X1 + dR[k, 1] * X2) * u[0] + (dR[k, 0] * X3 + dR[k, 1] * X4) * u[1]
+            ) * u5
             shift, ahead = R1[k, 0], fx
             if k == 1:
                 shift = self._as("Y4b", R1[1, 1], R1[1, 0])
@@ -201,7 +211,9 @@ class Appendix:
             if i == 0:
                 A, B, G, Y = self._first(bend, turn, X, u, Zo, Z8o, Z1, Z2, Z3, Zk1, d_o, Y1, Y2, c)
                 M = turn
-                first = np.column_stack([np.array([0, -z, y]), self._as("Zn2a", [z, 0, x], [z, 0, -x]), [-y, x, 0]])
+                first = np.column_stack(
+                    [np.array([0, -z, y]), self._as("Zn2a", [z, 0, x], [z, 0, -x]), [-y, x, 0]]
+                )
                 if "Zn2b" in self.printed:
                     first[:, 2] = [-y, z, 0]
                 N = turn @ first + L(c) @ M
@@ -213,8 +225,14 @@ class Appendix:
                 Anew = turn @ whole
                 Apnew = np.column_stack([Anew, e]) @ speeds[:k]
                 G = self._as("Gam", bend @ Apnew, speeds[k - 1] * bend @ Ap) + turn @ G_
-                Y = bend @ (Xi @ speeds[: k - 1]) * speeds[k - 1] + turn @ (L(r) @ G_ + Y_) + L(c) @ G
-                B = np.column_stack([turn @ Xi + L(c) @ Anew, self._as("Bi", np.zeros(3), L(c) @ e)])
+                Y = (
+                    bend @ (Xi @ speeds[: k - 1]) * speeds[k - 1]
+                    + turn @ (L(r) @ G_ + Y_)
+                    + L(c) @ G
+                )
+                B = np.column_stack(
+                    [turn @ Xi + L(c) @ Anew, self._as("Bi", np.zeros(3), L(c) @ e)]
+                )
                 N = turn @ (N + L(r) @ M) + L(c) @ (turn @ M)
                 M, A = turn @ M, Anew
             G_, Y_ = G, Y

@@ -9,27 +9,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..algebra import Scalar, add, cos, mul, sin, sub, total
-from ..counts import graph as arm_graph
 from ..errors import InputError
 from ..formulations import formulation
 from ..graph import Count, Port
-from ..papers.kane_tanner2001 import Motion
+from ..papers.kane_platform_tanner2001 import Sums, add_carried, add_wheels
+from ..papers.kane_tanner2001 import Machine, Motion
 from ..robot.arm import Arm, Joint, move_parameters, pack_parameters
 from ..robot.chain import chain_of, pose
 from ..robot.generic import generic_arm
-from ..scene import PLAIN
 from ..trace import trace_function
 from .constraints import columns
 from .kernels import Flat, Formulas, graph_of
 from .platform import Base, Platform, Steering, Wheel
 from .robot import MobileManipulator
 
-PAPER_EXAMPLE = {"kane": (679, 494), "newton_euler": (678, 597)}  # section 5.3: m = 1, w = 4; six bodies
+PAPER_EXAMPLE = {
+    "kane": (679, 494),
+    "newton_euler": (678, 597),
+}  # section 5.3: m = 1, w = 4; six bodies
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -83,13 +84,17 @@ def row(m: int, w: int) -> Row:
 def generic_machine(m: int, w: int) -> MobileManipulator:
     """A machine on which nothing vanishes or repeats."""
     if w not in (3, 4) or m < 1:
-        raise InputError(f"m = {m}, w = {w}; generic machines have at least one link and 3 or 4 wheels")
+        raise InputError(
+            f"m = {m}, w = {w}; generic machines have at least one link and 3 or 4 wheels"
+        )
     spread = [math.modf(0.5 + k * _GOLDEN)[0] for k in range(1, 60)]
     x = iter(spread)
     table = np.array([next(x) for _ in range(9)]).reshape(3, 3) - 0.45
     inertia, small = table @ table.T * 6 + np.eye(3), table.T @ table * 0.3 + 0.1 * np.eye(3)
     if w == 3:
-        wheels = [Wheel(0.4 + 0.1 * next(x), 0.1 * next(x), 0.1 + 0.1 * next(x), 2 + next(x), "steered")]
+        wheels = [
+            Wheel(0.4 + 0.1 * next(x), 0.1 * next(x), 0.1 + 0.1 * next(x), 2 + next(x), "steered")
+        ]
         wheels += [Wheel(-0.31, y, 0.1 + 0.1 * next(x), 2 + next(x)) for y in (0.3, -0.33)]
         steering = None
     else:
@@ -141,11 +146,9 @@ def kane_inverse(f: Formulas, q: Flat, z: Flat, zd: Flat) -> list[Scalar]:
 
 
 def platform_inverse(
-    f: Formulas, at: Motion, machine: Any, zd: Flat, carried: bool = True
+    f: Formulas, at: Motion, machine: Machine, zd: Flat, carried: bool = True
 ) -> list[Scalar]:
     """Generalised forces of the wheels and, unless they are counted elsewhere, of platform and base."""
-    from ..papers.kane_platform_tanner2001 import Sums, add_carried, add_wheels
-
     sums = Sums.zero(f.n)
     add_wheels(sums, at.carriage, machine.wheels, at.rolling, at.steering)
     if carried:
@@ -160,7 +163,9 @@ def planar_chain(robot: MobileManipulator) -> Arm:
     """The same machine without wheels as an arm on two slides and a pivot: x, y, theta, then its joints."""
     mount = robot.base.mount_pose @ robot.arm.base_pose
     if np.abs(mount - np.eye(4)).max() > 0:
-        raise InputError("the planar chain is made for arms mounted at {v} itself; their first joint holds the offset")
+        raise InputError(
+            "the planar chain is made for arms mounted at {v} itself; their first joint holds the offset"
+        )
     p = pack_parameters(robot.platform.mass, (0, 0, 0), robot.platform.inertia)
     b = pack_parameters(robot.base.mass, (0, 0, 0), robot.base.inertia)
     whole = p + move_parameters(b, np.eye(3), np.array(robot.base.com))
@@ -216,6 +221,3 @@ def _inverse_count(robot: MobileManipulator, name: str) -> Count:
 def table(links: Sequence[int] = range(1, 7), wheels: Sequence[int] = (3, 4)) -> list[Row]:
     """The rows of the comparison."""
     return [row(m, w) for w in wheels for m in links]
-
-
-__all__ = ["PAPER_EXAMPLE", "PLAIN", "Row", "arm_graph", "generic_machine", "paper_counts", "row", "table"]

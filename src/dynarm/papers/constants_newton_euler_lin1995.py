@@ -10,7 +10,7 @@ Differs    Gravity enters as a base acceleration (76), so that (65) has a where 
            (62) lacks a plus sign, (70) has it. U of (12) and G of (39)-(43) serve only for U* = U + R G R', which obeys
            (12) with diag(U*_22, U*_22, 0) in place of diag(U_22, U_22, U_33), and (14) as it stands: U* is carried, so
            that nothing is added that is subtracted again. R diag(u, u, 0) R' = u (E - z z'), z the axis of joint i+1.
-           (30) lets the part of s along the axis be added after the rotation in (62) and (71) for rotational joints too;
+           (30) lets the part of s along the axis be added after the rotation in (62), (71) for rotational joints too;
            where only parallel joints came before and b is not zero, s in (70) is cheaper.
            m^ d z x a* of (73) is added to mu in (74), which is multiplied by d z in any case.
 

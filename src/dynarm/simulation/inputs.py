@@ -109,13 +109,13 @@ def source_of(given: Any, shape: tuple[int, ...], what: str) -> Source:
         return Function(given, shape, what)
     if isinstance(given, str):
         raise KindError(
-            f"{what} is {given!r}; give None, an array, dynarm.simulate.Sampled or f(t, q, qd)"
+            f"{what} is {given!r}; give None, an array, dynarm.simulation.Sampled or f(t, q, qd)"
         )
     try:
         value = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         raise KindError(
-            f"{what} is {given!r}; give None, an array, dynarm.simulate.Sampled or f(t, q, qd)"
+            f"{what} is {given!r}; give None, an array, dynarm.simulation.Sampled or f(t, q, qd)"
         ) from None
     try:
         value = np.broadcast_to(value, shape).copy()

@@ -41,7 +41,7 @@ def simulate(
 ) -> Run:
     """The motion of a model from q0, qd0 until t_end [s].
 
-    torque   None, an array, `dynarm.simulate.Sampled(t, values, hold)`, f(t, q, qd), or a controller
+    torque   None, an array, `dynarm.simulation.Sampled(t, values, hold)`, f(t, q, qd), or a controller
     wrench   force and torque on the tool in its axes: None, an array (6,) or f(t, q, qd)
     method   "dop853", "rk45", "radau", "bdf", "lsoda" (adaptive, to rtol and atol), or with steps of length dt "rk4",
              "ab4", or "midpoint" (symplectic, for long free motions); dt=None takes a step from the velocity limits

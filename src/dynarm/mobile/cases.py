@@ -1,0 +1,297 @@
+"""The three motions of section 6 of tanner2001 (Figs 3, 4, 5), with what had to be assumed and what is found.
+
+The paper prints neither initial conditions nor durations; those here are ours. Input torques are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnknownName
+from .files import load
+from .robot import MobileManipulator
+from .simulate import Run
+
+ASSUMPTIONS = (
+    "w0 is steered, w1 and w2 are fixed along x: a tricycle, whose two rear no-skid rows coincide",
+    "the motion is that of (8): every wheel rolls; (7) alone would let the rear wheels skid",
+    "wheels are disks of 2 kg each, not part of the platform's 40 kg",
+    "Table I: joint 1 at the origin of {v}, r_y of link 1 (illegible) zero, r^{c1 2} from the mass centre of link 1",
+    "joint axes are vertical; only I_z of every body matters",
+    "{v} lies at axle height 0.15 m (not in Table I): needed for vertical forces and tip-over only",
+    "forks without mass; drive and steering torques react on the platform, so that thetad + phid is constant when free",
+    "axle forces of the rear wheels are known as a sum; they are split equally",
+    "gravity 9.81 m/s^2; tip-over axes w0-w1, w1-w2, w2-w0, counter-clockwise",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One figure of the paper: a start and what the paper says happens."""
+
+    number: int
+    title: str
+    q0: tuple[float, ...]
+    z0: tuple[float, ...]
+    duration: float
+    start: str  # our initial conditions in words
+    claims: tuple[str, ...]  # what the paper says
+
+
+CASES = {
+    3: Case(
+        3,
+        "Motion in straight line with aligned links",
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        (1.0, 0.0, 0.0, 0.0),
+        10.0,
+        "forward at 1 m/s, steering straight, both links along the platform's axis and at rest on it",
+        (
+            "no centripetal force",
+            "positive measure, no risk of tip-over",
+            "straight line",
+            "constant energy",
+        ),
+    ),
+    4: Case(
+        4,
+        "Circular motion of the first link",
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        (0.0, 0.0, 3.0, 0.0),
+        10.0,
+        "platform at rest, steering straight, first link turning at 3 rad/s, second link in line with it and passive",
+        (
+            "oscillating platform",
+            "varying speed of the first link",
+            "risk near q1 = 90 and 270 degrees",
+            "constant energy",
+        ),
+    ),
+    5: Case(
+        5,
+        "Circular motion of the platform with unactuated arm",
+        (0.0, 0.0, 0.0, 0.3, 0.0, 0.0),
+        (1.0, 0.0, 0.0, 0.0),
+        10.0,
+        "forward at 1 m/s, steering 0.3 rad to the left and free of torque, both links in line and at rest on the platform",
+        (
+            "varying speed of the platform",
+            "links turned by centrifugal force",
+            "risk with the first link over the right side",
+            "constant energy",
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A statement of the paper, checked on the run."""
+
+    claim: str
+    holds: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseRun:
+    """A case run through: everything that a report of it needs."""
+
+    case: Case
+    robot: MobileManipulator
+    run: Run
+    findings: tuple[Finding, ...]
+    assumptions: tuple[str, ...]
+    centripetal: np.ndarray  # (N,) [N]: horizontal ground force across the platform's path
+    needed: (
+        np.ndarray
+    )  # (N,): largest friction coefficient needed at a wheel, infinite where one has lifted
+    snapshots: dict[str, np.ndarray]  # t, platform (K, corners, 2), arm (K, points, 2) in the plane
+
+    @property
+    def ok(self) -> bool:
+        """Whether every statement holds."""
+        return all(finding.holds for finding in self.findings)
+
+
+def run(case: int | str, every: float = 0.25) -> CaseRun:
+    """Case 3, 4 or 5 of the paper. every: time between snapshots [s]."""
+    chosen = _case(case)
+    robot = load("tanner2001")
+    found = robot.simulate(chosen.q0, chosen.z0, chosen.duration, dt=0.005)
+    across = _across(robot, found)
+    checks: dict[int, Callable[..., list[Finding]]] = {3: _straight, 4: _turning_link, 5: _circle}
+    findings = (*checks[chosen.number](found, across), _energy(found))
+    return CaseRun(
+        chosen,
+        robot,
+        found,
+        findings,
+        ASSUMPTIONS,
+        across,
+        found.friction_needed.max(-1),
+        _snapshots(robot, found, every),
+    )
+
+
+def _case(case: int | str) -> Case:
+    try:
+        return CASES[int(case)]
+    except (KeyError, ValueError, TypeError):
+        raise UnknownName("case", case, [str(k) for k in CASES]) from None
+
+
+def _across(robot: MobileManipulator, found: Run) -> np.ndarray:
+    """Sum of the ground forces along omega x v, the paper's centripetal force; across the platform where it is zero."""
+    phi = found.q[:, 3]
+    forces = found.wheel_forces
+    angles = np.stack([phi, 0 * phi, 0 * phi], axis=-1)
+    x = (np.cos(angles) * forces[..., 0] - np.sin(angles) * forces[..., 1]).sum(-1)
+    y = (np.sin(angles) * forces[..., 0] + np.cos(angles) * forces[..., 1]).sum(-1)
+    base = 0.6  # distance between the axles
+    vx, vy = found.z[:, 0], 0.5 * np.tan(phi) * found.z[:, 0]
+    turn = np.tan(phi) / base * found.z[:, 0]
+    nx, ny = -turn * vy, turn * vx
+    size = np.hypot(nx, ny)
+    straight = size < 1e-12
+    size = np.where(straight, 1.0, size)
+    return np.where(straight, y, (x * nx + y * ny) / size)
+
+
+def _energy(found: Run) -> Finding:
+    drift = float(np.ptp(found.energy) / found.energy[0])
+    return Finding(
+        "constant energy", drift < 1e-10, f"relative drift {drift:.2g} over {found.t[-1]:g} s"
+    )
+
+
+def _straight(found: Run, across: np.ndarray) -> list[Finding]:
+    side, off = float(np.abs(across).max()), float(np.abs(found.q[:, 1]).max())
+    low = float(found.measure.min())
+    return [
+        Finding("no centripetal force", side < 1e-9, f"largest force across the path {side:.2g} N"),
+        Finding(
+            "positive measure, no risk of tip-over", low > 0, f"smallest measure {low:.4g} N rad"
+        ),
+        Finding("straight line", off < 1e-12, f"largest distance from the line {off:.2g} m"),
+    ]
+
+
+def _spans(found: Run) -> list[tuple[float, float]]:
+    """First joint angle [degrees] at both ends of every interval with a negative measure."""
+    q1 = np.degrees(found.q[:, 4])
+    ends = [
+        (float(np.interp(a, found.t, q1)), float(np.interp(b, found.t, q1)))
+        for a, b in found.intervals
+    ]
+    return ends
+
+
+def _turning_link(found: Run, across: np.ndarray) -> list[Finding]:
+    v, w = found.z[:, 0], found.z[:, 2]
+    turns = int((np.diff(np.sign(v)) != 0).sum())
+    spans = _spans(found)
+    near = [
+        any(low <= target <= high for low, high in spans)
+        for target in np.arange(90.0, float(np.degrees(found.q[:, 4]).max()), 180.0)
+    ]
+    inside = [
+        target for target in (90.0, 270.0) if any(low <= target <= high for low, high in spans)
+    ]
+    listed = ", ".join(f"{low:.0f}-{high:.0f}" for low, high in spans[:4])
+    return [
+        Finding(
+            "oscillating platform",
+            turns > 2 and float(np.ptp(found.q[:, 0])) > 0.01,
+            f"v changes sign {turns} times, travel {np.ptp(found.q[:, 0]):.3g} m",
+        ),
+        Finding(
+            "varying speed of the first link",
+            float(np.ptp(w)) > 0.01,
+            f"between {w.min():.4g} and {w.max():.4g} rad/s",
+        ),
+        Finding(
+            "risk near q1 = 90 and 270 degrees",
+            len(inside) == 2 and all(near) and len(spans) > 0,
+            f"measure negative for q1 in {listed} ... degrees",
+        ),
+    ]
+
+
+def _circle(found: Run, across: np.ndarray) -> list[Finding]:
+    v = found.z[:, 0]
+    spans = _spans(found)
+    right = [np.sin(np.radians(x)) < 0 for span in spans for x in span]
+    listed = ", ".join(f"{low:.0f} to {high:.0f}" for low, high in spans)
+    return [
+        Finding(
+            "varying speed of the platform",
+            float(np.ptp(v)) > 0.01,
+            f"between {v.min():.4g} and {v.max():.4g} m/s",
+        ),
+        Finding(
+            "links turned by centrifugal force",
+            float(np.ptp(found.q[:, 4])) > 0.1,
+            f"q1 between {np.degrees(found.q[:, 4].min()):.0f} and {np.degrees(found.q[:, 4].max()):.0f} degrees",
+        ),
+        Finding(
+            "risk with the first link over the right side",
+            bool(spans) and all(right),
+            f"measure negative for q1 from {listed} degrees; the right side is -180 to 0",
+        ),
+    ]
+
+
+def _snapshots(robot: MobileManipulator, found: Run, every: float) -> dict[str, np.ndarray]:
+    """Support polygon and arm in the plane at constant time steps."""
+    picks = np.unique(
+        np.searchsorted(found.t, np.arange(0.0, found.t[-1] + 1e-9, every)).clip(
+            max=len(found.t) - 1
+        )
+    )
+    corners = robot.support.points[list(robot.support.corners), :2]
+    platform, arm = [], []
+    mount = robot.base.mount_pose @ robot.arm.base_pose
+    for k in picks:
+        x, y, theta = found.q[k, :3]
+        T = np.eye(4)
+        T[:2, :2] = [[np.cos(theta), -np.sin(theta)], [np.sin(theta), np.cos(theta)]]
+        T[:2, 3] = x, y
+        platform.append(corners @ T[:2, :2].T + T[:2, 3])
+        frame = T @ mount
+        points = []
+        for joint, angle in zip(robot.arm.joints, found.q[k, 4:], strict=True):
+            frame = frame @ joint.displacement(float(angle))
+            points.append(frame[:2, 3])
+        points.append((frame @ robot.arm.tool_pose)[:2, 3])
+        arm.append(points)
+    return {"t": found.t[picks], "platform": np.array(platform), "arm": np.array(arm)}
+
+
+def report(case: int | str) -> dict[str, Any]:
+    """The case as plain data: title, start, assumptions, findings, intervals, series."""
+    found = run(case)
+    series = found.run
+    return {
+        "title": f"Fig. {found.case.number}: {found.case.title}",
+        "start": found.case.start,
+        "assumptions": list(found.assumptions),
+        "findings": [(f.claim, f.holds, f.text) for f in found.findings],
+        "intervals": [list(span) for span in series.intervals],
+        "events": [(e.t, e.kind, e.wheel, "lost" if e.lost else "found") for e in series.events],
+        "t": series.t,
+        "path": series.q[:, :3],
+        "q": series.q,
+        "z": series.z,
+        "energy": series.energy,
+        "centripetal": found.centripetal,
+        "wheel_forces": series.wheel_forces,
+        "friction_needed": series.friction_needed,
+        "measure": series.measure,
+        "angles": series.tipover.angles,
+        "snapshots": found.snapshots,
+    }
