@@ -78,9 +78,9 @@ def batch(robot: Robot, given: argparse.Namespace, out: Console) -> dict[str, An
 
 
 def _lanes() -> int:
-    from dynarm.machine.llvm import host_lanes
+    from dynarm.machine.llvm import host
 
-    return host_lanes()
+    return host().width
 
 
 def single(robot: Robot, given: argparse.Namespace, out: Console) -> dict[str, Any]:

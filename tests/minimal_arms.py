@@ -1,4 +1,4 @@
-"""The 2000 arms on which the minimal parameters are proved: random and structured, gravity along, across, generic, none."""
+"""The 2000 arms on which the minimal parameters are proved: random and structured, all kinds of gravity."""
 
 from __future__ import annotations
 

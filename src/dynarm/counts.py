@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from .algebra import Scalar, Vec3
@@ -15,7 +16,10 @@ from .quantities import quantity_named
 from .robot.arm import Arm
 from .robot.chain import Chain, chain_of
 from .scene import PLAIN, Options, Scene
+from .simplify import simplify
 from .trace import trace_function
+
+FACTORED = 3000  # operations up to which a graph is factored; longer ones gain about 1 % for seconds of work
 
 
 def graph(
@@ -24,9 +28,29 @@ def graph(
     chosen: Mapping[str, Formulation],
     options: Options = PLAIN,
     minimal: MinimalParameters | None = None,
-    share: bool = True,
+    simple: bool = True,
 ) -> Graph:
-    """The graph of a quantity, computed with the chosen formulations; `minimal` where it asks for them."""
+    """The graph of a quantity, computed with the chosen formulations; `minimal` where it asks for them.
+
+    simple=False leaves out the factoring of sums, which takes longer than it gains where graphs are only compared.
+    """
+    found = _traced(arm, quantity, chosen, options, minimal, share=True)
+    return simplify(found) if simple and len(found.nodes) <= FACTORED else found
+
+
+def written(arm: Arm, quantity: str, chosen: Mapping[str, Formulation]) -> Graph:
+    """The graph of a quantity with every repetition that its formulas have."""
+    return _traced(arm, quantity, chosen, PLAIN, None, share=False)
+
+
+def _traced(
+    arm: Arm,
+    quantity: str,
+    chosen: Mapping[str, Formulation],
+    options: Options,
+    minimal: MinimalParameters | None,
+    share: bool,
+) -> Graph:
     word = quantity_named(quantity)
     if minimal is None and word.needs_minimal(options):
         minimal = minimal_of(arm, options)
@@ -79,12 +103,21 @@ def cheapest(
     arm: Arm, quantity: str, options: Options = PLAIN, minimal: MinimalParameters | None = None
 ) -> Formulation:
     """The formulation with the fewest multiplications and additions for this very robot."""
+    return _cheapest(arm, quantity, replace(options, friction=False), minimal)
+
+
+@lru_cache(maxsize=256)
+def _cheapest(
+    arm: Arm, quantity: str, options: Options, minimal: MinimalParameters | None
+) -> Formulation:
     rows = applicable(quantity, probe(arm, options))
     if quantity in PAIRS:
         pair = "+".join(cheapest(arm, part, options, minimal).name for part in PAIRS[quantity])
         rows.append(formulation(quantity, pair))
-    bare = replace(options, friction=False)
-    totals = [graph(arm, quantity, {quantity: row}, bare, minimal).count().total for row in rows]
+    totals = [
+        graph(arm, quantity, {quantity: row}, options, minimal, simple=False).count().total
+        for row in rows
+    ]
     return rows[totals.index(min(totals))]
 
 
@@ -111,5 +144,5 @@ def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
     wishes = {quantity: formulation} if formulation is not None else {}
     chosen = choose(arm, quantity, wishes)
     simple = graph(arm, quantity, chosen).count()
-    written = graph(arm, quantity, chosen, share=False).count()
-    return Counted(**{f.name: getattr(simple, f.name) for f in fields(Count)}, as_written=written)
+    eager = written(arm, quantity, chosen).count()
+    return Counted(**{f.name: getattr(simple, f.name) for f in fields(Count)}, as_written=eager)

@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from .algebra import Sym3, Turn, Vec3
+from .papers.minimal_parameters_lin1995 import Constants, constants
 from .robot.arm import PARAMETER_NAMES
 from .robot.chain import Body, Chain, Step, pose
 
+LONG = 24  # terms of an entry beyond which it is abbreviated by its name
 _TINY = 1e-12
 
 
@@ -67,15 +69,39 @@ def _constant(value: Any, name: str) -> Any:
     return value if value in (0, 1, -1) else Form.named(name)
 
 
-def symbolic(chain: Chain) -> tuple[Chain, list[Step]]:
-    """The chain and its steps with names for their constants: a2, d2, cos(alpha2), ... and m1, mcx1, ..."""
-    bodies, steps = [], []
-    for i, (body, step) in enumerate(
-        zip(chain.joints, pose(chain, [0] * chain.n), strict=True), start=1
-    ):
-        bodies.append(_named_body(body, i))
-        steps.append(_named_step(body, step, i))
-    return Chain(tuple(bodies), chain.gravity), steps
+def symbolic(chain: Chain, third: bool) -> tuple[list[Constants], dict[str, Form]]:
+    """The inertia constants of all composite bodies in natural parameters (m1, mcx1, ...) and DH constants (a2, d2,
+    cos(alpha2), ...), and the abbreviations used: entries that have grown too long to be spelled out further inwards.
+    """
+    steps = [
+        _named_step(b, s, i)
+        for i, (b, s) in enumerate(zip(chain.joints, pose(chain, [0] * chain.n), strict=True), 1)
+    ]
+    bodies = [_named_body(b, i) for i, b in enumerate(chain.joints, 1)]
+    short: dict[str, Form] = {}
+    last = bodies[-1]
+    found = [Constants(last.m, last.h, last.J)]
+    for i in range(chain.n - 2, -1, -1):
+        of = _abbreviated(found[-1], i + 2, short)
+        outer = replace(bodies[i + 1], m=of.m, h=of.k, J=of.U)
+        pair = Chain((bodies[i], outer), chain.gravity)
+        found.append(constants(pair, steps[i : i + 2], third)[0])
+    return found[::-1], short
+
+
+def _abbreviated(of: Constants, i: int, short: dict[str, Form]) -> Constants:
+    def brief(x: Any, name: str) -> Any:
+        if not isinstance(x, Form) or len(x.terms) <= LONG:
+            return x
+        short[name] = x
+        return Form.named(name)
+
+    entries = (f"U{i}_{e}" for e in ("11", "12", "22", "13", "23", "33"))
+    return Constants(
+        of.m,
+        Vec3(*(brief(x, f"k{i}_{e}") for x, e in zip(of.k, "xyz", strict=True))),
+        Sym3(*(brief(x, name) for x, name in zip(of.U, entries, strict=True))),
+    )
 
 
 def _named_body(body: Body, i: int) -> Body:
@@ -100,7 +126,7 @@ def _named_step(body: Body, step: Step, i: int) -> Step:
     return Step(turns, a, d, Vec3(a, 0, 0) + along)
 
 
-def spell(x: Any, last: Sequence[str] = ()) -> str:
+def spell(x: Any) -> str:
     """A form as text: parameters that share a factor stand together, `a3^2 (m3 + m4)`."""
     groups: dict[tuple[tuple[str, ...], float], list[tuple[str, float]]] = {}
     for key, value in _terms(x).items():

@@ -13,10 +13,11 @@ import numpy as np
 
 from .algebra import Sym3, Vec3
 from .errors import DynarmWarning, InputError, KindError, UnknownName
-from .long_form import spell, spell_row, symbolic
+from .long_form import Form, spell, spell_row, symbolic
 from .papers.minimal_chain_lin1995 import MinimalChain, minimal_chain
 from .papers.minimal_parameters_lin1995 import (
     TOLERANCE,
+    Constants,
     Decision,
     Structure,
     combinations,
@@ -122,14 +123,22 @@ class MinimalParameters:
                 self._matrices["lin1995"][:, list(self._columns)], np.eye(self.count)
             )
             return tuple(spell_row(row.tolist(), plain) for row in _tidy(back))
-        chain, steps = symbolic(chain_of(self.arm))
-        forms = combinations(self.structure, constants(chain, steps, self.convention == "lin1995"))
+        forms = combinations(self.structure, self._symbolic[0])
         texts = [spell(f) for f in forms] + [
             f"Ia{i + 1}" for i in range(self.arm.n)
         ] * self.armature
         return tuple(
             _merged_text(row, texts, k) for row, k in zip(self._merge, self._kept, strict=True)
         )
+
+    @property
+    def abbreviations(self) -> dict[str, str]:
+        """What names in the symbolic forms stand for that are not natural parameters: long entries of U and k."""
+        return {name: spell(form) for name, form in self._symbolic[1].items()}
+
+    @cached_property
+    def _symbolic(self) -> tuple[list[Constants], dict[str, Form]]:
+        return symbolic(chain_of(self.arm), self.convention != "linfang1999")
 
     def _set_names(self) -> list[str]:
         return _merged_names(_all_names(self.structure, self.armature), self._kept, self._merge)

@@ -7,7 +7,7 @@ the pull towards a prior, in units that do not depend on the units of the parame
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Solution:
     directions: np.ndarray  # its right singular vectors by rows, in scaled unknowns
     scales: np.ndarray  # (p,) length of each weighted column: scaled unknown = value * scale
     ridge: float = 0.0
+    pulls: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (p,) of each value towards its prior
     joint_conditions: tuple[float, ...] = ()  # recursive: cond(A_i)
 
 
@@ -69,6 +70,7 @@ def solve(factors: Factors, weights: np.ndarray, ridge: float = 0.0, pull: Pull 
         V,
         scales,
         ridge,
+        ridge * scales * (1.0 if pull is None else pull.strength),
     )
 
 
@@ -101,6 +103,24 @@ def quick(
         values = start + _ridged(X / scales, y - X @ start, pulls)[0] / scales
         sigma = np.maximum(deviations(factors, values), 1e-9 * size)
     return values
+
+
+def worths(factors: Factors, weights: np.ndarray) -> np.ndarray:
+    """(p,): what each scaled unknown may be worth: on no joint more than its torque, shared among all unknowns there.
+
+    Joints are averaged by the part of the unknown's column that lies in their rows, in terms of 1 / worth^2.
+    """
+    merged = factors.merged()
+    share, precision = np.zeros(factors.size), np.zeros(factors.size)
+    for j, support in enumerate(factors.support):
+        R = merged.R[0][j] * weights[j]
+        length = (R[:, :-1] ** 2).sum(axis=0)
+        torque = float((R[:, -1] ** 2).sum())
+        share[support] += length
+        precision[support] += length * len(support) / max(torque, 1e-300)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.sqrt(share / precision)
+    return np.where(np.isfinite(found) & (found > 0), found, 1.0)
 
 
 def deviations(factors: Factors, values: np.ndarray) -> np.ndarray:
@@ -172,15 +192,11 @@ def recursive(factors: Factors, order: Sequence[int] | None = None) -> Solution:
         covariance[np.ix_(support[own], support[own])] = spread * (residual @ residual) / free
         known[support] = True
     whole = solve(merged, 1 / np.maximum(deviations(merged, values), 1e-12 * sizes(merged) + 1e-300))
-    return Solution(
-        values,
-        whole.weights,
-        covariance,
-        rank,
-        max(conditions),
-        whole.singular,
-        whole.directions,
-        whole.scales,
-        0.0,
-        tuple(conditions),
+    return replace(
+        whole,
+        values=values,
+        covariance=covariance,
+        rank=rank,
+        condition=max(conditions),
+        joint_conditions=tuple(conditions),
     )

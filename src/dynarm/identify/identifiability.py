@@ -1,8 +1,8 @@
 """Which unknowns a log determines, which it hardly does, and what to move to mend that. Looked at before solving.
 
-With columns of length one, a direction of the unknowns that the torques answer with singular value s is known to
-1 / s of the noise. What it is compared with is what an unknown may be worth: the torque's own size, shared among all
-unknowns. Their ratio is the `doubt` of a direction or an unknown; beyond 1 the log says nothing about it.
+Every unknown is measured in units of what it may be worth: the torques that it acts on, shared among their unknowns.
+In these units, a direction that the torques answer with singular value s is known to noise / s; that is the `doubt` of
+the direction, and likewise of an unknown. Beyond 1 the log says nothing about it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .estimators import Solution
+from .estimators import Solution, worths
+from .factors import Factors
 from .preprocess import Stretch
 from .regressor import Terms
 
-HARDLY, NOT = 0.2, 1.0
+HARDLY, NOT = 0.3, 1.0
 GRADES = ("determined", "hardly", "not")
 
 
@@ -31,6 +32,11 @@ class Identifiability:
     grades: tuple[str, ...]
     directions: tuple[tuple[float, str], ...]  # doubt and content of those that are hardly or not determined
     advice: tuple[str, ...]
+
+    @property
+    def worst(self) -> float:
+        """The largest doubt of a direction; 0 if none is hardly determined."""
+        return max((doubt for doubt, _ in self.directions), default=0.0)
 
     @property
     def undetermined(self) -> tuple[str, ...]:
@@ -61,23 +67,21 @@ class Identifiability:
 
 def assess(
     terms: Terms,
+    factors: Factors,
     solution: Solution,
     inflations: np.ndarray,
-    size: float,
     pieces: Sequence[Stretch],
 ) -> Identifiability:
-    """The identifiability that a solution without a prior shows; size: |y| of the weighted problem."""
+    """The identifiability that the weights and residuals of a solution without a prior show."""
     p = terms.size
-    worth = size / np.sqrt(p) if size > 0 else 1.0
+    worth = worths(factors, solution.weights)
+    X, _ = factors.stacked(solution.weights)
     noise = float(np.sqrt(np.mean(inflations)))
-    s, V = solution.singular, solution.directions
+    _, s, V = np.linalg.svd(X / solution.scales * worth, full_matrices=True)
     full = np.zeros(p)
     full[: len(s)] = s
     with np.errstate(divide="ignore"):
         by_direction = np.where(full > 1e-11 * max(s[0], 1e-300), noise / np.maximum(full, 1e-300), np.inf)
-    by_direction = by_direction / worth
-    if len(V) < p:  # fewer rows than unknowns
-        V = np.linalg.svd(V, full_matrices=True)[2]
     finite = np.where(np.isfinite(by_direction), by_direction, 1e6)
     doubts = np.sqrt(((V**2) * (finite**2)[:, None]).sum(axis=0))
     grades = tuple("not" if d > NOT else "hardly" if d > HARDLY else "determined" for d in doubts)

@@ -33,7 +33,7 @@ class Preparation:
                 cut-off; 1: none
     decimator   "fir" (linear phase) or "chebyshev" (order 8, 0.05 dB, forwards and backwards)
     slow        [rad/s or m/s] rows of a joint slower than this are left out, because friction at rest may be
-                anything: a number, one a joint, or None: a hundredth of the joint's usual speed; 0: keep all
+                anything: a number, one a joint, or None: a twentieth of the usual speed; 0: keep all
     trim        samples left out at the start of each stretch; None: what the filter's ends may spoil, at both ends
     """
 
@@ -160,7 +160,7 @@ def smooth(log: Log, how: Preparation) -> Stretch:
 
 def _slow(given: float | tuple[float, ...] | None, qd: np.ndarray) -> np.ndarray:
     if given is None:
-        return 0.01 * np.sqrt((qd**2).mean(axis=0))
+        return 0.05 * np.sqrt((qd**2).mean(axis=0))
     return np.broadcast_to(np.asarray(given, float), qd.shape[1:])
 
 

@@ -28,7 +28,7 @@ class Residuals:
     correlation: np.ndarray  # (n, lags) autocorrelation of the residual, lags 1, 2, ...
     white: np.ndarray  # (n,) part of those lags inside the 95 % band of white noise
     spectrum: tuple[tuple[np.ndarray, np.ndarray], ...]  # (frequency [Hz], density) of each residual
-    delay: np.ndarray  # (n,) by which the torque lags the motion [s]
+    delay: np.ndarray  # (n,) by which the torque lags the motion [s]; NaN where the fit does not show it
 
 
 def residuals(
@@ -100,18 +100,22 @@ def _spectrum(t: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _delay(t: np.ndarray, measured: np.ndarray, predicted: np.ndarray) -> float:
     """Time by which measured lags predicted [s]: the slope of their difference along the prediction's derivative."""
-    if len(t) < 16:
-        return 0.0
+    left = measured - predicted
+    if len(t) < 16 or left.std() > 0.5 * measured.std():
+        return float("nan")  # nothing that a shift could be read from
     slope = np.gradient(predicted, t)
     good = np.diff(t, append=t[-1] + 1) < 3 * np.median(np.diff(t))  # not across masked rows
     power = slope[good] @ slope[good]
-    return float(-(slope[good] @ (measured - predicted)[good]) / power) if power > 0 else 0.0
+    return float(-(slope[good] @ left[good]) / power) if power > 0 else float("nan")
 
 
 def covariance(factors: Factors, solution: Solution, inflations: np.ndarray) -> np.ndarray:
-    """(p, p): A^-1 B A^-1 with A the information, B that of each joint times its residual's inflation."""
+    """(p, p): A^-1 B A^-1 with A the information, B that of each joint times its residual's inflation.
+
+    A pull towards a prior counts as information of the same quality: what it hides is part of the doubt.
+    """
     A = solution.covariance  # weights are 1 / sigma, so this is in units of the noise
-    B = np.zeros_like(A)
+    B = np.diag(solution.pulls**2) * float(np.mean(inflations))
     merged = factors.merged()
     for j in range(factors.n):
         R = merged.R[0][j][:, :-1] * (solution.weights[j] * np.sqrt(inflations[j]))

@@ -107,12 +107,13 @@ def held_out(
 
 
 def choose_ridge(
-    factors: Factors, pull: Pull | None, unit: float
+    factors: Factors, pull: Pull, unit: float
 ) -> tuple[float, dict[float, float]]:
     """The pull towards the prior in units of `unit`, and the held-out errors of those tried.
 
     It is the strongest that predicts held-out time no worse than the best, by more than the standard error of their
-    difference fold by fold. unit: p sigma^2 / |y|^2 of the weighted problem, rooted (Hoerl, Kennard and Baldwin's rule).
+    difference fold by fold. unit: standard deviation of the weighted noise, the ridge of a prior that holds each unknown
+    to its worth (Hoerl, Kennard and Baldwin's rule).
     """
     pairs = split(factors)
     if len(pairs) < 3 or unit <= 0:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnknownName
+from .constraints import columns, roller
 from .files import load
 from .robot import MobileManipulator
 from .simulate import Run
@@ -77,7 +78,7 @@ CASES = {
         (0.0, 0.0, 0.0, 0.3, 0.0, 0.0),
         (1.0, 0.0, 0.0, 0.0),
         10.0,
-        "forward at 1 m/s, steering 0.3 rad to the left and free of torque, both links in line and at rest on the platform",
+        "forward at 1 m/s, steering 0.3 rad to the left and free of torque, both links in line and at rest",
         (
             "varying speed of the platform",
             "links turned by centrifugal force",
@@ -147,19 +148,19 @@ def _case(case: int | str) -> Case:
 
 def _across(robot: MobileManipulator, found: Run) -> np.ndarray:
     """Sum of the ground forces along omega x v, the paper's centripetal force; across the platform where it is zero."""
-    phi = found.q[:, 3]
-    forces = found.wheel_forces
-    angles = np.stack([phi, 0 * phi, 0 * phi], axis=-1)
-    x = (np.cos(angles) * forces[..., 0] - np.sin(angles) * forces[..., 1]).sum(-1)
-    y = (np.sin(angles) * forces[..., 0] + np.cos(angles) * forces[..., 1]).sum(-1)
-    base = 0.6  # distance between the axles
-    vx, vy = found.z[:, 0], 0.5 * np.tan(phi) * found.z[:, 0]
-    turn = np.tan(phi) / base * found.z[:, 0]
-    nx, ny = -turn * vy, turn * vx
+    phi, v = found.q[:, 3], found.z[:, 0]
+    x, y = np.zeros_like(phi), np.zeros_like(phi)
+    for wheel, force in zip(robot.wheels, np.moveaxis(found.wheel_forces, 1, 0), strict=True):
+        at = roller(wheel, robot.platform.steering, phi)
+        x, y = (
+            x + at.c * force[:, 0] - at.s * force[:, 1],
+            y + at.s * force[:, 0] + at.c * force[:, 1],
+        )
+    twist = columns(robot.guidance, robot.platform.steering, phi)[0][0]
+    nx, ny = -twist.z * twist.y * v * v, twist.z * v * v
     size = np.hypot(nx, ny)
     straight = size < 1e-12
-    size = np.where(straight, 1.0, size)
-    return np.where(straight, y, (x * nx + y * ny) / size)
+    return np.where(straight, y, (x * nx + y * ny) / np.where(straight, 1.0, size))
 
 
 def _energy(found: Run) -> Finding:

@@ -118,7 +118,7 @@ def generic_machine(m: int, w: int) -> MobileManipulator:
         name=first.name,
     )
     platform = Platform(60.0, inertia, 0.31, steering)
-    return MobileManipulator(platform, wheels, base, Arm(joints), name=f"generic_{m}_{w}")
+    return MobileManipulator(platform, tuple(wheels), base, Arm(joints), name=f"generic_{m}_{w}")
 
 
 # ---- given accelerations, the generalised forces: Kane, Newton-Euler, Lagrange
@@ -185,7 +185,7 @@ def chain_inverse(robot: MobileManipulator, name: str, q: Flat, z: Flat, zd: Fla
     machine, at, _ = f._at(q, z)
     steered, m = f.guidance.steered, f.m
     theta, phi = q[2], (q[3] if steered else 0)
-    cols, slopes = columns(f.guidance, robot.platform.steering, phi)
+    cols, _ = columns(f.guidance, robot.platform.steering, phi)
     c, s = cos(theta), sin(theta)
     w = at.carriage.w
     qd = f._rates(q, at, z)
@@ -199,9 +199,9 @@ def chain_inverse(robot: MobileManipulator, name: str, q: Flat, z: Flat, zd: Fla
     arm_q = [q[0], q[1], theta, *q[len(q) - m :]]
     rates = [*qd[:3], *z[f.n - m :]]
     accelerations = [*qdd, *zd[f.n - m :]]
-    found = formulation("inverse_dynamics", name, chain).function(
-        chain, pose(chain, arm_q), rates, accelerations
-    )
+    method = formulation("inverse_dynamics", name, chain).function
+    assert method is not None
+    found = method(chain, pose(chain, arm_q), rates, accelerations)
     out = platform_inverse(f, at, machine, zd, carried=False)
     for r, column in enumerate(J):
         out[r] = total(out[r], *(mul(a, b) for a, b in zip(column, found[:3], strict=True)))

@@ -83,7 +83,7 @@ def check_regular(f: Formulas, locked: bool, name: str) -> None:
 
 @dataclass(frozen=True)
 class MobileManipulator:
-    """An arm on a wheeled platform, immutable. `coordinate_names`, `speed_names`, `input_names` say what q, z, tau hold.
+    """An arm on a wheeled platform, immutable; `coordinate_names`, `speed_names`, `input_names`: what q, z, tau hold.
 
     gravity: acceleration [m/s^2], downwards; the arm's own gravity is not used. friction=True: friction of wheels and
     joints and the joints' armature take part.

@@ -2,13 +2,13 @@
 
 [tanner2001]  H. G. Tanner, K. J. Kyriakopoulos, Mobile manipulator modeling with Kane's approach, Robotica 19 (2001)
               675-690, sections 3.4-3.6 and appendix.
-Frames     Link i carries the axes of dynarm's frame i (z on joint i); velocities are those of its mass centre c_i, which
-           lies at r = c from the frame's origin. `rise` takes components from frame i-1 to frame i. r^{c i} leads from
+Frames     Link i carries the axes of dynarm's frame i (z on joint i); velocities are those of its mass centre c_i, at
+           c from the frame's origin. `rise` takes components from frame i-1 to frame i. r^{c i} leads from
            c_{i-1} to the origin of frame i. Link 0 is the base: its frame is the arm's frame 0, its point the base's
            mass centre.
 Differs    Inertia tensors are whole and the joint need not be parallel to a principal axis. Link 1 is not written out
            apart: the recursion starts at the base. Translational joints, which the paper leaves out, add (A), (B), (Y1)
-           their own terms. A+ and B+ are carried along instead of being multiplied out. Gravity is inside Y of the base.
+           their own terms. A+ and B+ are carried along, not multiplied out. Gravity is inside Y of the base.
            Errata: docs/papers/tanner2001.md.
 
     (A)   A_i = R [A_{i-1} e_z]                       partial angular velocities
@@ -47,7 +47,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mount:
-    """Where the arm stands: rotation of frame 0 in {v}, base's mass centre in {v}, from there to the origin of frame 0."""
+    """Where the arm stands: rotation of frame 0 in {v}, base's mass centre in {v}, the way from there to frame 0."""
 
     R: Mat3
     r0: Vec3

@@ -158,7 +158,7 @@ def _product(A: Rows, B: Rows) -> Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ground:
-    """What the wheels must carry: the wrench (9) of everything above the ground, and the force that rolls each wheel."""
+    """What the wheels must carry: the wrench (9) of everything above the ground, and the rolling force of each."""
 
     force: Vec3  # R
     moment: Vec3  # n, about the origin of {v}
