@@ -99,17 +99,11 @@ def choose(
     return found
 
 
+@lru_cache(maxsize=256)
 def cheapest(
     arm: Arm, quantity: str, options: Options = PLAIN, minimal: MinimalParameters | None = None
 ) -> Formulation:
     """The formulation with the fewest multiplications and additions for this very robot."""
-    return _cheapest(arm, quantity, replace(options, friction=False), minimal)
-
-
-@lru_cache(maxsize=256)
-def _cheapest(
-    arm: Arm, quantity: str, options: Options, minimal: MinimalParameters | None
-) -> Formulation:
     rows = applicable(quantity, probe(arm, options))
     if quantity in PAIRS:
         pair = "+".join(cheapest(arm, part, options, minimal).name for part in PAIRS[quantity])

@@ -228,12 +228,16 @@ class Model:
     ) -> Any:
         """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words."""
         extra = {"gravity": gravity, "wrench": wrench, "values": values}
-        if out is threads is None and batch.threads == 1 and name in self._quick:
-            if all(x is None for x in extra.values()):
-                try:
-                    return self._quick[name](*state)
-                except REFUSALS:
-                    pass  # said again below, in the robot's words
+        plain = (
+            out is threads is None
+            and batch.threads == 1
+            and not any(x is not None for x in extra.values())
+        )
+        if plain and name in self._quick:
+            try:
+                return self._quick[name](*state)
+            except REFUSALS:
+                pass  # said again below, in the robot's words
         word = quantity_named(name)
         key = f"{name}:wrench" if wrench is not None else name
         ports, made = self.ports(key)

@@ -105,7 +105,8 @@ def test_wrench_and_gravity_as_inputs(arm):
     model = dynarm.compile(arm)
     R = model.forward_kinematics(q)[:, :3, :3]
     in_base = np.concatenate(
-        [np.einsum("sij,sj->si", R, wrench[:, :3]), np.einsum("sij,sj->si", R, wrench[:, 3:])], axis=1
+        [np.einsum("sij,sj->si", R, wrench[:, :3]), np.einsum("sij,sj->si", R, wrench[:, 3:])],
+        axis=1,
     )
     pushed = np.einsum("sik,si->sk", model.jacobian(q), in_base)
     free = model.inverse_dynamics(q, qd, qdd)
@@ -125,7 +126,10 @@ def test_wrench_and_gravity_as_inputs(arm):
         want = fixed.inverse_dynamics(q[k], qd[k], qdd[k])
         assert error(other.inverse_dynamics(q, qd, qdd, gravity=tilted)[k], want) <= TOLERANCE
         if k == 0:
-            assert error(other.potential_energy(q[k], gravity=tilted[k]), fixed.potential_energy(q[k])) <= TOLERANCE
+            assert (
+                error(other.potential_energy(q[k], gravity=tilted[k]), fixed.potential_energy(q[k]))
+                <= TOLERANCE
+            )
 
 
 def test_friction_and_armature():
@@ -136,7 +140,9 @@ def test_friction_and_armature():
         dynarm.Friction(0.5, 0.9, 0.3, viscous_negative=0.8, coulomb_negative=1.4),
     ]
     joints = [
-        dynarm.Joint(a=0.3 * i, alpha=0.5 * i, mass=2.0, com=(0.1, 0.05, 0), armature=0.4 + i, friction=f)
+        dynarm.Joint(
+            a=0.3 * i, alpha=0.5 * i, mass=2.0, com=(0.1, 0.05, 0), armature=0.4 + i, friction=f
+        )
         for i, f in enumerate(friction)
     ]
     arm = dynarm.Arm(joints)

@@ -29,7 +29,12 @@ def reference(quantity, twin, q, qd, qdd):
 
 
 def evaluate(row: Formulation, body, steps, qd, qdd):
-    state = {"inverse_dynamics": (qd, qdd), "bias": (qd,), "mass_matrix": (), "mass_matrix_and_bias": (qd,)}
+    state = {
+        "inverse_dynamics": (qd, qdd),
+        "bias": (qd,),
+        "mass_matrix": (),
+        "mass_matrix_and_bias": (qd,),
+    }
     return row.function(body, steps, *state.get(row.quantity, ()))
 
 

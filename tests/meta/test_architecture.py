@@ -80,11 +80,20 @@ def test_imports_go_inwards_only(path):
 def test_each_dependency_has_one_door(path):
     for name in imports(path):
         allowed = DOORS.get(name.split(".")[0])
-        assert allowed is None or any(path.startswith(door) for door in allowed), f"{path} imports {name}"
+        assert allowed is None or any(path.startswith(door) for door in allowed), (
+            f"{path} imports {name}"
+        )
 
 
 def test_papers_do_not_know_that_they_are_traced():
     for path in FILES:
         if path.startswith("papers/"):
             names = {n.split(".")[0] for n in imports(path)} - {"dynarm", "__future__", ""}
-            assert names <= {"collections", "dataclasses", "typing", "math", "fractions", "functools"}, (path, names)
+            assert names <= {
+                "collections",
+                "dataclasses",
+                "typing",
+                "math",
+                "fractions",
+                "functools",
+            }, (path, names)

@@ -38,7 +38,11 @@ def test_equation_numbers(path):
     used = tags(comments)
     body = source.split('"""', 2)[2]
     inner = tags("\n".join(re.findall(r'"""(.*?)"""', body, flags=re.S)))
-    assert wanted, f"{path.name} lists no equations (lines that begin with four spaces and a number)"
+    assert wanted, (
+        f"{path.name} lists no equations (lines that begin with four spaces and a number)"
+    )
     assert wanted <= used | inner, f"listed but not used: {sorted(wanted - used - inner)}"
     assert used <= tags(doc), f"used but not listed: {sorted(used - tags(doc))}"
-    assert re.search(r"\[(turney1980|lin1991|lin1995|linfang1999|tanner2001)\]", doc), "cite the paper by its key"
+    assert re.search(r"\[(turney1980|lin1991|lin1995|linfang1999|tanner2001)\]", doc), (
+        "cite the paper by its key"
+    )

@@ -2,7 +2,8 @@
 
 Every body's velocity is written as a function of the coordinates and the speeds u; accelerations are its derivative in
 time, partial velocities its derivative in u. No recursion and no auxiliary function of the paper is used. As in the
-paper, a wheel's velocity is its speed of rolling alone, and wheel o alone is kept from skidding.
+paper, a wheel's velocity is its speed of rolling alone, and wheel o alone is kept from skidding; `sideways` gives the
+wheels the inertia across their planes that this leaves out.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from .mobile_multipliers import _rotation, _translation, _vee, steering_angle
 class KaneByDefinition:
     """M and F of (7) for a robot with platform, wheels, base, arm and gravity; `lead` is wheel o."""
 
-    def __init__(self, robot, lead: int):
-        self.robot = robot
+    def __init__(self, robot, lead: int, sideways: bool = False):
+        self.robot, self.sideways = robot, sideways
         m = robot.arm.n
         q, u, ud = ca.SX.sym("q", 4 + m), ca.SX.sym("u", 3 + m), ca.SX.sym("ud", 3 + m)
         self.q, self.u, self.ud = q, u, ud
@@ -85,10 +86,13 @@ class KaneByDefinition:
         v = ca.jtimes(ca.vertcat(x, y), q, qd)
         speed = ca.cos(heading) * v[0] + ca.sin(heading) * v[1]
         turning = qd[2] + ca.jtimes(ca.SX(angle), q, qd)
+        turned = ca.jacobian(turning, self.u).T @ (wheel.turn * self._rate(turning))
+        if self.sideways:
+            spin = wheel.spin / wheel.radius**2
+            whole = ca.jacobian(v, self.u).T @ (wheel.mass * self._rate(v))
+            return turned + whole + ca.jacobian(speed, self.u).T @ (spin * self._rate(speed))
         mass = wheel.mass + wheel.spin / wheel.radius**2
-        return ca.jacobian(speed, self.u).T @ (mass * self._rate(speed)) + ca.jacobian(
-            turning, self.u
-        ).T @ (wheel.turn * self._rate(turning))
+        return turned + ca.jacobian(speed, self.u).T @ (mass * self._rate(speed))
 
     def equations(self, q, u) -> tuple[np.ndarray, np.ndarray]:
         """M and F of (7)."""

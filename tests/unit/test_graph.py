@@ -30,7 +30,17 @@ def trace(function, share=True) -> Graph:
         (lambda x: [(-x[0]).sin() + x[0].sin(), (-x[0]).cos() - x[0].cos()], 0, 0),
         (lambda x: [x[0] / 2, x[0] * 0.5], 1, 0),
     ],
-    ids=["commuted product", "swapped difference", "signs", "negated sum", "twice", "zero", "one", "parity", "half"],
+    ids=[
+        "commuted product",
+        "swapped difference",
+        "signs",
+        "negated sum",
+        "twice",
+        "zero",
+        "one",
+        "parity",
+        "half",
+    ],
 )
 def test_equal_operations_are_one(function, mul, add):
     count = trace(function).count()

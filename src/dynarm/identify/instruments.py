@@ -16,24 +16,11 @@ import numpy as np
 from . import estimators
 from .estimators import Solution
 from .factors import Factors, stream
-from .preprocess import Preparation, Stretch, differentiate, low_pass
+from .preprocess import Preparation, Stretch, band, differentiate, low_pass
 from .regressor import Terms
 
 _SHARE = 0.999  # of a velocity's power lies below the band's edge
 _SPARE = 1.5
-
-
-def band(pieces: Sequence[Stretch]) -> float:
-    """The frequency [Hz] below which the velocities of every joint have nearly all their power."""
-    edges = []
-    for piece in pieces:
-        for speed in piece.qd.T:
-            x = (speed - speed.mean()) * np.hanning(len(speed))
-            power = np.cumsum(np.abs(np.fft.rfft(x)) ** 2)
-            if power[-1] > 0:
-                k = int(np.searchsorted(power, _SHARE * power[-1]))
-                edges.append((k + 1) * piece.rate / len(speed))
-    return _SPARE * max(edges, default=1.0)
 
 
 def simulated(piece: Stretch, edge: float) -> Stretch:
@@ -56,7 +43,7 @@ def instrumented(
 
     [Z X y] of each joint is folded into one triangle [[Rz, Rzx, Rzy], ...]; then Rzx values = Rzy.
     """
-    edge = band(pieces)
+    edge = _SPARE * band(pieces, _SHARE)
     doubles = [simulated(piece, edge) for piece in pieces]
     R = [np.zeros((0, 2 * len(s) + 1)) for s in terms.support]
     for real, model in zip(stream(terms, pieces, how), stream(terms, doubles, how), strict=True):

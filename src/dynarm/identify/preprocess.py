@@ -8,7 +8,7 @@ is applied to them must be applied to the regressor as well, and that is what de
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +33,7 @@ class Preparation:
                 cut-off; 1: none
     decimator   "fir" (linear phase) or "chebyshev" (order 8, 0.05 dB, forwards and backwards)
     slow        [rad/s or m/s] rows of a joint slower than this are left out, because friction at rest may be
-                anything: a number, one a joint, or None: a twentieth of the usual speed; 0: keep all
+                anything: a number, one a joint, or None: a fiftieth of the usual speed; 0: keep all
     trim        samples left out at the start of each stretch; None: what the filter's ends may spoil, at both ends
     """
 
@@ -160,7 +160,7 @@ def smooth(log: Log, how: Preparation) -> Stretch:
 
 def _slow(given: float | tuple[float, ...] | None, qd: np.ndarray) -> np.ndarray:
     if given is None:
-        return 0.05 * np.sqrt((qd**2).mean(axis=0))
+        return 0.02 * np.sqrt((qd**2).mean(axis=0))
     return np.broadcast_to(np.asarray(given, float), qd.shape[1:])
 
 
@@ -185,6 +185,19 @@ def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.nd
         for out in found:
             out[lost] = out[pick]
     return found[0], found[1], found[2]
+
+
+def band(pieces: Sequence[Stretch], share: float) -> float:
+    """The frequency [Hz] below which the velocity of every joint has the given part of its power."""
+    edges = []
+    for piece in pieces:
+        for speed in piece.qd.T:
+            x = (speed - speed.mean()) * np.hanning(len(speed))
+            power = np.cumsum(np.abs(np.fft.rfft(x)) ** 2)
+            if power[-1] > 0:
+                k = int(np.searchsorted(power, share * power[-1]))
+                edges.append((k + 1) * piece.rate / len(speed))
+    return max(edges, default=1.0)
 
 
 # ---- decimation of regressor and torque together

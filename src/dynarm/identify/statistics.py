@@ -9,9 +9,10 @@ import numpy as np
 
 from .estimators import Pull, Solution, quick
 from .factors import Factors, stream
-from .preprocess import Preparation, Stretch
+from .preprocess import Preparation, Stretch, band
 from .regressor import Terms
 
+_MOTION = 0.95  # part of the velocities' power that says where the motion's frequencies end
 _SHOWN = 4000  # samples of measured and predicted torque that a fit keeps for its report
 
 
@@ -44,13 +45,14 @@ def residuals(
             z[j].append(chunk.X[j] @ values[terms.support[j]])
     time, measured, predicted = ([np.concatenate(x) for x in xs] for xs in (t, y, z))
     left = [a - b for a, b in zip(measured, predicted, strict=True)]
+    edge = band(pieces, _MOTION)
     lags = np.array([_correlation(r) for r in left])
     bound = 1.96 / np.sqrt([max(len(r), 1) for r in left])
     return Residuals(
         tuple(_thin(x) for x in time),
         tuple(_thin(x) for x in measured),
         tuple(_thin(x) for x in predicted),
-        np.array([inflation(r) for r in left]),
+        np.array([inflation(r, edge * _lasting(x)) for x, r in zip(time, left, strict=True)]),
         np.array([np.sqrt((r**2).mean()) if len(r) else 0.0 for r in left]),
         np.array([m.std() if len(m) else 0.0 for m in measured]),
         lags,
@@ -64,11 +66,16 @@ def _thin(x: np.ndarray) -> np.ndarray:
     return x[:: max(1, len(x) // _SHOWN)].copy()
 
 
-def inflation(residual: np.ndarray) -> float:
+def _lasting(t: np.ndarray) -> float:
+    """Time that a joint's rows cover [s], gaps left out."""
+    return float(np.median(np.diff(t)) * len(t)) if len(t) > 1 else 0.0
+
+
+def inflation(residual: np.ndarray, cycles: float = np.inf) -> float:
     """Long-run variance over variance: how many rows tell as much as one independent row.
 
-    The long-run variance is the mean of the periodogram over its lowest square root of N frequencies, where the
-    regressors live.
+    The long-run variance is the mean of the periodogram over its lowest frequencies, where the regressors live: up to
+    as many cycles as the motion has, at least 8 and at most the square root of N.
     """
     n = len(residual)
     if n < 16:
@@ -76,7 +83,7 @@ def inflation(residual: np.ndarray) -> float:
     power = np.abs(np.fft.rfft(residual - residual.mean()))[1:] ** 2
     if power.mean() <= 0:
         return 1.0
-    low = max(8, int(np.sqrt(n)))
+    low = int(max(8, min(np.sqrt(n), cycles)))
     return float(max(1.0, power[:low].mean() / power.mean()))
 
 

@@ -1,0 +1,47 @@
+"""Factoring: fewer operations, the same values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dynarm.counts import graph
+from dynarm.formulations import TABLE
+from dynarm.graph import Port
+from dynarm.robot.generic import generic_arm
+from dynarm.simplify import simplify
+from dynarm.trace import trace_function
+
+CASES = {
+    "common factor": (lambda x: [x[0] * x[1] + x[0] * x[2]], 1, 1),
+    "difference": (lambda x: [x[0] * x[1] - x[2] * x[0]], 1, 1),
+    "three terms": (lambda x: [x[0] * x[1] + x[3] * x[2] + x[0] * x[2]], 2, 2),
+    "constants": (lambda x: [2.0 * (3.0 * x[0])], 1, 0),
+    "constants deep": (lambda x: [2.0 * ((3.0 * x[0]) * x[1])], 2, 0),
+    "shared product stays": (lambda x: [x[0] * x[1] + x[0] * x[2] + (x[0] * x[1]) * x[3]], 3, 2),
+    "nothing to do": (lambda x: [x[0] * x[1] + x[2] * x[3]], 2, 1),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_operations_that_are_left(case):
+    function, mul, add = CASES[case]
+    before = trace_function([Port("x", (4,))], [Port("y", (1,))], function)
+    after = simplify(before)
+    assert (after.count().mul, after.count().add) == (mul, add)
+    x = np.random.default_rng(0).normal(size=(20, 4))
+    np.testing.assert_allclose(after.evaluate(x)[0], before.evaluate(x)[0], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in TABLE if r.automatic], ids=lambda r: f"{r.quantity}-{r.name}"
+)
+def test_factored_formulations_give_the_same_values(row):
+    arm = generic_arm(4, 2)
+    before = graph(arm, row.quantity, {row.quantity: row}, simple=False)
+    after = simplify(before)
+    assert after.count().total <= before.count().total
+    rng = np.random.default_rng(1)
+    given = [rng.uniform(-2, 2, (10, *p.shape)) for p in before.inputs]
+    for a, b in zip(after.evaluate(*given), before.evaluate(*given), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12 * max(1.0, np.abs(b).max()))
