@@ -22,17 +22,29 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.split("\n\n")[1])
-    parser.add_argument("--robot", default="panda", help="panda, ur10, a built-in name, a path or generic:12")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__.split("\n\n")[1]
+    )
+    parser.add_argument(
+        "--robot", default="panda", help="panda, ur10, a built-in name, a path or generic:12"
+    )
     parser.add_argument("--only", nargs="+", choices=sections.NAMES, default=sections.NAMES)
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each contender")
-    parser.add_argument("--json", type=Path, help="where the figures go (default: benchmarks/results)")
-    parser.add_argument("--largest", type=int, default=60, help="longest chain of the section 'length'")
+    parser.add_argument(
+        "--json", type=Path, help="where the figures go (default: benchmarks/results)"
+    )
+    parser.add_argument(
+        "--largest", type=int, default=60, help="longest chain of the section 'length'"
+    )
     given = parser.parse_args()
     out = Console(width=120 if not sys.stdout.isatty() else None, highlight=False)
     twin = robot(given.robot)
     path = given.json or HERE / "results" / f"{Path(given.robot).stem.replace(':', '_')}.json"
-    found = json.loads(path.read_text()) if path.exists() and set(given.only) != set(sections.NAMES) else {}
+    found = (
+        json.loads(path.read_text())
+        if path.exists() and set(given.only) != set(sections.NAMES)
+        else {}
+    )
     found |= {"robot": given.robot, "machine": machine()}
     for name in given.only:
         found[name] = sections.run(name, twin, given, out)
@@ -44,7 +56,8 @@ def main() -> None:
 def machine() -> dict[str, str]:
     """What was measured on, and with what."""
     cpu = next(
-        (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.machine()
+        (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")),
+        platform.machine(),
     )
     libraries = ("numpy", "llvmlite", "casadi", "pin", "mujoco", "scipy")
     return {"cpu": cpu, "python": platform.python_version()} | {

@@ -79,7 +79,9 @@ def single_peers(robot: Robot, quantity: str, s: States) -> Calls:
         "mass_matrix": {"pin.crba": lambda: pin.crba(model, data, q)},
         "bias": {"pin.nonLinearEffects": lambda: pin.nonLinearEffects(model, data, q, v)},
         "regressor": {
-            "pin.computeJointTorqueRegressor": lambda: pin.computeJointTorqueRegressor(model, data, q, v, x)
+            "pin.computeJointTorqueRegressor": lambda: pin.computeJointTorqueRegressor(
+                model, data, q, v, x
+            )
         },
         "inverse_dynamics_derivatives": {
             "pin.computeRNEADerivatives": lambda: pin.computeRNEADerivatives(model, data, q, v, x)

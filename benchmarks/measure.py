@@ -22,7 +22,9 @@ class Timing:
 
     def per(self, samples: int) -> Timing:
         """The same per sample."""
-        return Timing(*(x / samples for x in (self.best, self.lower, self.median, self.upper)), self.runs)
+        return Timing(
+            *(x / samples for x in (self.best, self.lower, self.median, self.upper)), self.runs
+        )
 
     def as_dict(self) -> dict[str, float]:
         return asdict(self)

@@ -40,7 +40,9 @@ def measure(lanes: int, seconds: float = 0.5) -> Peak:
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
     )
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_text(lanes), llvm.create_context()), machine)
+    engine = llvm.create_mcjit_compiler(
+        llvm.parse_assembly(_text(lanes), llvm.create_context()), machine
+    )
     engine.finalize_object()
     # PYFUNCTYPE would hold the GIL; CFUNCTYPE costs a microsecond in a run of many
     run = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(engine.get_function_address("peak"))
@@ -67,11 +69,18 @@ def _text(lanes: int) -> str:
         "loop:",
         "%i = phi i64 [ 0, %entry ], [ %j, %loop ]",
     ]
-    lines += [f"%a{k} = phi {t} [ {splat(f'{k}.0')}, %entry ], [ %b{k}, %loop ]" for k in range(CHAINS)]
+    lines += [
+        f"%a{k} = phi {t} [ {splat(f'{k}.0')}, %entry ], [ %b{k}, %loop ]" for k in range(CHAINS)
+    ]
     for k in range(CHAINS):
         x, y = splat("0.5"), splat("1.0")
         lines.append(f"%b{k} = call {t} @llvm.fma.v{lanes}f64({t} %a{k}, {t} {x}, {t} {y})")
-    lines += ["%j = add i64 %i, 1", "%more = icmp ult i64 %j, %turns", "br i1 %more, label %loop, label %done", "done:"]
+    lines += [
+        "%j = add i64 %i, 1",
+        "%more = icmp ult i64 %j, %turns",
+        "br i1 %more, label %loop, label %done",
+        "done:",
+    ]
     total = "%b0"
     for k in range(1, CHAINS):
         lines.append(f"%s{k} = fadd {t} {total}, %b{k}")
@@ -84,4 +93,6 @@ if __name__ == "__main__":
 
     for lanes in sorted({2, 4, host().width}):
         found = measure(lanes)
-        print(f"{lanes} lanes: {found.slots / 1e9:.2f} G multiply-adds/s, {found.flops / 1e9:.1f} GFLOP/s")
+        print(
+            f"{lanes} lanes: {found.slots / 1e9:.2f} G multiply-adds/s, {found.flops / 1e9:.1f} GFLOP/s"
+        )

@@ -12,7 +12,10 @@ import numpy as np
 import dynarm
 from dynarm.robot.generic import generic_arm
 
-NAMES = {"panda": "panda_description/urdf/panda.urdf", "ur10": "ur_description/urdf/ur10_robot.urdf"}
+NAMES = {
+    "panda": "panda_description/urdf/panda.urdf",
+    "ur10": "ur_description/urdf/ur10_robot.urdf",
+}
 
 
 def _share() -> Path:
@@ -40,7 +43,9 @@ class Robot:
         for i, (joint, ten) in enumerate(zip(self.arm.joints, self.arm.parameters, strict=True)):
             T = joint.displacement() if i else self.arm.base_pose @ joint.displacement()
             kind = pin.JointModelRZ() if joint.revolute else pin.JointModelPZ()
-            parent = model.addJoint(parent, kind, pin.SE3(T[:3, :3].copy(), T[:3, 3].copy()), str(joint.name))
+            parent = model.addJoint(
+                parent, kind, pin.SE3(T[:3, :3].copy(), T[:3, 3].copy()), str(joint.name)
+            )
             model.appendBodyToJoint(
                 parent, pin.Inertia.FromDynamicParameters(np.array(ten)), pin.SE3.Identity()
             )

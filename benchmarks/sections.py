@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,15 @@ def batch(robot: Robot, given: argparse.Namespace, out: Console) -> dict[str, An
 
     model = dynarm.compile(robot.arm)
     n = robot.arm.n
-    table = _table(f"batch of 4096, {n} joints, one thread", "quantity", "mul", "add", "ns", "filled", "faster than")
+    table = _table(
+        f"batch of 4096, {n} joints, one thread",
+        "quantity",
+        "mul",
+        "add",
+        "ns",
+        "filled",
+        "faster than",
+    )
     found: dict[str, Any] = {}
     peak = measure(_lanes())
     for quantity in INPUTS:
@@ -87,7 +96,13 @@ def single(robot: Robot, given: argparse.Namespace, out: Console) -> dict[str, A
     """Nanoseconds for one call on 1-D arrays from Python."""
     model = dynarm.compile(robot.arm)
     s = states(robot.arm.n, 8)
-    table = _table("one call on 1-D arrays", "quantity", "method ns", "gufunc ns", "faster than (method, gufunc)")
+    table = _table(
+        "one call on 1-D arrays",
+        "quantity",
+        "method ns",
+        "gufunc ns",
+        "faster than (method, gufunc)",
+    )
     found: dict[str, Any] = {}
     for quantity, size in INPUTS.items():
         args = tuple(a[0].copy() for a in (s.q, s.qd, s.x)[:size])
@@ -100,9 +115,13 @@ def single(robot: Robot, given: argparse.Namespace, out: Console) -> dict[str, A
         timings = contest(calls, given.seconds)
         peers = [name for name in timings if name not in ("method", "gufunc")]
         ratios = {
-            name: [timings[name].best / timings[way].best for way in ("method", "gufunc")] for name in peers
+            name: [timings[name].best / timings[way].best for way in ("method", "gufunc")]
+            for name in peers
         }
-        found[quantity] = {"timings": {k: t.as_dict() for k, t in timings.items()}, "ratios": ratios}
+        found[quantity] = {
+            "timings": {k: t.as_dict() for k, t in timings.items()},
+            "ratios": ratios,
+        }
         table.add_row(
             quantity,
             f"{timings['method'].best * 1e9:.0f}",
@@ -122,11 +141,14 @@ def sizes(robot: Robot, given: argparse.Namespace, out: Console) -> dict[str, An
         s = states(robot.arm.n, samples)
         result = model.inverse_dynamics(s.q, s.qd, s.x)
         calls = {
-            str(k): lambda k=k: model.inverse_dynamics(s.q, s.qd, s.x, out=result, threads=k) for k in (1, 2)
+            str(k): lambda k=k: model.inverse_dynamics(s.q, s.qd, s.x, out=result, threads=k)
+            for k in (1, 2)
         }
         timings = contest(calls, given.seconds, run=5e-3)
         gain = timings["1"].best / timings["2"].best
-        found[str(samples)] = {k: t.per(samples).as_dict() for k, t in timings.items()} | {"gain": gain}
+        found[str(samples)] = {k: t.per(samples).as_dict() for k, t in timings.items()} | {
+            "gain": gain
+        }
         table.add_row(str(samples), f"{timings['1'].best / samples * 1e9:.1f}", f"{gain:.2f}x")
     out.print(table)
     return found
@@ -170,7 +192,16 @@ def _first_use(folder: str, path: str, quantity: str, size: int) -> float:
 
 def length(robot: Robot, given: argparse.Namespace, out: Console) -> dict[str, Any]:
     """Cost and compile time against the number of joints, on the papers' generic arms."""
-    table = _table("generic arms, batch of 4096", "joints", "quantity", "mul", "add", "compile s", "ns", "ns a joint")
+    table = _table(
+        "generic arms, batch of 4096",
+        "joints",
+        "quantity",
+        "mul",
+        "add",
+        "compile s",
+        "ns",
+        "ns a joint",
+    )
     found: dict[str, Any] = {}
     for n in (3, 7, 15, 30, 60):
         if n > given.largest:
@@ -186,14 +217,28 @@ def length(robot: Robot, given: argparse.Namespace, out: Console) -> dict[str, A
             timing = contest({"dynarm": call}, given.seconds)["dynarm"].per(len(s.q))
             rows[quantity] = {"first_use": seconds, "dynarm": timing.as_dict()}
             table.add_row(
-                str(n), quantity, "", "", f"{seconds:.2f}", f"{timing.best * 1e9:.0f}", f"{timing.best / n * 1e9:.1f}"
+                str(n),
+                quantity,
+                "",
+                "",
+                f"{seconds:.2f}",
+                f"{timing.best * 1e9:.0f}",
+                f"{timing.best / n * 1e9:.1f}",
             )
         found[str(n)] = rows
     arm = generic_arm(20)
     start = time.perf_counter()
     dynarm.compile(arm).inverse_dynamics_derivatives(*np.zeros((3, 1, 20)))
     found["derivatives_20"] = {"first_use": time.perf_counter() - start}
-    table.add_row("20", "inverse_dynamics_derivatives", "", "", f"{found['derivatives_20']['first_use']:.2f}", "", "")
+    table.add_row(
+        "20",
+        "inverse_dynamics_derivatives",
+        "",
+        "",
+        f"{found['derivatives_20']['first_use']:.2f}",
+        "",
+        "",
+    )
     out.print(table)
     return found
 
@@ -218,6 +263,10 @@ SECTIONS: dict[str, Callable[[Robot, argparse.Namespace, Console], dict[str, Any
     "sizes": sizes,
     "compiling": compiling,
     "length": length,
+    "c": extra("bench_c"),
+    "simulation": extra("bench_simulation"),
+    "identify": extra("bench_identify"),
+    "mobile": extra("bench_mobile"),
 }
 NAMES = list(SECTIONS)
 

@@ -11,7 +11,7 @@ import pytest
 
 PAPERS = sorted((Path(dynarm.__file__).parent / "papers").glob("*.py"))
 FILES = [p for p in PAPERS if p.stem != "__init__"]
-NUMBER = r"\(([A-Z]?\d+(?:\.\d+)?[a-z]?)\)"
+NUMBER = r"\(([A-Z]?\d{1,3}(?:\.\d{1,2})?[a-z]?)\)"
 RANGE = r"\(([A-Z]?)(\d+)\)-\(\1(\d+)\)"
 
 

@@ -127,6 +127,21 @@ def test_parallel_and_antiparallel_first_axes(first, turn):
         assert close(stack(it.run(row.function, it.qd.T)), b), row.name
 
 
+def test_steps_with_a_third_rotation():
+    """Nearly parallel axes, whose steps carry Hayati's rotation about y."""
+    rng = np.random.default_rng(6)
+    arm = random_arm(rng, 5, "RRPRR", [0.0, 0.01, 0.02, 1.0, -0.01], gravity="generic")
+    joints = [replace(joint, beta=0.03 * i) for i, joint in enumerate(arm.joints)]
+    it = Case(replace(arm, joints=joints), 3)
+    twin = pinocchio_model(it.arm)
+    M = np.array([twin.mass_matrix(q) for q in it.q])
+    b = np.array([twin.bias(q, qd) for q, qd in zip(it.q, it.qd, strict=True)])
+    for row in ROWS["mass_matrix"]:
+        assert close(stack(it.run(row.function)), M), row.name
+    for row in ROWS["bias"]:
+        assert close(stack(it.run(row.function, it.qd.T)), b), row.name
+
+
 def test_one_joint_is_the_case_n_1_of_figure_3():
     """H_11 = K* (J_1)_33 + K m_1, b_1 = -K* (m c x g)_z + K eta_1 with eta_1 = -m (g)_z."""
     for kind in ("revolute", "prismatic"):

@@ -246,7 +246,7 @@ def test_composite_bodies_of_natural_parameters_stay_at_or_below_table_7(type):
         assert part.add <= value(PARTS[type]["add_printed"], n), n
 
 
-# Counts without repetitions in closed form, from the n where they begin to hold: a change that costs an operation shows.
+# Counts without repetitions in closed form, where these hold: a change that costs an operation shows here.
 CLOSED = {
     ("composite_1", 1): ((10, -5, -13), (6, 12, -38)),
     ("composite_2", 1): (("23/2", "1/2", -35), (8, 10, -44)),

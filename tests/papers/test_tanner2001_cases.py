@@ -95,7 +95,7 @@ def test_negative_measure_means_a_lifted_wheel(number):
     spans = run.intervals
     inside = np.zeros(len(run.t), bool)
     for low, high in spans:
-        inside |= (run.t > low) & (run.t < high)
+        inside |= (run.t >= low) & (run.t <= high)
     assert np.array_equal(inside, lifted)
     assert bool(spans) == (number != 3)
 

@@ -16,7 +16,7 @@ from . import estimators, tuning
 from .estimators import Pull, Solution, worths
 from .factors import Factors, fold
 from .feasibility import nearest
-from .identifiability import Identifiability, assess
+from .identifiability import NOT, Identifiability, assess
 from .instruments import instrumented
 from .log import Log
 from .preprocess import Preparation, Stretch, factor_for, smooth, stretches
@@ -160,7 +160,7 @@ class Identifier:
         """0 where the log determines all, else what held-out time supports; unit: what the noise alone calls for."""
         if self.regularise != "auto":
             return float(self.regularise) * unit, {}
-        if self.estimator in ("recursive", "iv") or (check.worst == 0 and self.prior is None):
+        if self.estimator in ("recursive", "iv") or (check.worst <= NOT and self.prior is None):
             return 0.0, {}
         ridge, errors = tuning.choose_ridge(factors, pull, unit)
         return (max(ridge, unit) if self.prior is not None else ridge), errors

@@ -10,7 +10,8 @@ Differs    The reference origin is origin r of the first rotational joint: nothi
            for k = j too; (67) has K_m; the gravity term of a leading translational joint is -m^ (g)_z. A link is
            taken about its centre of mass as printed; where there is none (first moments without mass) or it is not a
            number (a batch of links), about its frame's origin, and then h is the first moment that remains.
-           (65) for m = n is the link's own constant. Where gravity lies along the first axis, g = u_1 g_z.
+           H_nn and e_n are the last link's constants. Where gravity lies along the first axis, g = u_1 g_z. Origins on
+           parallel axes and the last one are moved along their axes so that fewer d differ from zero (`slid`).
 
     (15) s^_m = u_m x s_m
     (24) u_m  = R u_m                   (27) s^_m = R s^_m                      from frame j-1 to frame j

@@ -6,7 +6,8 @@ Frames     Composite body j is that of `renaud_lin1991`. Force and couple for un
            frame j, about origin j; the common frame k is frame 2 (the only one if there is but one joint), in which
            also the axes u_m and the displacements s_m from origin m-1 to origin m are written.
 Differs    (A14) takes the force from frame j, and the couple at joint j is minus the equivalent couple, t_jj = -t_Ejj:
-           both printed otherwise. Joint 1 needs no couple of its own: u_1.(s x f) = (u_1 x s).f in (A15).
+           both printed otherwise. Joint 1 needs no couple of its own: u_1.(s x f) = (u_1 x s).f in (A15). Origins on
+           parallel axes and the last one are moved along their axes (`slid`).
 
     (A10) -f_Ejj = K_j m^_j u_j + K*_j u_j x c^_j
     (A11) -t_Ejj = K_j c^_j x u_j + K*_j J^_j u_j

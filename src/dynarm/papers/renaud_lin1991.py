@@ -7,7 +7,8 @@ Frames     Composite body j is links j to n as if joints j+1 to n were locked; e
            1 and 0 for a translational one.
 Differs    s = a x + d z is taken in its two parts, d along z of frame j+1 before the turn about x and a along x of
            frame j after it, in (A7)-(A9) alike; what is constant stays in (A5), (A6) as printed. In Fig. A1 the entry
-           33 for translational joints has s_x^2 + s_y^2, e_j has c^_j, and the first s^ has s.
+           33 for translational joints has s_x^2 + s_y^2, e_j has c^_j, and the first s^ has s. Origins on parallel axes
+           and the last one are moved along their axes so that fewer d differ from zero (`slid`).
 
     (A1) H_mj = K*_m K*_j (u_m.J^_j u_j + s^_m.(u_j x c^_j)) + K_m K*_j u_m.(u_j x c^_j)
                 + K*_m K_j (m^_j s^_m.u_j + u_m.(c^_j x u_j)) + K_m K_j m^_j u_m.u_j        m <= j
@@ -68,26 +69,26 @@ def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:
     return found[::-1]
 
 
-def _inward(step: Step, body: Composite, sliding: bool) -> tuple[Vec3, Sym3]:
+def _inward(step: Step, body: Composite, lowereding: bool) -> tuple[Vec3, Sym3]:
     """First moment and inertia of body j+1 in frame j, but for the constants that (A5) and (A6) have already.
 
     -[s x][c x] - [c x][s x] = 2 (s.c) E - s c' - c s', first for s = d z, then for s = a x.
     """
     about_z, a, d = step.turns[-1], step.a, step.d
     c, J = about_z.fall(body.c), about_z.fall_sym(body.J)
-    if sliding:
-        slid = c + Z * mul(body.m, d)
-        both = mul(d, add(c.z, slid.z))
+    if lowereding:
+        lowered = c + Z * mul(body.m, d)
+        both = mul(d, add(c.z, lowered.z))
     else:
-        slid, both = c, mul(mul(2, d), c.z)
+        lowered, both = c, mul(mul(2, d), c.z)
     J = Sym3(
         add(J.xx, both), J.xy, add(J.yy, both), sub(J.xz, mul(d, c.x)), sub(J.yz, mul(d, c.y)), J.zz
     )
     for turn in reversed(step.turns[:-1]):
-        slid, J = turn.fall(slid), turn.fall_sym(J)
-    both = mul(mul(2, a), slid.x)
-    J = J + Sym3(0, -mul(a, slid.y), both, -mul(a, slid.z), 0, both)
-    return slid, J
+        lowered, J = turn.fall(lowered), turn.fall_sym(J)
+    both = mul(mul(2, a), lowered.x)
+    J = J + Sym3(0, -mul(a, lowered.y), both, -mul(a, lowered.z), 0, both)
+    return lowered, J
 
 
 def _outward(step: Step, u: Vec3, v: Vec3) -> tuple[Vec3, Vec3]:
