@@ -141,7 +141,7 @@ def sizes(robot: Robot, given: argparse.Namespace, out: Console) -> dict[str, An
         s = states(robot.arm.n, samples)
         result = model.inverse_dynamics(s.q, s.qd, s.x)
         calls = {
-            str(k): lambda k=k: model.inverse_dynamics(s.q, s.qd, s.x, out=result, threads=k)
+            str(k): partial(model.inverse_dynamics, s.q, s.qd, s.x, out=result, threads=k)
             for k in (1, 2)
         }
         timings = contest(calls, given.seconds, run=5e-3)

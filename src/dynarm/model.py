@@ -212,7 +212,16 @@ class Model:
     @property
     def formulation(self) -> dict[str, str]:
         """The formulation used for each quantity of the table."""
-        return {name: self.kernel(name).notes["formulation"][name] for name in TABLED}
+        found = {}
+        for name in TABLED:
+            known = self._kernels.get(name)
+            if known is not None:
+                found[name] = known.notes["formulation"][name]
+            else:
+                word, options = self._word(name)
+                minimal = self.minimal if word.needs_minimal(options) else None
+                found[name] = choose(self.arm, name, self.wishes, options, minimal)[name].name
+        return found
 
     # ---- calling
 

@@ -90,9 +90,12 @@ def _forward(
             turn = _turn_about(u, A, mul(W, W))
             a, share = _planar(arm, pose, i, star, (v, acc), (W, A), turn)
             shares.append(share)
-            w, wd = u * W, u * A
         else:
-            w, wd = step.rise(w), step.rise(wd)
+            if i == s:
+                u = step.rise(arm.structure.axis(i - 1))
+                w, wd = u * W, u * A  # (80), (81)
+            else:
+                w, wd = step.rise(w), step.rise(wd)
             if body.revolute:
                 wd = wd + Z * acc + w.cross(Z * v)  # (58)
                 w = w + Z * v  # (57)
@@ -277,7 +280,7 @@ def _along_u(arm: MinimalChain, step: Step, i: int, mu: Vec3, inner: Vec3, zeta:
     u, lever = arm.structure.axis(i - 1), (Z * step.d).cross(mu)
     arm_of_force = u.dot((X * step.a).cross(inner))
     if i == arm.structure.s:
-        return add(u.dot(step.fall(zeta + lever)), arm_of_force)  # (88), (90)
+        return add(step.rise(u).dot(zeta + lever), arm_of_force)  # (88), (90)
     return total(zeta, arm.structure.axis(i).dot(lever), arm_of_force)  # (89), (90)
 
 

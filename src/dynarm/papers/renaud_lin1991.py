@@ -69,14 +69,14 @@ def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:
     return found[::-1]
 
 
-def _inward(step: Step, body: Composite, lowereding: bool) -> tuple[Vec3, Sym3]:
+def _inward(step: Step, body: Composite, sliding: bool) -> tuple[Vec3, Sym3]:
     """First moment and inertia of body j+1 in frame j, but for the constants that (A5) and (A6) have already.
 
     -[s x][c x] - [c x][s x] = 2 (s.c) E - s c' - c s', first for s = d z, then for s = a x.
     """
     about_z, a, d = step.turns[-1], step.a, step.d
     c, J = about_z.fall(body.c), about_z.fall_sym(body.J)
-    if lowereding:
+    if sliding:
         lowered = c + Z * mul(body.m, d)
         both = mul(d, add(c.z, lowered.z))
     else:
