@@ -17,7 +17,7 @@ from .regressor import Terms
 
 _MARGIN = 1e-6  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
 _LOOSE = 1e-6  # weight of nearness to the prior against nearness to the data
-SAME = 1e-6  # torques that differ by this part of the residual count as the same
+_FINE = 1e-8  # standard deviations below this part of a value are rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +110,8 @@ def nearest(
     map_all = np.zeros((size, n * wide + rest))
     map_all[:p, : n * wide] = matrix
     map_all[p:, n * wide :] = np.eye(rest)
-    H, root = _information(covariance)
+    floor = _FINE * np.r_[np.abs(matrix).sum(axis=1), np.maximum(np.abs(values[p:]), _FINE)]
+    root = _information(covariance + np.diag(floor**2))
     friction_unit = np.maximum(np.abs(values[p:]), 1.0)
     map_all[p:, n * wide :] *= friction_unit
     reach = root @ map_all
@@ -152,13 +153,12 @@ def _scales(terms: Terms, own: np.ndarray, values: np.ndarray) -> tuple[float, f
     return mass, length
 
 
-def _information(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The inverse of a covariance that may be singular, and a root of it: root' root = inverse."""
+def _information(covariance: np.ndarray) -> np.ndarray:
+    """A root of the inverse of a covariance that may be singular: root' root = inverse."""
     scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     s, V = np.linalg.eigh(covariance / np.outer(scale, scale))
     s = np.maximum(s, 1e-12 * max(s[-1], 1e-300))
-    root = (V / np.sqrt(s)).T / scale
-    return root.T @ root, root
+    return (V / np.sqrt(s)).T / scale
 
 
 def _positive(terms: Terms) -> list[int]:

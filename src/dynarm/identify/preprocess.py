@@ -25,7 +25,7 @@ VELOCITIES = ("auto", "recorded", "differentiate")
 class Preparation:
     """How a log is made ready.
 
-    cutoff      [Hz] of the low-pass filter on positions; None: chosen from the data
+    cutoff      [Hz] of the low-pass filter on positions; None: chosen from the data; infinity: no filter
     order       of that Butterworth filter, which is run forwards and backwards
     padding     samples by which each end is extended (odd) before filtering; None: long enough for the cut-off
     velocity    "recorded", "differentiate", or "auto": whichever explains the torques better
@@ -152,7 +152,7 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     found = Stretch(even.t, q, qd, qdd, even.tau, even.wrench, keep, rate)
     if how.trim is not None:
         return found.part(slice(how.trim, None))
-    ends = min(int(rate / how.cutoff), len(q) // 10)
+    ends = min(int(rate / how.cutoff), len(q) // 10)  # what the filter's ends may spoil
     if ends:
         keep[:ends] = keep[-ends:] = False
     return found

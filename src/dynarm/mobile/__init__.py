@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..robot.arm import Friction
 from .admissibility import Admissibility
 from .contact import Contact
 from .files import catalogue, load
@@ -15,6 +16,7 @@ __all__ = [
     "Admissibility",
     "Base",
     "Contact",
+    "Friction",
     "MobileManipulator",
     "Motion",
     "Platform",

@@ -114,7 +114,7 @@ def test_refused_with_the_reason(name):
 
 
 def test_blocking_wheel_is_named():
-    with pytest.raises(ModelError, match="look at wheel odd"):
+    with pytest.raises(ModelError, match="look at wheel front, odd"):
         build(FRONT, *REAR, Wheel(0.1, 0.2, 0.1, name="odd"))
 
 

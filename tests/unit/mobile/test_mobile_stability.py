@@ -128,11 +128,6 @@ def test_friction_of_an_unloaded_wheel():
 # ---- admissible
 
 
-def table_machine() -> MobileManipulator:
-    """Four steered wheels whose minimum-norm split fails where another distribution holds."""
-    return MACHINES["four_steered"]()
-
-
 @pytest.mark.parametrize("name", ["tanner2001", "four_steered", "unicycle", "diffdrive_puma560"])
 def test_admissible_means_some_distribution(name):
     """The cone program's margin is at least that of every random distribution, and the best of many comes near."""

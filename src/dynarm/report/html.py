@@ -1,0 +1,299 @@
+"""The skeleton that every report shares: a self-contained HTML page of sections, tables and figures.
+
+Text is escaped wherever it enters: names of robots, joints and columns come from other people's files. Fragments that
+are HTML already are `Markup`. The page asks for nothing outside itself, and its own policy would forbid it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment
+from markupsafe import Markup, escape
+
+from .. import __version__
+from ..errors import FileError, InputError
+
+__all__ = [
+    "Markup",
+    "Section",
+    "figure",
+    "figures_grid",
+    "facts",
+    "lines",
+    "note",
+    "page",
+    "section",
+    "table",
+    "text",
+    "verdict",
+    "write",
+]
+
+DIGITS = 5  # significant digits of numbers in figures
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and the fragments below it."""
+
+    title: str
+    parts: tuple[Markup, ...]
+    anchor: str
+
+
+def section(title: str, *parts: Markup | str | None) -> Section:
+    """A section of a page; plain strings become paragraphs, None is left out."""
+    made = (part if isinstance(part, Markup) else text(part) for part in parts if part is not None)
+    anchor = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "section"
+    return Section(title, tuple(made), anchor)
+
+
+# ---- fragments
+
+
+def text(words: str) -> Markup:
+    """A paragraph."""
+    return Markup("<p>{}</p>").format(words)
+
+
+def note(words: str) -> Markup:
+    """A paragraph in small, faint letters."""
+    return Markup('<p class="note">{}</p>').format(words)
+
+
+def lines(items: Sequence[str]) -> Markup:
+    """A list, one item a line."""
+    return Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(i) for i in items))
+
+
+def facts(pairs: Mapping[str, Any]) -> Markup:
+    """A few numbers in boxes, each with its name."""
+    cells = (Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(k, v) for k, v in pairs.items())
+    return Markup('<dl class="facts">{}</dl>').format(Markup("").join(cells))
+
+
+def verdict(passed: bool, reasons: Sequence[str], good: str = "PASS", bad: str = "FAIL") -> Markup:
+    """PASS or FAIL in a coloured box, with the reasons."""
+    kind, word = ("pass", good) if passed else ("fail", bad)
+    told = lines(reasons) if reasons else Markup("")
+    return Markup('<div class="verdict {}"><strong>{}</strong>{}</div>').format(kind, word, told)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A table's cell whose sorting value or class differs from what it shows."""
+
+    shown: str
+    value: Any = None
+    kind: str = ""
+
+
+def number(value: Any, digits: int = 5) -> str:
+    """A number as people read it; a dash for what is none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, (int, np.integer)):
+        return str(value)
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    caption: str = "",
+    wide: Sequence[str] = (),
+    best: int | None = None,
+    tall: bool = False,
+) -> Markup:
+    """A table that sorts by a click on a heading. Numbers stand right; `wide` columns wrap; row `best` is bold."""
+    numeric = [
+        bool(rows) and all(_is_number(row[k]) or row[k] in ("", None) for row in rows)
+        for k in range(len(columns))
+    ]
+    head = Markup("").join(
+        Markup('<th scope="col"{}><button type="button">{}</button></th>').format(
+            Markup(' class="number"') if is_number else "", name
+        )
+        for name, is_number in zip(columns, numeric, strict=True)
+    )
+    body = []
+    for k, row in enumerate(rows):
+        cells = (
+            _cell(value, is_number, name in wide)
+            for value, is_number, name in zip(row, numeric, columns, strict=True)
+        )
+        mark = Markup(' class="best"') if k == best else ""
+        body.append(Markup("<tr{}>{}</tr>").format(mark, Markup("").join(cells)))
+    label = Markup("<caption>{}</caption>").format(caption) if caption else ""
+    return Markup(
+        '<div class="scroll{}"><table class="sortable">{}<thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
+    ).format(" tall" if tall else "", label, head, Markup("\n").join(body))
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Cell):
+        value = value.value
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _cell(value: Any, is_number: bool, wide: bool) -> Markup:
+    shown, sort, kinds = value, None, []
+    if isinstance(value, Cell):
+        shown, sort = value.shown, value.value
+        kinds.append(value.kind)
+    elif is_number:
+        shown, sort = ("", None) if value in ("", None) else (number(value), value)
+    kinds += ["number"] * is_number + ["wide"] * wide
+    names = " ".join(k for k in kinds if k)
+    attributes = Markup(' class="{}"').format(names) if names else Markup("")
+    if sort is not None:
+        attributes += Markup(' data-value="{}"').format(f"{sort:.9g}" if _is_number(sort) else sort)
+    return Markup("<td{}>{}</td>").format(attributes, shown)
+
+
+# ---- figures
+
+
+def figure(fig: Mapping[str, Any], caption: str = "", height: int = 320) -> Markup:
+    """A plotly figure, given as {"data", "layout"} and, for an animation, "frames" and "interval" [ms].
+
+    Colours may be the page's own: "--c1" ... "--c8", "--ink", "--line", "--good", "--bad". "narrow" holds changes of
+    the layout for narrow screens.
+    """
+    full = dict(fig)
+    full["layout"] = {"height": height, "margin": {"l": 50, "r": 12, "t": 30, "b": 42}, **fig["layout"]}
+    player = ""
+    if "frames" in fig:
+        player = Markup(
+            '<div class="player"><button type="button">Play</button>'
+            '<input type="range" min="0" value="0" aria-label="time"><output></output></div>'
+        )
+    told = Markup("<figcaption>{}</figcaption>").format(caption) if caption else ""
+    return Markup(
+        '<figure class="drawn"><div class="plot" style="min-height:{}px"></div>{}{}'
+        '<script type="application/json">{}</script></figure>'
+    ).format(height, player, told, Markup(data_json(full)))
+
+
+def figures_grid(figures: Sequence[Markup]) -> Markup:
+    """Figures side by side where there is room."""
+    return Markup('<div class="grid">{}</div>').format(Markup("").join(figures))
+
+
+def drawing(svg: Markup, caption: str = "") -> Markup:
+    """An inline SVG as a figure."""
+    told = Markup("<figcaption>{}</figcaption>").format(caption) if caption else ""
+    return Markup("<figure>{}{}</figure>").format(svg, told)
+
+
+def data_json(value: Any) -> str:
+    """JSON that no HTML parser can mistake for anything else."""
+    raw = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return raw.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _plain(value: Any) -> Any:
+    """Lists, dicts and rounded numbers; null for what is not finite."""
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, (bool, str, type(None))):
+        return value
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    rounded = float(f"{float(value):.{DIGITS}g}")
+    if not math.isfinite(rounded):
+        return None
+    return int(rounded) if rounded == int(rounded) and abs(rounded) < 1e9 else rounded
+
+
+# ---- pages
+
+
+def page(title: str, sections: Sequence[Section], subtitle: str = "") -> str:
+    """The whole page as text."""
+    shown = Markup("").join(part for s in sections for part in s.parts)
+    drawn = 'class="drawn"' in shown
+    return _template().render(
+        title=title,
+        subtitle=subtitle,
+        sections=_distinct(sections),
+        figures=drawn,
+        version=__version__,
+        date=datetime.date.today().isoformat(),
+        nonce=secrets.token_urlsafe(12),
+        css=_own("page.css"),
+        js=_own("page.js"),
+        plotly=_plotly() if drawn else "",
+    )
+
+
+def _distinct(sections: Sequence[Section]) -> list[Section]:
+    """The sections with anchors that differ."""
+    found: list[Section] = []
+    for s in sections:
+        same = sum(other.anchor.rstrip("-0123456789") == s.anchor.rstrip("-0123456789") for other in found)
+        found.append(Section(s.title, s.parts, f"{s.anchor}-{same + 1}") if same else s)
+    return found
+
+
+def write(html: str, path: str | os.PathLike[str]) -> Path:
+    """Put the page under the name in one step; the path."""
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"cannot write a report to '{target}'; end the name in .html")
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    try:
+        try:
+            partial.write_text(html, encoding="utf-8")
+            os.replace(partial, target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"cannot write {target}: {error.strerror or error}; check folder and rights"
+        ) from None
+    return target
+
+
+@cache
+def _template() -> Any:
+    source = (resources.files(__package__) / "page.html").read_text(encoding="utf-8")
+    return Environment(autoescape=True).from_string(source)
+
+
+@cache
+def _own(name: str) -> Markup:
+    return Markup((resources.files(__package__) / name).read_text(encoding="utf-8"))
+
+
+@cache
+def _plotly() -> Markup:
+    """The JavaScript of plotly, which the Python package brings with it."""
+    import plotly
+
+    script = resources.files(plotly) / "package_data" / "plotly.min.js"
+    return Markup(script.read_text(encoding="utf-8").replace("</script", "<\\/script"))
+
+
+def label(words: object) -> str:
+    """Text for a figure: plotly reads a little HTML in its labels, so that must be escaped too."""
+    return str(escape(str(words)))
