@@ -14,7 +14,7 @@ _PUBLIC = {
     "Joint": ".robot.arm",
     "catalogue": ".robot.files",
     "load": ".robot.files",
-    "formulations": ".formulations",
+    "formulations": ".table",
     "minimal_parameters": ".minimal",
     "compile": ".model",
     "Model": ".model",

@@ -9,7 +9,6 @@ from typing import Any
 
 from .algebra import Scalar, Vec3
 from .errors import InputError, KindError
-from .formulations import PAIRS, Formulation, applicable, formulation
 from .graph import Count, Graph
 from .minimal import MinimalParameters, minimal_parameters
 from .quantities import quantity_named
@@ -17,6 +16,7 @@ from .robot.arm import Arm
 from .robot.chain import Chain, chain_of
 from .scene import PLAIN, Options, Scene
 from .simplify import simplify
+from .table import PAIRS, Formulation, applicable, formulation
 from .trace import trace_function
 
 FACTORED = 3000  # operations up to which a graph is factored; longer ones gain about 1 % for seconds of work

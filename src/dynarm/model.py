@@ -12,15 +12,15 @@ from . import batch
 from .compiled import Kernel, kernel
 from .counts import choose, graph, minimal_of
 from .errors import InputError, KindError, ModelError
-from .formulations import QUANTITIES as TABLED
-from .formulations import Formulation, check_quantity
-from .formulations import formulation as tabled
 from .graph import Graph, Port
 from .minimal import MinimalParameters
 from .quantities import QUANTITIES, Quantity, quantity_named
 from .robot.arm import Arm
 from .robot.chain import chain_of, pose
 from .scene import Options
+from .table import QUANTITIES as TABLED
+from .table import Formulation, check_quantity
+from .table import formulation as tabled
 
 Array = Any
 REFUSALS = (

@@ -17,9 +17,9 @@ from typing import Any
 from . import kinematics
 from .algebra import Scalar, add, mul
 from .errors import UnknownName
-from .formulations import PAIRS, formulation
 from .graph import Port
 from .scene import Options, Rows, Scene, minus
+from .table import PAIRS, formulation
 from .trace import fresh_symbols, jacobian, substitute
 
 

@@ -13,11 +13,11 @@ from . import kinematics
 from .algebra import ZERO, Mat3, Scalar, Sym3, Vec3, add, mul, sub
 from .drive import drive_forces
 from .factorisation import LDL, factorise
-from .formulations import Formulation
 from .minimal import MinimalParameters, minimal_chain
 from .papers.minimal_parameters_lin1995 import layout
 from .robot.arm import Arm
 from .robot.chain import Chain, Step, chain_of, pose, tidy
+from .table import Formulation
 
 Rows = list[list[Scalar]]
 

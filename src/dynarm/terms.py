@@ -22,11 +22,11 @@ import numpy as np
 from .algebra import SYM_ZERO, ZERO, Scalar
 from .compiled import function
 from .errors import InputError, KindError
-from .formulations import formulation
 from .graph import Count, Graph, Port
 from .papers.newton_euler_turney1980 import ALL, Weights, inverse_dynamics
 from .robot.arm import Arm
 from .robot.chain import Chain, Step, chain_of, pose
+from .table import formulation
 from .trace import trace_function
 
 KINDS = ("inertial", "coriolis", "gravity")

@@ -6,10 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from oracles.pinocchio_arm import pinocchio_model
-from strategies import random_states, sample_arms
 
 import dynarm
+from oracles.pinocchio_arm import pinocchio_model
+from strategies import random_states, sample_arms
 
 TOLERANCE = 1e-12
 FORWARD = 1e-10  # the mass matrix's condition number enters

@@ -6,12 +6,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+
+from dynarm.robot.chain import chain_of, pose
+from dynarm.scene import body_of
+from dynarm.table import QUANTITIES, TABLE, Formulation
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_states, sample_arms
-
-from dynarm.formulations import QUANTITIES, TABLE, Formulation
-from dynarm.scene import body_of
-from dynarm.robot.chain import chain_of, pose
 
 TOLERANCE = 1e-12  # times the largest entry of the reference, or 1
 ARMS = list(sample_arms(seed=11, count=96, sizes=range(1, 9)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import dynarm
 import pytest
+
+import dynarm
 
 ROOT = Path(dynarm.__file__).parent
 LAYERS = [  # a module may import from its own layer and from those before it
@@ -16,7 +17,7 @@ LAYERS = [  # a module may import from its own layer and from those before it
     {"kinematics", "drive", "factorisation", "articulated_body", "schedule"},
     {"papers"},
     {"minimal", "long_form", "redundancy"},
-    {"formulations"},
+    {"table"},
     {"graph"},
     {"simplify", "trace"},
     {"scene", "quantities", "counts"},

@@ -6,8 +6,9 @@ import ast
 import re
 from pathlib import Path
 
-import dynarm
 import pytest
+
+import dynarm
 
 PAPERS = sorted((Path(dynarm.__file__).parent / "papers").glob("*.py"))
 FILES = [p for p in PAPERS if p.stem != "__init__"]

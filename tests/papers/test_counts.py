@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dynarm import count
-from dynarm.formulations import TABLE
 from dynarm.robot.generic import generic_arm
+from dynarm.table import TABLE
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 ROWS = [

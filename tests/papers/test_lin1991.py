@@ -9,7 +9,6 @@ import pytest
 
 from dynarm import Arm, Joint
 from dynarm.algebra import Sym3, Vec3
-from dynarm.formulations import TABLE
 from dynarm.papers import (
     composite_body_lin1991,
     moved_composite_lin1991,
@@ -17,6 +16,7 @@ from dynarm.papers import (
     partial_velocity_lin1991,
 )
 from dynarm.robot.chain import Chain, chain_of, pose
+from dynarm.table import TABLE
 from oracles.lin1991_printed import world
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_states

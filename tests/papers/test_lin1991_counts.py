@@ -16,9 +16,9 @@ import pytest
 
 import dynarm
 from dynarm.counts import cheapest, graph
-from dynarm.formulations import formulation, formulations
 from dynarm.graph import Count
 from dynarm.robot.generic import generic_arm
+from dynarm.table import formulation, formulations
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = tomllib.loads((ROOT / "tests/golden/lin1991.toml").read_text(encoding="utf-8"))

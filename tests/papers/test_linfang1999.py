@@ -10,7 +10,6 @@ import pytest
 
 from dynarm import Arm, Joint
 from dynarm.errors import InputError
-from dynarm.formulations import formulation
 from dynarm.papers import (
     composite_body_linfang1999,
     spatial_composite_linfang1999,
@@ -18,6 +17,7 @@ from dynarm.papers import (
 )
 from dynarm.papers.composite_bodies_linfang1999 import composites
 from dynarm.robot.chain import chain_of, pose, slid
+from dynarm.table import formulation
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_body, random_states
 

@@ -16,11 +16,11 @@ import pytest
 
 import dynarm
 from dynarm.counts import graph
-from dynarm.formulations import formulation
 from dynarm.graph import Count, Port
 from dynarm.papers.composite_bodies_linfang1999 import composites
 from dynarm.robot.chain import Chain, Step, chain_of, pose, slid
 from dynarm.robot.generic import generic_arm
+from dynarm.table import formulation
 from dynarm.trace import trace_function
 
 GOLDEN = tomllib.loads((Path(__file__).parents[1] / "golden" / "linfang1999.toml").read_text())

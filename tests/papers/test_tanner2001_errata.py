@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from oracles.kane_by_definition import KaneByDefinition
-from oracles.mobile_machines import four_steered, states
-from oracles.mobile_multipliers import MultiplierModel
-from oracles.tanner2001_appendix import Appendix
 
 from dynarm import mobile
 from dynarm.mobile import cases
 from dynarm.mobile.admissibility import slip_margins
 from dynarm.mobile.constraints import roller
 from dynarm.mobile.counts import newton_euler_line, paper_counts
+from oracles.kane_by_definition import KaneByDefinition
+from oracles.mobile_machines import four_steered, states
+from oracles.mobile_multipliers import MultiplierModel
+from oracles.tanner2001_appendix import Appendix
 
 GOLDEN = tomllib.loads((Path(__file__).parents[1] / "golden" / "tanner2001.toml").read_text())
 ERRATA = GOLDEN["errata"]

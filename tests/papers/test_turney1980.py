@@ -8,7 +8,6 @@ import pytest
 from dynarm import Arm, Joint
 from dynarm.algebra import ZERO, Vec3
 from dynarm.errors import InputError
-from dynarm.formulations import formulation, formulations
 from dynarm.papers import (
     lagrange_turney1980,
     modified_newton_euler_turney1980,
@@ -18,6 +17,7 @@ from dynarm.papers import (
 from dynarm.papers.strobing_turney1980 import strobed_coriolis_tensor, strobed_mass_matrix
 from dynarm.robot.chain import chain_of, pose
 from dynarm.robot.standard import links
+from dynarm.table import formulation, formulations
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_states
 

@@ -14,10 +14,10 @@ import pytest
 from dynarm import Arm
 from dynarm.counts import Counted, count, graph
 from dynarm.errors import InputError
-from dynarm.formulations import formulation
 from dynarm.graph import Count
 from dynarm.robot.generic import generic_arm
 from dynarm.schedule import COSTS, schedule
+from dynarm.table import formulation
 
 GOLDEN = tomllib.loads(
     (Path(__file__).parents[1] / "golden" / "turney1980.toml").read_text(encoding="utf-8")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dynarm.counts import graph
-from dynarm.formulations import TABLE
 from dynarm.graph import Port
 from dynarm.robot.generic import generic_arm
 from dynarm.simplify import simplify
+from dynarm.table import TABLE
 from dynarm.trace import trace_function
 
 CASES = {

@@ -6,15 +6,15 @@ from typing import Any
 
 import typer
 
-from ..errors import InputError
-from ..formulations import QUANTITIES, TABLE, check_quantity
-from ..published import published
 from ..counts import Counted
 from ..counts import count as count_operations
+from ..errors import InputError
+from ..published import published
 from ..robot.arm import Arm
 from ..robot.chain import chain_of
 from ..robot.files import load
 from ..robot.generic import generic_arm
+from ..table import QUANTITIES, TABLE, check_quantity
 from .console import BASE, JSON, TIP, console, print_json, table
 
 COLUMNS = ["formulation", "paper", "mul", "add", "path", "mul as written", "add as written", "printed"]

@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 
-from ..model import Model, compile
 from ..counts import count
+from ..model import Model, compile
 from ..quantities import QUANTITIES
 from ..robot.arm import Arm
 from ..robot.chain import chain_of, pose

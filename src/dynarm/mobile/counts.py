@@ -14,13 +14,13 @@ import numpy as np
 
 from ..algebra import Scalar, add, cos, mul, sin, sub, total
 from ..errors import InputError
-from ..formulations import formulation
 from ..graph import Count, Port
 from ..papers.kane_platform_tanner2001 import Sums, add_carried, add_wheels
 from ..papers.kane_tanner2001 import Machine, Motion
 from ..robot.arm import Arm, Joint, move_parameters, pack_parameters
 from ..robot.chain import chain_of, pose
 from ..robot.generic import generic_arm
+from ..table import formulation
 from ..trace import trace_function
 from .constraints import columns
 from .kernels import Flat, Formulas, graph_of

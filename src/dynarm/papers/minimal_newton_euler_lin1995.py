@@ -10,8 +10,8 @@ Differs    (70) adds the displacement d z of rotational joints too in frame i, w
            which saves 3 multiplications and 3 additions. Gravity enters as the base acceleration (76), so that a
            stands where (65) prints a - g. tau of a rotational joint before s is u_z times the moment along u, which
            (68) leaves out. The product Psi psi(D) of (73) is grouped, or written with S (minimal_chain_lin1995), which
-           takes 13 multiplications and 10 additions after Omega. The external wrench (f_E, t_E) acts on the last link,
-           in frame n, the moment about its origin.
+           takes 13 multiplications and 10 additions after Omega. m d z x a* of (73), (85) joins d z x mu. The external
+           wrench (f_E, t_E) acts on the last link, in frame n, the moment about its origin.
 
     (57) w_i  = R w + z qd            (58) wd_i = R wd + z qdd + R w x z qd            rotational joints
     (59) Omega = [wd x] + [w x][w x]
@@ -55,6 +55,7 @@ class Share:
     mu: Vec3
     zeta: Scalar
     rho: Scalar = 0
+    carried: Vec3 = ZERO  # m a* of a translational joint, whose lever is that of mu
 
 
 def inverse_dynamics(
@@ -162,11 +163,9 @@ def _planar(
     h = Vec3(mul(mul(2, u.y), drag), -mul(mul(2, u.x), drag), acc)  # (82)
     more = h + turn.r3 * d  # (69)
     a = star + more  # (71)
-    side = sub(mul(u.y, star.x), mul(u.x, star.y))
-    pull = add(mul(body.kappa1, acc), mul(mul(2, body.kappa2), drag))
-    moment = add(mul(side, mul(body.m, d)), pull)  # (85)
+    pull = add(mul(body.kappa1, acc), mul(mul(2, body.kappa2), drag))  # (85)
     rho = total(mul(body.m, a.z), mul(body.kappa1, A), -mul(body.kappa2, mul(W, W)))  # (83)
-    return a, Share(more * body.m, moment, rho)  # (84)
+    return a, Share(more * body.m, pull, rho, star * body.m)  # (84)
 
 
 # ---- joints i >= s
@@ -196,12 +195,10 @@ def _general(
     h = Vec3(mul(w.y, twice), -mul(w.x, twice), acc)  # (61)
     more = h + turn.r3 * d  # (69)
     a = star + more  # (71)
-    md = mul(body.m, d)
-    moment = Vec3(-mul(md, star.y), mul(md, star.x), 0) + k.cross(h)  # (73)
     rho = total(
         mul(body.m, a.z), mul(turn.r1.z, k.x), mul(turn.r2.z, k.y), mul(turn.r3.z, k.z)
     )  # (63)
-    return a, Share(more * body.m, moment, rho)  # (72)
+    return a, Share(more * body.m, k.cross(h), rho, star * body.m)  # (72), (73)
 
 
 def _spread_moment(S: Sym3, turn: Mat3) -> Vec3:
@@ -267,17 +264,19 @@ def _backward(
         mu = mu + share.mu  # (66)
         inner = step.fall(mu)
         if i > s:
-            star = zeta + (Z * step.d).cross(mu)  # (74)
+            star = zeta + (Z * step.d).cross(mu + share.carried)  # (73), (74)
             zeta = step.fall(star) + (X * step.a).cross(inner)  # (75)
         elif i > r:
-            zeta = _along_u(arm, step, i, mu, inner, zeta)
+            zeta = _along_u(arm, step, i, mu + share.carried, inner, zeta)
         mu = inner
     return tau[::-1]
 
 
-def _along_u(arm: MinimalChain, step: Step, i: int, mu: Vec3, inner: Vec3, zeta: Scalar) -> Scalar:
-    """The moment along u that joints r < i <= s hand to joint i-1."""
-    u, lever = arm.structure.axis(i - 1), (Z * step.d).cross(mu)
+def _along_u(
+    arm: MinimalChain, step: Step, i: int, pull: Vec3, inner: Vec3, zeta: Scalar
+) -> Scalar:
+    """The moment along u that joints r < i <= s hand to joint i-1; pull acts at d z, inner at b x."""
+    u, lever = arm.structure.axis(i - 1), (Z * step.d).cross(pull)
     arm_of_force = u.dot((X * step.a).cross(inner))
     if i == arm.structure.s:
         return add(step.rise(u).dot(zeta + lever), arm_of_force)  # (88), (90)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.mobile_machines import MACHINES
 
 import dynarm
 from dynarm import mobile
 from dynarm.errors import DynarmError, FileError, FormatError, KindError, UnknownName
 from dynarm.mobile import Friction, MobileManipulator, Wheel
 from dynarm.mobile.files import write
+from oracles.mobile_machines import MACHINES
 
 GOOD = """
 name = "cart"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.mobile_machines import MACHINES, car, counter_steered, four_steered, unicycle
 
 from dynarm import mobile
 from dynarm.errors import InputError, KindError, UnknownName
 from dynarm.mobile.pace import Motion
 from dynarm.mobile.simulate import negative_spans
+from oracles.mobile_machines import MACHINES, car, counter_steered, four_steered, unicycle
 
 TANNER = mobile.load("tanner2001")
 CIRCLE = np.array([0, 0, 0, 0.3, 0, 0]), np.array([1.0, 0, 0, 0])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.mobile_machines import MACHINES
 
 import dynarm
 from dynarm.errors import DynarmError, InputError, KindError, ModelError
 from dynarm.mobile import Base, MobileManipulator, Platform, Steering, Wheel
+from oracles.mobile_machines import MACHINES
 
 ARM = dynarm.Arm([dynarm.Joint(mass=1.0, com=(0.1, 0, 0), inertia=np.diag([0.1, 0.1, 0.1]))])
 PLATFORM = Platform(40.0, (1.0, 1.0, 3.0), 0.2)

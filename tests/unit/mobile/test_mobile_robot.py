@@ -8,8 +8,6 @@ import subprocess
 
 import numpy as np
 import pytest
-from oracles.mobile_machines import MACHINES, car, four_steered, states, unicycle
-from oracles.mobile_multipliers import MultiplierModel
 
 import dynarm
 from dynarm import mobile
@@ -17,6 +15,8 @@ from dynarm.errors import FormatError, InputError, KindError, UnknownName
 from dynarm.mobile import MobileManipulator, Wheel
 from dynarm.mobile.export import export_c
 from dynarm.mobile.kernels import NAMES, graph_of, ports
+from oracles.mobile_machines import MACHINES, car, four_steered, states, unicycle
+from oracles.mobile_multipliers import MultiplierModel
 
 TANNER = mobile.load("tanner2001")
 ZERO = np.zeros(6), np.zeros(4), np.zeros(8)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.mobile_machines import MACHINES, states
 from scipy.optimize import linprog
 
 from dynarm import mobile
 from dynarm.errors import InputError, KindError
 from dynarm.mobile import Base, MobileManipulator, Platform, Wheel
-from dynarm.mobile.admissibility import NotAdmissible, best_distribution, self_stresses, slip_margins
+from dynarm.mobile.admissibility import (
+    NotAdmissible,
+    best_distribution,
+    self_stresses,
+    slip_margins,
+)
 from dynarm.mobile.constraints import roller
 from dynarm.mobile.stability import friction_needed, support_of
+from oracles.mobile_machines import MACHINES, states
 
 THREE = ["tanner2001", "crab"]
 FOUR = ["four_steered", "car", "counter_steered", "unicycle", "straight"]
