@@ -21,6 +21,7 @@ from .scene import Options
 from .table import QUANTITIES as TABLED
 from .table import Formulation, check_quantity
 from .table import formulation as tabled
+from .trace import express
 
 Array = Any
 REFUSALS = (
@@ -169,6 +170,16 @@ class Model:
     def graph(self, key: str) -> Graph:
         """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from."""
         return self._traced(key)[0]
+
+    def casadi(self, key: str) -> Any:
+        """A casadi.Function of a quantity, for optimal control; matrices come as columns, entries by rows."""
+        return express(self.graph(key)).function(key.replace(":", "_"))
+
+    def jax(self, key: str) -> Any:
+        """A function of JAX arrays for a quantity: jittable, vmappable, differentiable (extra `[jax]`)."""
+        from .jax_bridge import jax_function
+
+        return jax_function(self.graph(key))
 
     def _compile(self, key: str) -> Kernel:
         word, options = self._word(key)

@@ -252,8 +252,8 @@ class MultiplierModel:
             rows.append(row)
         return np.array(rows)
 
-    def answer(self, q, z, tau, load=np.zeros(6), names=("v", "phid")) -> Answer:
-        """M, F, B in the independent speeds, accelerations, wrench and ground forces; `names`: the platform's speeds."""
+    def answer(self, q, z, tau, load=None, names=("v", "phid")) -> Answer:
+        """M, F, B in the independent speeds, accelerations, wrench, ground forces; `names`: the platform's speeds."""
         q, z, tau = (np.asarray(x, float) for x in (q, z, tau))
         full = self._state(q)
         at_rest = [np.array(x) for x in self.function(full, np.zeros(self.size))]
@@ -270,7 +270,7 @@ class MultiplierModel:
         bends[0] = -float(forward_drift.item())
         moving = np.linalg.lstsq(basis, np.concatenate([-drift, bends]), rcond=1e-12)[0]
         Q = self._inputs()
-        force = Q @ tau + push @ np.asarray(load, float) - h
+        force = Q @ tau + push @ (np.zeros(6) if load is None else np.asarray(load, float)) - h
         k = len(J)
         system = np.block([[M, -J.T], [J, np.zeros((k, k))]])
         solved = np.linalg.lstsq(system, np.concatenate([force, -drift]), rcond=1e-13)[0]

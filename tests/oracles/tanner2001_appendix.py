@@ -201,7 +201,7 @@ class Appendix:
         rotation, e = np.eye(3), np.array([0.0, 0.0, 1.0])
         speeds = np.concatenate([u[:2], u[3:]])
         rates = np.concatenate([ud[:2], ud[3:]])
-        A = B = G = Y = M = N = None
+        A = B = G = Y = M = N = before_G = before_Y = None
         places = [0, 1]
         for i, (turn, bend, s) in enumerate(steps):
             joint = joints[i]
@@ -224,10 +224,10 @@ class Appendix:
                 Ap = whole @ speeds[: k - 1]
                 Anew = turn @ whole
                 Apnew = np.column_stack([Anew, e]) @ speeds[:k]
-                G = self._as("Gam", bend @ Apnew, speeds[k - 1] * bend @ Ap) + turn @ G_
+                G = self._as("Gam", bend @ Apnew, speeds[k - 1] * bend @ Ap) + turn @ before_G
                 Y = (
                     bend @ (Xi @ speeds[: k - 1]) * speeds[k - 1]
-                    + turn @ (L(r) @ G_ + Y_)
+                    + turn @ (L(r) @ before_G + before_Y)
                     + L(c) @ G
                 )
                 B = np.column_stack(
@@ -235,7 +235,7 @@ class Appendix:
                 )
                 N = turn @ (N + L(r) @ M) + L(c) @ (turn @ M)
                 M, A = turn @ M, Anew
-            G_, Y_ = G, Y
+            before_G, before_Y = G, Y
             rotation = turn @ rotation
             whole = np.column_stack([A, e])
             w, v = whole @ speeds[:k], B @ speeds[:k]

@@ -14,7 +14,9 @@ from dynarm.errors import UnknownName
 from dynarm.mobile import cases
 from dynarm.mobile.constraints import roller
 
-TABLE = tomllib.loads((Path(__file__).parents[1] / "golden" / "tanner2001.toml").read_text())["table_1"]
+TABLE = tomllib.loads((Path(__file__).parents[1] / "golden" / "tanner2001.toml").read_text())[
+    "table_1"
+]
 
 
 @cache
@@ -25,7 +27,9 @@ def case(number: int) -> cases.CaseRun:
 def test_table_1():
     robot = mobile.load("tanner2001")
     assert [[w.x, w.y] for w in robot.wheels] == [TABLE["l_w0"], TABLE["l_w1"], TABLE["l_w2"]]
-    assert {w.radius for w in robot.wheels} == {TABLE["r_w"]} and {w.mass for w in robot.wheels} == {TABLE["m_w"]}
+    assert {w.radius for w in robot.wheels} == {TABLE["r_w"]} and {
+        w.mass for w in robot.wheels
+    } == {TABLE["m_w"]}
     assert robot.platform.mass == TABLE["m_v"] and robot.base.mass == TABLE["m_0"]
     assert np.allclose(np.diag(robot.platform.inertia), TABLE["I_v"], rtol=0)
     assert np.allclose(np.diag(robot.base.inertia), TABLE["I_0"], rtol=0)
@@ -60,7 +64,9 @@ def test_findings(number):
 def test_energy_constant(number):
     energy = case(number).run.energy
     assert np.ptp(energy) < 1e-10 * energy[0]
-    assert np.array_equal(energy, case(number).run.kinetic)  # planar: the Hamiltonian is the kinetic energy
+    assert np.array_equal(
+        energy, case(number).run.kinetic
+    )  # planar: the Hamiltonian is the kinetic energy
 
 
 @pytest.mark.parametrize("number", [3, 4, 5])
@@ -69,7 +75,9 @@ def test_no_wheel_slides(number):
     robot, run = case(number).robot, case(number).run
     rates = np.array(robot.functions["derivative"](run.q, run.z, run.tau, np.zeros(6))[0])
     c, s = np.cos(run.q[:, 2]), np.sin(run.q[:, 2])
-    twist = np.stack([c * rates[:, 0] + s * rates[:, 1], c * rates[:, 1] - s * rates[:, 0], rates[:, 2]])
+    twist = np.stack(
+        [c * rates[:, 0] + s * rates[:, 1], c * rates[:, 1] - s * rates[:, 0], rates[:, 2]]
+    )
     for wheel in robot.wheels:
         at = roller(wheel, None, run.q[:, 3])
         slide = sum(a * b for a, b in zip(at.skid, twist, strict=True))
@@ -123,9 +131,13 @@ def test_report_is_plain_data():
     data = cases.report(5)
     n = len(data["t"])
     assert data["path"].shape == (n, 3) and data["wheel_forces"].shape == (n, 3, 3)
-    assert data["snapshots"]["arm"].shape[1:] == (3, 2) and data["snapshots"]["platform"].shape[1:] == (3, 2)
+    assert data["snapshots"]["arm"].shape[1:] == (3, 2) and data["snapshots"]["platform"].shape[
+        1:
+    ] == (3, 2)
     assert len(data["assumptions"]) >= 9 and data["title"].startswith("Fig. 5")
-    reach = np.linalg.norm(data["snapshots"]["arm"][:, -1] - data["snapshots"]["arm"][:, 0], axis=-1)
+    reach = np.linalg.norm(
+        data["snapshots"]["arm"][:, -1] - data["snapshots"]["arm"][:, 0], axis=-1
+    )
     assert reach.max() <= 1.05 + 0.8 + 1e-12
 
 

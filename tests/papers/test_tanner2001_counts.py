@@ -12,7 +12,9 @@ import pytest
 from dynarm.errors import InputError
 from dynarm.mobile import counts
 
-GOLDEN = tomllib.loads((Path(__file__).parents[1] / "golden" / "tanner2001.toml").read_text())["counts"]
+GOLDEN = tomllib.loads((Path(__file__).parents[1] / "golden" / "tanner2001.toml").read_text())[
+    "counts"
+]
 SIZES = [(m, w) for w in (3, 4) for m in range(1, 7)]
 
 
@@ -31,7 +33,13 @@ def test_traced_counts_below_the_polynomials(m, w):
     found = row(m, w)
     mul, add = (polynomial(GOLDEN[key], m, w) for key in ("multiplications", "additions"))
     assert found.paper == (mul, add)
-    for count in (found.equations_7, found.equations_8, found.reduced_8, found.everything, found.kane):
+    for count in (
+        found.equations_7,
+        found.equations_8,
+        found.reduced_8,
+        found.everything,
+        found.kane,
+    ):
         assert count.mul <= mul
         assert count.add <= add
 

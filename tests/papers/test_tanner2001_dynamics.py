@@ -12,7 +12,9 @@ TOLERANCE = 1e-10  # relative, asked for; reached: about 1e-13
 
 
 def close(found: np.ndarray, expected: np.ndarray) -> None:
-    assert np.abs(np.asarray(found) - expected).max() <= TOLERANCE * max(1.0, np.abs(expected).max())
+    assert np.abs(np.asarray(found) - expected).max() <= TOLERANCE * max(
+        1.0, np.abs(expected).max()
+    )
 
 
 @pytest.mark.parametrize("name", MACHINES)

@@ -44,7 +44,9 @@ def setting(machine: str):
         for wheel in robot.wheels:
             at = roller(wheel, robot.platform.steering, float(q[3]))
             angle = np.arctan2(float(at.s), float(at.c))
-            wheels.append((wheel.x, wheel.y, wheel.radius, wheel.mass, angle, float(at.d), float(at.dd)))
+            wheels.append(
+                (wheel.x, wheel.y, wheel.radius, wheel.mass, angle, float(at.d), float(at.dd))
+            )
         answer = multipliers.answer(q, z, tau)
         u, ud = S @ z, S @ answer.zd + change
         samples.append((q, u, ud, wheels, S, change, definition.equations(q, u), answer))
@@ -101,7 +103,9 @@ def test_asymmetric_mass_matrix_of_az():
     q, u, _, wheels, *_ = samples[0]
     M = Appendix(robot, lead, frozenset(["az"])).equations(q, u, wheels)[0]
     assert relative(M, M.T) > 1e-4
-    assert np.allclose(*(m := Appendix(robot, lead).equations(q, u, wheels)[0], m.T), rtol=0, atol=1e-13)
+    assert np.allclose(
+        *(m := Appendix(robot, lead).equations(q, u, wheels)[0], m.T), rtol=0, atol=1e-13
+    )
 
 
 def test_energy_is_blind_to_zx12():
@@ -222,7 +226,9 @@ def test_tipover_moment_of_9(number):
     force = ground[:, :3]
     whole = -sum(wheels) - platform + wrench[:, 3:] + levers
     assert np.abs(whole - ground[:, 3:]).max() < 1e-9
-    assert np.abs(measure(robot, force, whole, True) - exact).max() < 1e-6  # arccos near 0 loses half the digits
+    assert (
+        np.abs(measure(robot, force, whole, True) - exact).max() < 1e-6
+    )  # arccos near 0 loses half the digits
     for n, project, off in ((printed, False, 50.0), (printed, True, 5.0)):
         wrong = measure(robot, force, n, project)
         assert np.abs(wrong - exact).max() > off
@@ -240,7 +246,7 @@ def test_centripetal_force_doubled_by_zx12():
 
 
 def test_vertical_balance_of_9():
-    robot, run, _, ground = circles()[5]
+    _, run, _, ground = circles()[5]
     up = run.wheel_forces[..., 2].sum(-1)
     assert np.abs(ground[:, 2] + up).max() < 1e-9  # corrected: R z + sum F z = 0
     assert np.abs(ground[:, 2] - up).min() > 1294.9  # printed: off by twice the weight, 647.46 N
@@ -248,7 +254,7 @@ def test_vertical_balance_of_9():
 
 def test_driving_torque_of_9():
     """r F_x = tau_d - I_y w_y'; printed without the wheel's own inertia. F_x from the multipliers."""
-    robot, _, samples = setting("T")
+    robot = setting("T")[0]
     worst = 0.0
     for q, z, tau in zip(*states(robot, 3)[:3], strict=True):
         answer = MultiplierModel(robot).answer(q, z, tau)

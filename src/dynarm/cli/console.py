@@ -1,41 +1,210 @@
-"""Where the commands print: colours and tables on a terminal, plain text in a pipe."""
+"""Where the commands print: colours and tables on a terminal, plain text in a pipe, JSON for machines."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
+import os
 import sys
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
-import typer
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import Console
 
-ROBOT = typer.Argument(help="A built-in robot's name, or a path to a .urdf or .toml file.")
-BASE = typer.Option(None, "--base", help="Link where the chain begins (default: the root).")
-TIP = typer.Option(None, "--tip", help="Link where the chain ends (default: the only movable end).")
-JSON = typer.Option(False, "--json", help="Print JSON for machines.")
+PIPE = 100_000  # columns of a pipe: nothing is folded there
+_GAP = 2
+_NARROWEST = 24  # a column that may wrap gets at least this many characters
 
-
-def console() -> Console:
-    """The console of standard output."""
-    return Console(file=sys.stdout, highlight=False)
+_own: TextIO | None = None
 
 
-def error_console() -> Console:
-    """The console of standard error."""
-    return Console(file=sys.stderr, highlight=False)
+@contextlib.contextmanager
+def own_output() -> Iterator[None]:
+    """Standard output belongs to the command: what libraries print meanwhile goes to standard error.
+
+    Solvers write banners, some from C, past Python's own stream; a reader of --json must not meet them.
+    """
+    global _own
+    before = sys.stdout
+    before.flush()
+    stream, kept = before, None
+    if _number(before) == 1 and _number(sys.stderr) == 2:
+        kept = os.dup(1)
+        stream = os.fdopen(
+            os.dup(1), "w", encoding=before.encoding or "utf-8", errors="backslashreplace", buffering=1
+        )
+        os.dup2(2, 1)
+    _own, sys.stdout = stream, sys.stderr
+    try:
+        yield
+    finally:
+        _own, sys.stdout = None, before
+        if kept is not None:
+            _flush_libraries()
+            os.dup2(kept, 1)
+            os.close(kept)
+            with contextlib.suppress(OSError):  # nobody reads any more
+                stream.close()
+
+
+def _number(stream: Any) -> int:
+    try:
+        return int(stream.fileno())
+    except (OSError, ValueError, AttributeError):
+        return -1
+
+
+def _flush_libraries() -> None:
+    """Write out what C libraries still hold back."""
+    import ctypes
+
+    with contextlib.suppress(Exception):  # no such function: nothing held back that we could reach
+        ctypes.CDLL(None).fflush(None)
+
+
+def output() -> TextIO:
+    """The stream that results go to."""
+    return _own or sys.stdout
+
+
+def on_terminal() -> bool:
+    """Whether a person sees the results as they come."""
+    return output().isatty()
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """A console on the stream of results, or on another one."""
+    from rich.console import Console
+
+    stream = stream or output()
+    width = None if stream.isatty() else PIPE
+    return Console(file=stream, highlight=False, width=width, emoji=False, markup=False, soft_wrap=width is not None)
+
+
+def say(text: str = "", style: str = "") -> None:
+    """A line of results; on a terminal folded at words."""
+    console().print(text, style=style or None)
+
+
+def complain(text: str, style: str = "bold red") -> None:
+    """One line on standard error."""
+    line = " ".join(str(text).split())
+    console(sys.stderr).print(f"dynarm: {line}", style=style, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    """One JSON document on standard output; what is not finite becomes null."""
+    stream = output()
+    stream.write(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    stream.flush()
 
 
-def table(title: str, columns: list[str], rows: list[list[Any]], right: int = 1) -> Table:
-    """A table whose columns from number `right` on are right-aligned."""
-    found = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+def plain(value: Any) -> Any:
+    """What JSON knows: lists, dicts, text, finite numbers."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (str, bool, int, type(None))):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(v) for v in value]
+    return str(value)
+
+
+# ---- tables
+
+
+def show_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    right: int = 1,
+    wrap: int | None = None,
+    styles: Mapping[int, str] | None = None,
+) -> None:
+    """A table whose columns from number `right` on stand right; column `wrap` may be folded.
+
+    Where it does not fit the terminal, each row becomes a few lines: its first cell, then the others by name.
+    """
+    out = console()
+    if title:
+        out.print(title, style="bold")
+    cells = [[str(x) for x in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    fixed = sum(w for k, w in enumerate(widths) if k != wrap) + _GAP * (len(widths) - 1)
+    least = 0 if wrap is None else min(_NARROWEST, widths[wrap])
+    if fixed + least <= out.width:
+        out.print(_table(columns, cells, right, wrap, styles or {}))
+    else:
+        _records(out, columns, cells, styles or {})
+    out.print()
+
+
+def _table(
+    columns: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    right: int,
+    wrap: int | None,
+    styles: Mapping[int, str],
+) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    found = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold dim")
     for k, name in enumerate(columns):
-        found.add_column(name, justify="right" if k >= right else "left", no_wrap=k < right)
-    for row in rows:
-        found.add_row(*(str(x) for x in row))
+        left = k < right or k == wrap
+        found.add_column(Text(name), justify="left" if left else "right", no_wrap=k != wrap, overflow="fold")
+    for k, row in enumerate(cells):
+        found.add_row(*(Text(x) for x in row), style=styles.get(k))
     return found
+
+
+def _records(
+    out: Console, columns: Sequence[str], cells: Sequence[Sequence[str]], styles: Mapping[int, str]
+) -> None:
+    for k, row in enumerate(cells):
+        out.print(row[0], style=styles.get(k, "bold"))
+        pairs = [f"{name} {x}" for name, x in zip(columns[1:], row[1:], strict=True) if x]
+        line = " "
+        for pair in pairs:
+            if len(line) + len(pair) + 2 > out.width and line.strip():
+                out.print(line)
+                line = " "
+            line += f" {pair}"
+        if line.strip():
+            out.print(line)
+
+
+# ---- work that takes its time
+
+
+@contextlib.contextmanager
+def progress(what: str) -> Iterator[Callable[[float], None]]:
+    """A bar on standard error, for people only: call what is yielded with the part that is done, 0 to 1."""
+    if not sys.stderr.isatty():
+        yield lambda part: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=None), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=1.0)
+        yield lambda part: bar.update(task, completed=min(max(part, 0.0), 1.0))
+
+
+@contextlib.contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A turning sign on standard error while work of unknown length goes on."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield

@@ -15,8 +15,9 @@ import numpy as np
 
 from .regressor import Terms
 
-_MARGIN = 1e-6  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
-_LOOSE = 1e-6  # weight of nearness to the prior against nearness to the data
+_MARGIN = 1e-8  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
+_LOOSE = 1e-4  # precision of the prior, each parameter in units of the robot's mass and length: sd 100
+_NOT_UNIQUE = "the full parameter set is not unique: torques determine the minimal parameters only"
 _FINE = 1e-8  # standard deviations below this part of a value are rounding
 
 
@@ -78,11 +79,6 @@ def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
     return P
 
 
-def consistent(table: np.ndarray) -> bool:
-    """Whether every link (n, 10) can be a rigid body."""
-    return all(np.linalg.eigvalsh(pseudo_inertia(ten))[0] > 0 for ten in table)
-
-
 def nearest(
     terms: Terms,
     values: np.ndarray,
@@ -106,6 +102,12 @@ def nearest(
         start[:, 10] = [j.armature for j in terms.arm.joints]
     start_scaled = start.ravel() / units
 
+    plain = _stepped(terms, start_scaled, matrix, units, values)
+    if plain is None and not any(values[p + k] < 0 for k in _positive(terms)):
+        x, _ = _program(np.eye(n * wide), -start_scaled, n, wide, n * wide, (), (matrix, values[:p]))
+        plain = None if x is None else _stepped(terms, x, matrix, units, values)
+    if plain is not None:
+        return _exact(terms, plain, values)
     rest = size - p
     map_all = np.zeros((size, n * wide + rest))
     map_all[:p, : n * wide] = matrix
@@ -117,7 +119,7 @@ def nearest(
     reach = root @ map_all
     reach_size = max(np.abs(reach).max(), 1e-300)
     pull = np.r_[np.ones(n * wide), np.zeros(rest)]
-    weight = _LOOSE
+    weight = max(_LOOSE / reach_size**2, 1e-10)
     P = (reach.T @ reach) / reach_size**2 + weight * np.diag(pull)
     q = -(reach.T @ (root @ values)) / reach_size**2 - weight * pull * np.r_[start_scaled, np.zeros(rest)]
     signs = _positive(terms)
@@ -126,22 +128,36 @@ def nearest(
         return Feasible(own, start[:, -1] if wide == 11 else np.zeros(n), values, np.inf, False, status)
     found = map_all @ x
     gap = float(np.linalg.norm(root @ (found - values)) / np.sqrt(size))
-    exact = False
-    if gap < 1e-2:  # step onto the exact values, if that keeps the links consistent
-        moved = x.copy()
-        moved[: n * wide] += np.linalg.lstsq(matrix, values[:p] - matrix @ x[: n * wide], rcond=None)[0]
-        table = (moved[: n * wide] * units).reshape(n, wide)
-        if consistent(table[:, :10]) and (wide == 10 or (table[:, 10] >= -1e-12 * mass * length**2).all()):
-            x, found, gap, exact = moved, values.copy(), 0.0, True
+    if gap < 1e-2:
+        stepped = _stepped(terms, x[: n * wide], matrix, units, values)
+        if stepped is not None:
+            return _exact(terms, stepped, values)
     table = (x[: n * wide] * units).reshape(n, wide)
     armatures = np.maximum(table[:, 10], 0.0) if wide == 11 else np.zeros(n)
-    told = (
-        "the fitted values are physically consistent"
-        if exact
-        else f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
-    )
-    told += "; the full parameter set is not unique: torques determine the minimal parameters only"
-    return Feasible(table[:, :10], armatures, found, gap, exact, told)
+    told = f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
+    return Feasible(table[:, :10], armatures, found, gap, False, f"{told}; {_NOT_UNIQUE}")
+
+
+def _stepped(
+    terms: Terms, x: np.ndarray, matrix: np.ndarray, units: np.ndarray, values: np.ndarray
+) -> np.ndarray | None:
+    """The natural parameters (n, 10 or 11) nearest to scaled x that give the values exactly, if they are consistent."""
+    p = terms.rigid_size
+    moved = x + np.linalg.lstsq(matrix, values[:p] - matrix @ x, rcond=None)[0]
+    table = (moved * units).reshape(terms.n, -1)
+    if table.shape[1] == 11:
+        if (table[:, 10] < -1e-12 * units[10]).any():
+            return None
+        table[:, 10] = np.maximum(table[:, 10], 0.0)
+    if any(values[p + k] < 0 for k in _positive(terms)):
+        return None
+    return table if not terms.arm.with_parameters(table[:, :10]).check() else None
+
+
+def _exact(terms: Terms, table: np.ndarray, values: np.ndarray) -> Feasible:
+    armatures = table[:, 10] if table.shape[1] == 11 else np.zeros(terms.n)
+    told = f"the fitted values are physically consistent; {_NOT_UNIQUE}"
+    return Feasible(table[:, :10], armatures, values, 0.0, True, told)
 
 
 def _scales(terms: Terms, own: np.ndarray, values: np.ndarray) -> tuple[float, float]:
@@ -173,14 +189,28 @@ def _positive(terms: Terms) -> list[int]:
 
 
 def _program(
-    P: np.ndarray, q: np.ndarray, n: int, wide: int, size: int, signs: Sequence[int]
+    P: np.ndarray,
+    q: np.ndarray,
+    n: int,
+    wide: int,
+    size: int,
+    signs: Sequence[int],
+    equal: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray | None, str]:
-    """The minimiser of x'Px/2 + q'x over consistent links and non-negative armatures and friction, scaled."""
+    """The minimiser of x'Px/2 + q'x over consistent links and non-negative armatures and friction, scaled.
+
+    equal: M and v of further equations M x = v.
+    """
     import clarabel
     import scipy.sparse as sparse
 
     rows = _pseudo_rows(1.0, 1.0)
     blocks, right, cones = [], [], []
+    if equal is not None:
+        size_of = np.abs(equal[0]).sum(axis=1)
+        blocks.append(equal[0] / size_of[:, None])
+        right.append(equal[1] / size_of)
+        cones.append(clarabel.ZeroConeT(len(equal[1])))
     positive = [n * wide + k for k in signs] + ([i * 11 + 10 for i in range(n)] if wide == 11 else [])
     if positive:
         A = np.zeros((len(positive), size))

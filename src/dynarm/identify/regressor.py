@@ -19,7 +19,7 @@ from ..minimal import minimal_parameters
 from ..model import compile as compile_arm
 from ..papers.newton_euler_lin1995 import inverse_dynamics
 from ..robot.arm import SHAPES, Arm
-from ..robot.chain import Body, Chain, chain_of, pose
+from ..robot.chain import Body, Chain, pose
 
 FRICTION = ("viscous", "coulomb", "offset")
 _UNITS = 400  # random states that tell which columns a joint feels

@@ -156,7 +156,7 @@ def loop(
         "%n = load i64, ptr %dims, align 8",
         *[line for p in ports for line in p.entry(width)],
         *_constants(program, "%one", 1),
-        f"%many = icmp sgt i64 %n, 1",
+        "%many = icmp sgt i64 %n, 1",
         "br i1 %many, label %wide, label %tail",
         "wide:",
         *_constants(program, "%work", width),

@@ -123,6 +123,12 @@ def columns(
     return [Vec3(1, side, turn)], [Vec3(0, dside, dturn)]
 
 
+def forwardness(guidance: Guidance, steering: Steering | None, phi: Scalar) -> Scalar:
+    """What v is divided by: it changes sign where the steering angle is singular."""
+    n = [roller(wheel, steering, phi).skid for wheel in guidance.rows]
+    return n[0].y if len(n) == 1 else n[0].cross(n[1]).x
+
+
 def guidance_of(platform: Platform, wheels: Sequence[Wheel]) -> Guidance:
     """The guidance that the wheels give, or an error that says why they do not go together."""
     guides = [wheel for wheel in wheels if wheel.guides]

@@ -204,16 +204,18 @@ def _window(
     goal = np.zeros(a + b + 1)
     goal[-1] = 1.0
     cone = [*blocks, [(goal, 0.0)]]
-    status, high = maximise(goal, cone)
-    if status not in ("solved", "unbounded"):
+    first, low = maximise(
+        -goal, cone
+    )  # bounded below, so that it decides whether there is any s at all
+    if first != "solved":
         margins = np.minimum(eta * base[:, 2] - np.hypot(base[:, 0], base[:, 1]), base[:, 2])
         return _Window(np.inf, np.nan, robot.wheel_names[int(np.argmin(margins))])
-    low = max(float(maximise(-goal, cone).x[-1]), 0.0)
-    low = 0.0 if low < 1e-7 else low * size / reach
-    if status == "unbounded":
-        return _Window(low, np.inf, None)
+    slowest = 0.0 if low[-1] < 1e-7 else float(low[-1]) * size / reach
+    status, high = maximise(goal, cone)
+    if status != "solved":
+        return _Window(slowest, np.inf, None)
     left = [float(_left(block, high)) for block in blocks]
-    return _Window(low, max(float(high[-1]), 0.0) * size / reach, names[int(np.argmin(left))])
+    return _Window(slowest, max(float(high[-1]), 0.0) * size / reach, names[int(np.argmin(left))])
 
 
 def _left(block: Sequence[Affine], x: np.ndarray) -> float:

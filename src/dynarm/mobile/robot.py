@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -124,6 +124,9 @@ class MobileManipulator:
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {self.name!r}; give a non-empty string")
         self.formulas  # noqa: B018  wheels that cannot work are refused here and now
+
+    def __reduce__(self) -> Any:
+        return type(self), tuple(getattr(self, f.name) for f in fields(self))
 
     # ---- structure
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError, KindError, UnknownName
 from .admissibility import coefficients
-from .constraints import SINGULAR
+from .constraints import SINGULAR, forwardness
 from .stability import Tipover, friction_needed
 
 if TYPE_CHECKING:
@@ -135,8 +135,14 @@ def simulate(
         forces = watch(q, z, inputs(t, q, z), loads(t, q, z))[5]
         return _margins(forces, eta)
 
+    def ahead(t: float, y: np.ndarray) -> float:
+        return float(forwardness(robot.guidance, robot.platform.steering, float(y[3])))
+
+    ahead.terminal = True  # type: ignore[attr-defined]
     grid = np.append(np.arange(0.0, t_end - 1e-9 * step, step), t_end)
     events = _watchers(robot, margins, eta is not None, stop)
+    if robot.guidance.steered:
+        events.append(ahead)
     y = np.concatenate([q0, z0])
     energy = float(robot.kinetic_energy(q0, z0) + robot.potential_energy(q0))
     pieces = itertools.pairwise(grid) if project else [(0.0, t_end)]
@@ -153,9 +159,12 @@ def simulate(
             rtol=rtol,
             atol=atol,
         )
+        if robot.guidance.steered:
+            singular += answer.t_events.pop().tolist()
+            answer.y_events.pop()
         if singular:
             raise InputError(
-                f"the steering angle reached a singular value at t = {singular[0]:.6g} s; end the motion before, "
+                f"the steering angle reached a singular value at t = {min(singular):.6g} s; end the motion before, "
                 "lock the steering or give it friction"
             )
         times.append(answer.t[1:])

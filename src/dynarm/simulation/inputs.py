@@ -1,9 +1,13 @@
-"""What drives a run: no torque, a constant, samples with a stated hold, a function, or a controller."""
+"""What drives a run: no torque, a constant, samples with a stated hold, a function of time and state, or a controller.
+
+A run is cut at the times where an input jumps or has a corner. Inside such an interval an input is a `Law`: a constant, a
+straight line, or a function of the state.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,16 +19,24 @@ HOLDS = ("zero", "linear")
 
 
 class Failed(Exception):
-    """A torque or wrench function that raised or returned something else than forces."""
+    """A torque, wrench or event function that raised or returned something else than it should."""
+
+
+class Law(Protocol):
+    """Forces inside one interval; `steady` ones do not ask for the state."""
+
+    @property
+    def steady(self) -> bool: ...
+
+    def __call__(self, t: float, q: Array, qd: Array) -> Array: ...
 
 
 class Source(Protocol):
-    """Forces at a time and state; `held` says that they stay constant between ticks, whatever the state does."""
+    """Forces of a whole run."""
 
-    @property
-    def depends(self) -> str: ...  # "nothing", "time" or "state"
+    def breaks(self, t_end: float) -> Array: ...
 
-    def __call__(self, t: float, q: Array, qd: Array) -> Array: ...
+    def during(self, start: float, end: float, q: Array, qd: Array) -> Law: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,46 +44,74 @@ class Constant:
     """The same forces always."""
 
     value: Array
-    depends: str = "nothing"
+    steady: bool = True
 
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
         return self.value
+
+    def breaks(self, t_end: float) -> Array:
+        return np.zeros(0)
+
+    def during(self, start: float, end: float, q: Array, qd: Array) -> Constant:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Forces on a straight line in time."""
+
+    start: float
+    value: Array
+    slope: Array
+    steady: bool = True
+
+    def __call__(self, t: float, q: Array, qd: Array) -> Array:
+        return self.value + (t - self.start) * self.slope
+
+    def rows(self, times: Array) -> Array:
+        """The forces at several times, time first."""
+        ahead = (times - self.start).reshape(-1, *[1] * self.value.ndim)
+        return self.value + ahead * self.slope
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
     """Forces known at times t: `hold="zero"` keeps each until the next, "linear" goes straight between them.
 
-    Before the first and after the last sample the nearest one is used.
+    values: one row a time, (T, n), or (T, N, n) for a batch. Before the first and after the last time the nearest row is used.
     """
 
     t: Any
     values: Any
     hold: str = "zero"
-    depends: str = "time"
 
     def __post_init__(self) -> None:
-        t, values = np.asarray(self.t, float), np.asarray(self.values, float)
-        if t.ndim != 1 or len(t) < 1 or len(values) != len(t):
+        try:
+            t, values = np.asarray(self.t, float), np.asarray(self.values, float)
+        except (TypeError, ValueError):
+            raise KindError("samples: t and values must be arrays of real numbers") from None
+        if t.ndim != 1 or len(t) < 1 or values.ndim < 2 or len(values) != len(t):
             raise InputError(
                 f"samples: t has shape {t.shape}, values {values.shape}; give one row for each time"
             )
-        if np.any(np.diff(t) <= 0):
-            raise InputError("samples: t must increase from row to row")
         if not (np.isfinite(t).all() and np.isfinite(values).all()):
             raise InputError("samples hold NaN or infinity; give finite numbers")
+        if np.any(np.diff(t) <= 0):
+            raise InputError("samples: t must increase from row to row")
         if self.hold not in HOLDS:
             raise InputError(f"samples: hold is {self.hold!r}; choose 'zero' or 'linear'")
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "values", values)
 
-    def __call__(self, t: float, q: Array, qd: Array) -> Array:
-        k = int(np.searchsorted(self.t, t, side="right")) - 1
-        k = min(max(k, 0), len(self.t) - 1)
-        if self.hold == "zero" or k == len(self.t) - 1 or t <= self.t[0]:
-            return self.values[k]
-        part = (t - self.t[k]) / (self.t[k + 1] - self.t[k])
-        return self.values[k] * (1 - part) + self.values[k + 1] * part
+    def breaks(self, t_end: float) -> Array:
+        return self.t[(self.t > 0) & (self.t < t_end)]
+
+    def during(self, start: float, end: float, q: Array, qd: Array) -> Law:
+        k = int(np.searchsorted(self.t, start, side="right")) - 1
+        if self.hold == "zero" or k < 0 or k == len(self.t) - 1:
+            return Constant(self.values[max(k, 0)])
+        slope = (self.values[k + 1] - self.values[k]) / (self.t[k + 1] - self.t[k])
+        return Line(float(self.t[k]), self.values[k], slope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +121,58 @@ class Function:
     function: Callable[..., Any]
     shape: tuple[int, ...]
     what: str
-    depends: str = "state"
+    steady: bool = False
 
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
         try:
-            found = np.asarray(self.function(t, q, qd), dtype=float)
+            found = np.asarray(self.function(t, locked(q), locked(qd)), dtype=float)
         except Exception as error:
             raise Failed(
-                f"the {self.what} function raised {type(error).__name__}: {error}"
+                f"the {self.what} function raised {type(error).__name__}: {error} (t = {t:.6g} s)"
             ) from error
-        if found.shape[-1:] != self.shape[-1:] or found.ndim > len(self.shape):
-            raise Failed(f"the {self.what} function returned shape {found.shape}, not {self.shape}")
-        return np.broadcast_to(found, self.shape)
+        if found.shape == self.shape:
+            pass
+        elif found.shape == self.shape[-1:] or (found.ndim == 0 and self.shape[-1] == 1):
+            found = np.broadcast_to(found, self.shape)
+        else:
+            raise Failed(
+                f"the {self.what} function returned shape {found.shape} at t = {t:.6g} s; it must be {self.shape}"
+            )
+        if not np.isfinite(found).all() and np.isfinite(qd).all():
+            raise Failed(f"the {self.what} function returned NaN or infinity at t = {t:.6g} s")
+        return found
+
+    def breaks(self, t_end: float) -> Array:
+        return np.zeros(0)
+
+    def during(self, start: float, end: float, q: Array, qd: Array) -> Function:
+        return self
+
+
+@dataclass(slots=True)
+class Held:
+    """Forces by a function that is asked once a period and held in between. One object for one run: it remembers."""
+
+    function: Function
+    period: float
+    last: Array | None = field(default=None)
+
+    def breaks(self, t_end: float) -> Array:
+        ticks = self.period * np.arange(1, int(np.ceil(t_end / self.period)) + 1)
+        return ticks[ticks < t_end * (1 - 1e-12)]
+
+    def during(self, start: float, end: float, q: Array, qd: Array) -> Constant:
+        tick = round(start / self.period) * self.period
+        if self.last is None or abs(start - tick) <= 1e-9 * self.period:
+            self.last = np.array(self.function(start, q, qd))
+        return Constant(self.last)
+
+
+def locked(x: Array) -> Array:
+    """A view that cannot be written to: what a user's function does must not change the state."""
+    view = x.view()
+    view.flags.writeable = False
+    return view
 
 
 def source_of(given: Any, shape: tuple[int, ...], what: str) -> Source:
@@ -100,27 +180,32 @@ def source_of(given: Any, shape: tuple[int, ...], what: str) -> Source:
     if given is None:
         return Constant(np.zeros(shape))
     if isinstance(given, Sampled):
-        if given.values.shape[1:] != shape[-1:] and given.values.shape[1:] != shape:
+        if given.values.shape[1:] not in (shape, shape[-1:]):
             raise InputError(
-                f"{what}: samples have shape {given.values.shape[1:]}; give {shape[-1:]}"
+                f"{what}: a row of the samples has shape {given.values.shape[1:]}; give {shape[-1:]}"
             )
         return given
     if callable(given):
-        return Function(given, shape, what)
-    if isinstance(given, str):
-        raise KindError(
-            f"{what} is {given!r}; give None, an array, dynarm.simulation.Sampled or f(t, q, qd)"
-        )
+        rate = getattr(given, "rate", None)
+        function = Function(given, shape, what)
+        return function if rate is None else Held(function, 1 / float(rate))
+    return Constant(_constant(given, shape, what))
+
+
+def _constant(given: Any, shape: tuple[int, ...], what: str) -> Array:
     try:
+        if isinstance(given, str):
+            raise TypeError
         value = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         raise KindError(
             f"{what} is {given!r}; give None, an array, dynarm.simulation.Sampled or f(t, q, qd)"
         ) from None
-    try:
-        value = np.broadcast_to(value, shape).copy()
-    except ValueError:
-        raise InputError(f"{what} has shape {value.shape}; give {shape[-1]} entries") from None
+    if value.shape not in (shape, shape[-1:]):
+        raise InputError(
+            f"{what} has shape {value.shape}; give {shape[-1]} entries"
+            + (f", or {shape} for the batch" if len(shape) > 1 else "")
+        )
     if not np.isfinite(value).all():
         raise InputError(f"{what} holds NaN or infinity; give finite numbers")
-    return Constant(value)
+    return np.broadcast_to(value, shape).copy()

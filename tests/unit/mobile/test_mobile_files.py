@@ -55,8 +55,12 @@ def test_everything_comes_back(name, tmp_path):
 def test_friction_and_steering_come_back(tmp_path):
     robot = MACHINES["car"]()
     rough = Friction(viscous=0.1, coulomb=0.2, shape="tanh", viscous_negative=0.3)
-    front = Wheel(0.6, 0.3, 0.17, 2.0, "ackermann", rolling=rough, swivel=rough, driven=False, name='a "b"\\')
-    robot = MobileManipulator(robot.platform, (front, *robot.wheels[1:]), robot.base, robot.arm, 1.62, True, "moon")
+    front = Wheel(
+        0.6, 0.3, 0.17, 2.0, "ackermann", rolling=rough, swivel=rough, driven=False, name='a "b"\\'
+    )
+    robot = MobileManipulator(
+        robot.platform, (front, *robot.wheels[1:]), robot.base, robot.arm, 1.62, True, "moon"
+    )
     path = tmp_path / "robot.toml"
     robot.save(path)
     assert mobile.load(path) == robot
@@ -89,17 +93,21 @@ def test_arm_by_name_and_by_path(tmp_path):
         ('kind = "caster"', 'kind = "roller"', "choose one of"),
         ("yaw = 0.5", "yaw = 0.5\nmount = [[1, 0, 0, 0]]", "give one of the two"),
         ('name = "cart"', "name = cart", "not a TOML file"),
-        ("radius = 0.1\n[base]", "[base]", "wheel 2"),
-        ("[arm]\n[[arm.joints]]\nmass = 1.0\ncom = [0.1, 0, 0]\ninertia = [0.1, 0.1, 0.1]\n", "", "there is no arm"),
+        ('radius = 0.1\nkind = "caster"', 'kind = "caster"', "wheel 2 has no radius"),
+        (
+            "[arm]\n[[arm.joints]]\nmass = 1.0\ncom = [0.1, 0, 0]\ninertia = [0.1, 0.1, 0.1]\n",
+            "",
+            "there is no arm",
+        ),
         ("[[wheels]]\nx = 0.4", "[wheel]\nx = 0.4", "key in the file 'wheel'"),
         ("[base]", "[base]\nsize = 3", "key in base 'size'"),
         ("height = 0.2", "height = 0.2\nsteering = { y = 0.1 }", "steering has no x"),
     ],
 )
 def test_mistakes_are_named(old, new, words, tmp_path):
-    assert old in GOOD or "radius = 0.1\n[base]" in old
+    assert old in GOOD
     path = tmp_path / "cart.toml"
-    text = GOOD.replace('radius = 0.1\nkind = "caster"\n[base]', new, 1) if "radius" in old else GOOD.replace(old, new, 1)
+    text = GOOD.replace(old, new, 1)
     path.write_text(text)
     with pytest.raises(DynarmError, match=words) as caught:
         mobile.load(path)

@@ -15,7 +15,9 @@ TANNER = mobile.load("tanner2001")
 CIRCLE = np.array([0, 0, 0, 0.3, 0, 0]), np.array([1.0, 0, 0, 0])
 
 
-@pytest.mark.parametrize("name", ["four_steered", "car", "counter_steered", "crab", "unicycle", "steered_dolly"])
+@pytest.mark.parametrize(
+    "name", ["four_steered", "car", "counter_steered", "crab", "unicycle", "steered_dolly"]
+)
 def test_free_motion_keeps_energy(name):
     robot = MACHINES[name]()
     q0, z0 = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
@@ -35,7 +37,7 @@ def test_power_of_the_inputs_is_the_change_of_energy():
     q0, z0 = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
     z0[0] = 0.4
     run = robot.simulate(q0, z0, 0.5, tau, load=load, dt=0.001)
-    M, F, B = robot.equations(run.q, run.z)
+    _, F, B = robot.equations(run.q, run.z)
     loaded = robot.control(run.q, run.z, run.tau, load)[1]
     power = np.einsum("nij,nj,ni->n", B, run.tau, run.z) - np.einsum("ni,ni->n", loaded - F, run.z)
     work = np.concatenate([[0], np.cumsum((power[1:] + power[:-1]) / 2 * np.diff(run.t))])
@@ -96,8 +98,9 @@ def test_other_integrators(method):
 
 
 def test_singular_steering_ends_the_simulation():
-    with pytest.raises(InputError, match="singular value at t"):
-        TANNER.simulate([0, 0, 0, 1.0, 0, 0], [0.0, 3.0, 0.0, 0.0], 1.0)
+    for v in (0.0, 0.5):
+        with pytest.raises(InputError, match="singular value at t"):
+            TANNER.simulate([0, 0, 0, 1.0, 0, 0], [v, 3.0, 0.0, 0.0], 1.0)
 
 
 def test_negative_spans():
@@ -118,7 +121,11 @@ def test_negative_spans():
         (lambda: TANNER.simulate(*CIRCLE, 1.0, "full"), KindError, "torque is 'full'"),
         (lambda: TANNER.simulate(*CIRCLE, 1.0, dt=2.0), InputError, "dt is 2"),
         (lambda: TANNER.simulate(*CIRCLE, 1.0, method="euler"), UnknownName, "method 'euler'"),
-        (lambda: TANNER.simulate(*CIRCLE, 1.0, np.ones(8), project=True), InputError, "free motion"),
+        (
+            lambda: TANNER.simulate(*CIRCLE, 1.0, np.ones(8), project=True),
+            InputError,
+            "free motion",
+        ),
         (lambda: TANNER.simulate(*CIRCLE, 1.0, load=np.ones(5)), InputError, "load has shape"),
         (lambda: TANNER.safe_speed(3, 0.5), KindError, "motion is int"),
         (lambda: TANNER.motion([0, 1], np.zeros((2, 6))), InputError, "N >= 3"),
@@ -169,11 +176,17 @@ def test_safe_speed_against_bisection(make):
     rng = np.random.default_rng(20)
     n, k = len(robot.coordinate_names), len(robot.speed_names)
     t = np.arange(3.0)
-    q, z, zd = rng.uniform(-0.3, 0.3, (3, n)), rng.uniform(-1, 1, (3, k)), rng.uniform(-1, 1, (3, k))
+    q, z, zd = (
+        rng.uniform(-0.3, 0.3, (3, n)),
+        rng.uniform(-1, 1, (3, k)),
+        rng.uniform(-1, 1, (3, k)),
+    )
     motion = Motion(t, q, z, zd)
     found = robot.safe_speed(motion, 0.6)
     for sample in range(3):
-        single = Motion(t[:1], q[sample : sample + 1], z[sample : sample + 1], zd[sample : sample + 1])
+        single = Motion(
+            t[:1], q[sample : sample + 1], z[sample : sample + 1], zd[sample : sample + 1]
+        )
         limit = robot.safe_speed(single, 0.6)
         if limit.scale == 0:
             assert not admissible_at(robot, motion, sample, 1e-6, 0.6)
@@ -189,8 +202,8 @@ def test_safe_speed_against_bisection(make):
 def test_acceleration_on_ice():
     """Accelerating forward on the flat: the pace grows with the square root of friction until a wheel lifts."""
     motion = straight_motion(TANNER)
-    slow, fast = TANNER.safe_speed(motion, 0.02), TANNER.safe_speed(motion, 0.08)
-    assert fast.scale == pytest.approx(2 * slow.scale, rel=1e-2)
+    slow, fast = TANNER.safe_speed(motion, 0.002), TANNER.safe_speed(motion, 0.008)
+    assert fast.scale == pytest.approx(2 * slow.scale, rel=5e-3)
     assert slow.lowest.max() == 0
 
 
@@ -207,7 +220,10 @@ def test_a_load_that_tips_at_rest():
 
 
 def test_driven_wheels_must_do():
-    wheels = [mobile.Wheel(w.x, w.y, w.radius, w.mass, w.kind, driven=False, name=w.name) for w in TANNER.wheels]
+    wheels = [
+        mobile.Wheel(w.x, w.y, w.radius, w.mass, w.kind, driven=False, name=w.name)
+        for w in TANNER.wheels
+    ]
     robot = mobile.MobileManipulator(TANNER.platform, wheels, TANNER.base, TANNER.arm)
     with pytest.raises(InputError, match="driven wheels cannot"):
         robot.safe_speed(straight_motion(robot), 0.5)

@@ -38,7 +38,9 @@ REFUSED = {
         "meet in one point nowhere",
     ),
     "steered wheels that block": (
-        lambda: build(FRONT, Wheel(0.3, 0.3, 0.1, kind="steered"), *REAR, Wheel(0.0, 0.2, 0.1, angle=0.7)),
+        lambda: build(
+            FRONT, Wheel(0.3, 0.3, 0.1, kind="steered"), *REAR, Wheel(0.0, 0.2, 0.1, angle=0.7)
+        ),
         ModelError,
         "at no steering angle",
     ),
@@ -52,12 +54,16 @@ REFUSED = {
         "more freedom",
     ),
     "casters only": (
-        lambda: build(*(Wheel(x, y, 0.1, kind="caster") for x, y in ((0.3, 0), (-0.3, 0.3), (-0.3, -0.3)))),
+        lambda: build(
+            *(Wheel(x, y, 0.1, kind="caster") for x, y in ((0.3, 0), (-0.3, 0.3), (-0.3, -0.3)))
+        ),
         ModelError,
         "every wheel is a caster",
     ),
     "sideways wheels": (
-        lambda: build(*(Wheel(x, y, 0.1, angle=np.pi / 2) for x, y in ((0.3, 0), (-0.3, 0.3), (-0.3, -0.3)))),
+        lambda: build(
+            *(Wheel(x, y, 0.1, angle=np.pi / 2) for x, y in ((0.3, 0), (-0.3, 0.3), (-0.3, -0.3)))
+        ),
         ModelError,
         "along its x axis",
     ),
@@ -67,14 +73,19 @@ REFUSED = {
         "no steering",
     ),
     "geometry without wheels": (
-        lambda: build(Wheel(-0.3, 0.0, 0.1), *REAR[:1], Wheel(0.4, 0, 0.1, kind="caster"),
-                      platform=Platform(40.0, (1, 1, 3), 0.2, Steering(0.3))),
+        lambda: build(
+            Wheel(-0.3, 0.0, 0.1),
+            *REAR[:1],
+            Wheel(0.4, 0, 0.1, kind="caster"),
+            platform=Platform(40.0, (1, 1, 3), 0.2, Steering(0.3)),
+        ),
         ModelError,
         "no wheel follows phi",
     ),
     "geometry against a wheel": (
         lambda: build(
-            Wheel(0.3, 0.0, 0.1, kind="ackermann"), *REAR,
+            Wheel(0.3, 0.0, 0.1, kind="ackermann"),
+            *REAR,
             platform=Platform(40.0, (1, 1, 3), 0.2, Steering(0.3, 0.0, 0.1)),
         ),
         ModelError,
@@ -91,14 +102,36 @@ REFUSED = {
     "friction of wrong type": (lambda: Wheel(0, 0, 0.1, rolling=0.1), KindError, "dynarm.Friction"),
     "height 0": (lambda: Platform(1.0, (1, 1, 1), 0.0), ModelError, "height is 0"),
     "asymmetric inertia": (
-        lambda: Platform(1.0, [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]], 0.1), ModelError, "not symmetric"),
-    "steering of wrong type": (lambda: Platform(1.0, (1, 1, 1), 0.1, steering=0.3), KindError, "Steering"),
+        lambda: Platform(1.0, [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]], 0.1),
+        ModelError,
+        "not symmetric",
+    ),
+    "steering of wrong type": (
+        lambda: Platform(1.0, (1, 1, 1), 0.1, steering=0.3),
+        KindError,
+        "Steering",
+    ),
     "mount that is no pose": (lambda: Base(mount=2 * np.eye(4)), InputError, "not a pose"),
-    "wheels of wrong type": (lambda: MobileManipulator(PLATFORM, [1, 2, 3], Base(), ARM), KindError, "wheels\\[0\\]"),
-    "one wheel, no list": (lambda: MobileManipulator(PLATFORM, FRONT, Base(), ARM), KindError, "list of"),
-    "platform of wrong type": (lambda: MobileManipulator(40.0, REAR, Base(), ARM), KindError, "Platform"),
+    "wheels of wrong type": (
+        lambda: MobileManipulator(PLATFORM, [1, 2, 3], Base(), ARM),
+        KindError,
+        "wheels\\[0\\]",
+    ),
+    "one wheel, no list": (
+        lambda: MobileManipulator(PLATFORM, FRONT, Base(), ARM),
+        KindError,
+        "list of",
+    ),
+    "platform of wrong type": (
+        lambda: MobileManipulator(40.0, REAR, Base(), ARM),
+        KindError,
+        "Platform",
+    ),
     "names twice": (
-        lambda: build(FRONT, REAR[0], Wheel(-0.3, -0.3, 0.15, name="front")), InputError, "not unique"),
+        lambda: build(FRONT, REAR[0], Wheel(-0.3, -0.3, 0.15, name="front")),
+        InputError,
+        "not unique",
+    ),
     "gravity upwards": (lambda: build(FRONT, *REAR, gravity=-9.81), InputError, "downwards"),
     "gravity text": (lambda: build(FRONT, *REAR, gravity="down"), KindError, "one number"),
     "no name": (lambda: build(FRONT, *REAR, name=""), KindError, "non-empty"),

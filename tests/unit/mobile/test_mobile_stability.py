@@ -119,14 +119,26 @@ def test_friction_needed_is_the_edge_of_slipping():
     standing = ~contact.formal
     margin = contact.margin(contact.friction_needed[standing].max())
     assert (margin[standing] >= -1e-9).all()
-    edge = np.abs(np.array([c * f[2] - np.hypot(f[0], f[1]) for c, f in
-                            zip(contact.friction_needed[standing][:, 0], contact.forces[standing][:, 0], strict=True)]))
+    edge = np.abs(
+        np.array(
+            [
+                c * f[2] - np.hypot(f[0], f[1])
+                for c, f in zip(
+                    contact.friction_needed[standing][:, 0],
+                    contact.forces[standing][:, 0],
+                    strict=True,
+                )
+            ]
+        )
+    )
     assert edge.max() < 1e-9
     assert np.array_equal(robot.friction_needed(q, z, 4 * tau, load), contact.friction_needed)
 
 
 def test_friction_of_an_unloaded_wheel():
-    needed = friction_needed(np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [3.0, 4.0, 10.0], [0.0, 0.0, -1.0]]))
+    needed = friction_needed(
+        np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [3.0, 4.0, 10.0], [0.0, 0.0, -1.0]])
+    )
     assert needed.tolist() == [0.0, np.inf, 0.5, np.inf]
 
 
@@ -159,10 +171,15 @@ def test_admissible_means_some_distribution(name):
 
 def test_minimum_norm_may_fail_where_admissible_holds():
     """A platform whose load lies near one wheel: the smallest norm lifts a wheel, another split does not."""
-    wheels = [Wheel(x, y, 0.1, 1.0) for x, y in ((0.5, 0.4), (0.5, -0.4), (-0.5, 0.4), (-0.5, -0.4))]
+    wheels = [
+        Wheel(x, y, 0.1, 1.0) for x, y in ((0.5, 0.4), (0.5, -0.4), (-0.5, 0.4), (-0.5, -0.4))
+    ]
     wheels[2:] = [Wheel(-0.5, 0.4, 0.1, 1.0, "caster"), Wheel(-0.5, -0.4, 0.1, 1.0, "caster")]
     robot = MobileManipulator(
-        Platform(1.0, (1, 1, 1), 0.2), wheels, Base(60.0, (0.42, 0.3, 0.1), (1, 1, 1)), MACHINES["crab"]().arm
+        Platform(1.0, (1, 1, 1), 0.2),
+        wheels,
+        Base(60.0, (0.42, 0.3, 0.1), (1, 1, 1)),
+        MACHINES["crab"]().arm,
     )
     q, z, tau = np.zeros(5), np.zeros(4), np.zeros(10)
     tau[8:] = robot.equations(q, z)[1][2:]  # hold the arm still
@@ -178,19 +195,30 @@ def test_rows_of_9():
     robot = mobile.load("tanner2001")
     answer = robot.admissible(np.zeros(6), np.zeros(4), np.zeros(8), 0.5)
     names = [(row.name, row.wheel) for row in answer.rows]
-    assert names[:2] == [("vertical balance", None), ("no skidding", None)] and names[-1] == ("no tip-over", None)
-    assert [n for n in names if n[0] == "no slipping"] == [("no slipping", w) for w in ("w0", "w1", "w2")]
+    assert names[:2] == [("vertical balance", None), ("no skidding", None)] and names[-1] == (
+        "no tip-over",
+        None,
+    )
+    assert [n for n in names if n[0] == "no slipping"] == [
+        ("no slipping", w) for w in ("w0", "w1", "w2")
+    ]
     assert answer and answer.check() is answer
     assert "ok   contact of w0" in str(answer)
-    slippery = robot.admissible(np.zeros(6), np.zeros(4), [5, 0, 0, 0, 0, 0, 0, 0], [0.01, 0.5, 0.5])
+    slippery = robot.admissible(
+        np.zeros(6), np.zeros(4), [5, 0, 0, 0, 0, 0, 0, 0], [0.01, 0.5, 0.5]
+    )
     assert [r.wheel for r in slippery.rows if not r.holds] == ["w0"]
     assert not slippery and "no slipping of w0" in slippery.status
 
 
 @pytest.mark.parametrize(
     "friction, kind, words",
-    [(-0.1, InputError, "not negative"), (np.nan, InputError, "finite"), ("dry", KindError, "coefficient"),
-     ([0.1, 0.2], KindError, "3 wheels")],
+    [
+        (-0.1, InputError, "not negative"),
+        (np.nan, InputError, "finite"),
+        ("dry", KindError, "coefficient"),
+        ([0.1, 0.2], KindError, "3 wheels"),
+    ],
 )
 def test_friction_refused(friction, kind, words):
     robot = mobile.load("tanner2001")
@@ -217,9 +245,15 @@ def test_support_polygon_leaves_inner_wheels_out():
 def test_tip_angle_of_a_box():
     """A block with its mass centre at height h: the angle about each side is arctan(half width / h)."""
     wheels = [Wheel(0.3, 0.2, 0.1, name="a"), Wheel(-0.3, 0.2, 0.1, name="b")]
-    wheels += [Wheel(-0.3, -0.2, 0.1, kind="caster", name="c"), Wheel(0.3, -0.2, 0.1, kind="caster", name="d")]
+    wheels += [
+        Wheel(-0.3, -0.2, 0.1, kind="caster", name="c"),
+        Wheel(0.3, -0.2, 0.1, kind="caster", name="d"),
+    ]
     robot = MobileManipulator(
-        Platform(10.0, (1, 1, 1), 0.4), wheels, Base(), MACHINES["tanner2001"]().arm.with_parameters(np.zeros((2, 10)))
+        Platform(10.0, (1, 1, 1), 0.4),
+        wheels,
+        Base(),
+        MACHINES["tanner2001"]().arm.with_parameters(np.zeros((2, 10))),
     )
     tip = robot._tipover(np.array([0, 0, -98.1, 0, 0, 0]))
     expected = np.arctan2([0.2, 0.3, 0.2, 0.3], 0.4)

@@ -1,0 +1,142 @@
+"""Plotly figures as plain data: {"data": traces, "layout": layout}. SVG traces only, so that no page needs WebGL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .html import label
+
+Figure = dict[str, Any]
+MOST = 1200  # points of a line that a page keeps
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+# light to dark in the page's accent: readable on both grounds
+SHADES = [[0, "#e8f4f6"], [0.25, "#a6d3dc"], [0.5, "#5aa9b9"], [0.75, "#1f7c90"], [1, "#063f4c"]]
+
+
+def thinned(x: np.ndarray, y: np.ndarray, most: int = MOST) -> tuple[np.ndarray, np.ndarray]:
+    """At most so many points of a curve: the lowest and the highest of every stretch, so that no peak is lost."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    if len(x) <= most:
+        return x, y
+    size = -(-len(x) // (most // 2))
+    keep = []
+    for start in range(0, len(x), size):
+        part = y[start : start + size]
+        finite = np.where(np.isfinite(part), part, 0.0)
+        keep += sorted({start + int(finite.argmin()), start + int(finite.argmax())})
+    return x[keep], y[keep]
+
+
+def line(
+    x: Any, y: Any, name: str, colour: str = "", most: int = MOST, **more: Any
+) -> dict[str, Any]:
+    """A line; `more` goes to the trace."""
+    x, y = thinned(np.asarray(x, float), np.asarray(y, float), most)
+    look = {"width": 1.5, **({"color": colour} if colour else {}), **more.pop("line", {})}
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": label(name), "line": look, **more}
+
+
+def axis(title: str = "", **more: Any) -> dict[str, Any]:
+    """An axis with a title."""
+    return {"title": {"text": label(title)}, **more}
+
+
+def lines(
+    x: Any, series: Mapping[str, Any], xlabel: str, ylabel: str, title: str = "", **layout: Any
+) -> Figure:
+    """Curves over one axis."""
+    data = [line(x, y, name, f"--c{k % 8 + 1}") for k, (name, y) in enumerate(series.items())]
+    return {
+        "data": data,
+        "layout": {
+            "xaxis": axis(xlabel),
+            "yaxis": axis(ylabel),
+            "legend": LEGEND,
+            "showlegend": len(data) > 1,
+            "hovermode": "x unified",
+            **titled(title),
+            **layout,
+        },
+    }
+
+
+def titled(title: str) -> dict[str, Any]:
+    """A figure's heading, where it has one."""
+    if not title:
+        return {}
+    return {"title": {"text": label(title), "font": {"size": 13}, "x": 0, "xref": "paper", "yref": "container", "y": 0.97}}
+
+
+def stacked_bars(names: Sequence[str], parts: Mapping[str, Sequence[float]], xlabel: str) -> Figure:
+    """Horizontal bars made of parts, the first name on top."""
+    colours = ("--c1", "--c2", "--c5")
+    data = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "y": [label(n) for n in names],
+            "x": list(values),
+            "name": label(part),
+            "marker": {"color": colours[k]},
+            "hovertemplate": "%{y}: %{x} " + label(part) + "<extra></extra>",
+        }
+        for k, (part, values) in enumerate(parts.items())
+    ]
+    layout = {
+        "barmode": "stack",
+        "bargap": 0.25,
+        "xaxis": axis(xlabel),
+        "yaxis": {"autorange": "reversed", "automargin": True, "tickfont": {"size": 11}},
+        "legend": LEGEND,
+    }
+    return {"data": data, "layout": layout}
+
+
+def bar_height(bars: int) -> int:
+    """Pixels for a figure with so many bars."""
+    return 110 + 24 * bars
+
+
+def heat_maps(
+    x: Any, y: Any, maps: Mapping[str, Any], xlabel: str, ylabel: str, unit: str = ""
+) -> Figure:
+    """One heat map at a time, chosen from a list."""
+    data = [
+        {
+            "type": "heatmap",
+            "x": x,
+            "y": y,
+            "z": z,
+            "name": label(name),
+            "visible": k == 0,
+            "colorscale": SHADES,
+            "colorbar": {"title": {"text": label(unit)}, "thickness": 12},
+            "hovertemplate": f"{label(xlabel)} %{{x}}<br>{label(ylabel)} %{{y}}<br>%{{z}} {label(unit)}<extra></extra>",
+        }
+        for k, (name, z) in enumerate(maps.items())
+    ]
+    layout = {"xaxis": axis(xlabel), "yaxis": axis(ylabel), "margin": {"l": 60, "r": 12, "t": 50, "b": 45}}
+    if len(data) > 1:
+        layout["updatemenus"] = [_menu(list(maps))]
+    return {"data": data, "layout": layout}
+
+
+def _menu(names: Sequence[str]) -> dict[str, Any]:
+    """A list that shows one trace and hides the others."""
+    buttons = [
+        {"label": label(name), "method": "restyle", "args": [{"visible": [j == k for j in range(len(names))]}]}
+        for k, name in enumerate(names)
+    ]
+    return {
+        "buttons": buttons,
+        "x": 0,
+        "xanchor": "left",
+        "y": 1.02,
+        "yanchor": "bottom",
+        "bgcolor": "--card",
+        "bordercolor": "--line",
+        "pad": {"t": 0, "b": 4},
+    }

@@ -1,0 +1,81 @@
+"""The same graph in CasADi and in JAX."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dynarm
+from dynarm.robot.generic import generic_arm
+
+NAMES = (
+    "inverse_dynamics",
+    "mass_matrix",
+    "forward_dynamics",
+    "mass_matrix_and_bias",
+    "inverse_dynamics:wrench",
+)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return dynarm.compile(generic_arm(4, 2))
+
+
+def inputs(model, name, samples=()):
+    rng = np.random.default_rng(3)
+    return [rng.uniform(-1, 1, (*samples, *p.shape)) for p in model.ports(name)[0]]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_casadi_function_agrees(model, name):
+    function = model.casadi(name)
+    args = inputs(model, name)
+    got = function(*args)
+    got = got if isinstance(got, tuple) else (got,)
+    want = model.functions[name](*args)
+    want = want if isinstance(want, tuple) else (want,)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(np.array(a).reshape(b.shape), b, rtol=1e-12, atol=1e-12)
+
+
+def test_casadi_function_differentiates(model):
+    import casadi as ca
+
+    q = ca.MX.sym("q", 4)
+    gradient = ca.Function("g", [q], [ca.jacobian(model.casadi("gravity")(q), q)])
+    at = np.array([0.3, -0.2, 0.1, 0.7])
+    h = 1e-6
+    steps = [(model.gravity(at + h * e) - model.gravity(at - h * e)) / (2 * h) for e in np.eye(4)]
+    np.testing.assert_allclose(np.array(gradient(at)), np.array(steps).T, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_jax_function_agrees(model, name):
+    jax = pytest.importorskip("jax", reason="extra [jax] is not installed")
+    jax.config.update("jax_enable_x64", True)
+    args = inputs(model, name, (3, 2))
+    got = jax.jit(model.jax(name))(*args)
+    want = model.functions[name](*args)
+    for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-11)
+
+
+def test_jax_function_maps_and_differentiates(model):
+    jax = pytest.importorskip("jax", reason="extra [jax] is not installed")
+    jax.config.update("jax_enable_x64", True)
+    q, qd, qdd = inputs(model, "inverse_dynamics", (5,))
+    f = model.jax("inverse_dynamics")
+    slope = jax.vmap(jax.jacfwd(f, argnums=0))(q, qd, qdd)
+    np.testing.assert_allclose(
+        slope, model.inverse_dynamics_derivatives(q, qd, qdd)[0], rtol=1e-9, atol=1e-9
+    )
+
+
+def test_without_jax_the_error_says_what_to_install(model, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "jax", None)
+    monkeypatch.setitem(sys.modules, "jax.numpy", None)
+    with pytest.raises(dynarm.DynarmError, match=r"dynarm\[jax\]"):
+        model.jax("bias")
