@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -73,9 +73,7 @@ def spread(
 
     leads: the batch shape of each argument; None: those as long as the batch are cut, others passed whole.
     """
-    length = len(out[0])
     depth = out[0].ndim - len(_core(ufunc, ufunc.nin))
-    edges = np.linspace(0, length, count + 1).astype(int).tolist()
 
     def work(low: int, high: int) -> None:
         parts = []
@@ -87,6 +85,15 @@ def spread(
             parts.append(a if whole else a[low:high])
         ufunc(*parts, out=tuple(r[low:high] for r in out))
 
+    slices(len(out[0]), count, work)
+
+
+def slices(length: int, count: int, work: Callable[[int, int], None]) -> None:
+    """work(low, high) for `count` slices of range(length), one a thread."""
+    if count == 1:
+        work(0, length)
+        return
+    edges = np.linspace(0, length, count + 1).astype(int).tolist()
     jobs = [_workers().submit(work, low, high) for low, high in pairwise(edges)]
     for job in jobs:
         job.result()

@@ -39,7 +39,7 @@ def setting(machine: str):
     definition, multipliers = KaneByDefinition(robot, lead), MultiplierModel(robot)
     samples = []
     for q, z, tau in zip(*states(robot, 3)[:3], strict=True):
-        S, change = (np.array(x, dtype=float) for x in f._reduction(q.tolist(), z.tolist()))
+        S, change = (np.array(x, dtype=float) for x in f.reduction(q.tolist(), z.tolist()))
         wheels = []
         for wheel in robot.wheels:
             at = roller(wheel, robot.platform.steering, float(q[3]))
@@ -163,7 +163,7 @@ def circles():
     for number in (4, 5):
         run = cases.run(number).run
         robot = mobile.load("tanner2001")
-        out = robot._control(run.q, run.z, run.tau, np.zeros(6), False)
+        out = robot.evaluate(run.q, run.z, run.tau, np.zeros(6), False)
         found[number] = (robot, run, out[4], out[6])
     return found
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 def main() -> None:
     """Run `dynarm`; exit 0, 1 when a verdict is FAIL, 2 with one line that says what is wrong."""
+    import sys
+
     from .app import run
 
-    run()
+    sys.exit(run())

@@ -2,47 +2,158 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import os
 import sys
 import traceback
 import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import typer
 
-from ..errors import DynarmError
-from . import count, demo, info
-from .console import error_console
+from .. import __version__
+from ..errors import DynarmError, DynarmWarning
+from .console import complain, own_output
 
-app = typer.Typer(
-    name="dynarm",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    help="From a robot description and a log file to the smallest, fastest dynamic model of that robot.",
+COMMANDS = (
+    "demo",
+    "info",
+    "count",
+    "compile",
+    "export",
+    "excite",
+    "identify",
+    "validate",
+    "simulate",
+    "mobile",
+    "view",
 )
-app.command("demo", epilog="Example: [bold]dynarm demo[/]")(demo.demo)
-app.command("info", epilog="Example: [bold]dynarm info puma560[/]")(info.info)
-app.command("count", epilog="Example: [bold]dynarm count stanford[/]")(count.count)
+ABOUT = (
+    "From a robot description and a log file to the smallest, fastest dynamic model of that robot. "
+    "Robots are built-in names (stanford, puma560, scara, two_link ...) or paths to .urdf and .toml files."
+)
+INTERRUPTED = 130  # what shells expect after Ctrl-C
+_NARROW = 60  # columns below which boxes around the help only cost room
 
 
-def run() -> None:
-    """Run the program; one line and exit 2 for what dynarm refuses, --debug for the traceback."""
-    debug = "--debug" in sys.argv
-    if debug:
-        sys.argv.remove("--debug")
+def build(rich: bool = False) -> typer.Typer:
+    """The program; with `rich`, help in colours and boxes."""
+    app = typer.Typer(
+        name="dynarm",
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich" if rich else None,
+        invoke_without_command=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog=_examples(("dynarm demo", "dynarm info puma560"), rich),
+    )
+    app.callback(help=ABOUT)(_main)
+    for name in COMMANDS:
+        module = importlib.import_module(f".{name}", __package__)
+        function = getattr(module, name)
+        app.command(name, epilog=_examples(module.EXAMPLES, rich))(_guarded(function))
+    return app
+
+
+def _examples(lines: Sequence[str], rich: bool) -> str:
+    """Commands that work as printed, one a line."""
+    if rich:
+        return "\n\n".join(["[bold]Examples[/]", *(f"  $ [cyan]{line}[/]" for line in lines)])
+    return "\b\n" + "\n".join(["Examples:", *(f"  $ {line}" for line in lines)])
+
+
+def _main(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version."),
+    debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error; works anywhere."),
+) -> None:
+    if version:
+        typer.echo(f"dynarm {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with standard output to itself and Ctrl-C turned into one line."""
+
+    @functools.wraps(function)
+    def command(*args: Any, **options: Any) -> None:
+        try:
+            with own_output():
+                code = function(*args, **options)
+        except KeyboardInterrupt:
+            complain("interrupted; nothing was left half-written")
+            raise typer.Exit(INTERRUPTED) from None
+        if code:
+            raise typer.Exit(code)
+
+    return command
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """The exit code: 0, 1 when a verdict is FAIL, 2 after one line that says what is wrong and what to do."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
+    given = [word for word in given if word != "--debug"]
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter shows its number
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DynarmWarning)
         warnings.showwarning = _show_warning
         try:
-            app()
-        except DynarmError as error:
+            return _invoke(given)
+        except Exception as error:
             if debug:
                 traceback.print_exc()
-            error_console().print(f"dynarm: {error}", markup=False, style="bold red", soft_wrap=True)
-            sys.exit(2)
-        except KeyboardInterrupt:
-            error_console().print("dynarm: interrupted", style="bold red")
-            sys.exit(130)
+            return _failed(error)
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    error_console().print(f"dynarm: warning: {message}", markup=False, style="yellow", soft_wrap=True)
+def _invoke(given: Sequence[str]) -> int:
+    rich = sys.stdout.isatty() and _columns() >= _NARROW
+    code = build(rich)(args=list(given), prog_name="dynarm", standalone_mode=False)
+    return code if isinstance(code, int) else 0
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size().columns
+    except OSError:
+        return 80
+
+
+def _failed(error: Exception) -> int:
+    """Tell what went wrong in one line; the exit code."""
+    if isinstance(error, BrokenPipeError):  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    if isinstance(error, DynarmError):
+        complain(str(error))
+    elif hasattr(error, "format_message"):  # the arguments do not fit: typer's own refusal
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "dynarm"
+        complain(f"{error.format_message().rstrip('.')}; try {path} --help")
+    elif type(error).__name__ == "Abort":
+        complain("interrupted; nothing was left half-written")
+        return INTERRUPTED
+    elif isinstance(error, MemoryError):
+        complain("out of memory; give less data at a time")
+    elif isinstance(error, OSError):
+        complain(f"{error.strerror or error} ({error.filename}); check the path and the rights to it")
+    else:
+        complain(
+            f"unexpected {type(error).__name__}: {error}; this is a mistake in dynarm, --debug shows where"
+        )
+    return 2
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    if issubclass(category, DynarmWarning):
+        complain(f"warning: {message}", style="yellow")

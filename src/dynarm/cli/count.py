@@ -2,89 +2,141 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..counts import Counted
-from ..counts import count as count_operations
 from ..errors import InputError
-from ..published import published
-from ..robot.arm import Arm
-from ..robot.chain import chain_of
-from ..robot.files import load
-from ..robot.generic import generic_arm
-from ..table import QUANTITIES, TABLE, check_quantity
-from .console import BASE, JSON, TIP, console, print_json, table
+from .console import print_json, progress, say, show_table
+from .options import BASE, HTML, JSON, TIP, load_arm, robots, writable
 
+if TYPE_CHECKING:
+    from ..counts import Counted
+    from ..robot.arm import Arm
+
+EXAMPLES = ("dynarm count stanford", "dynarm count --n 3..6 --type 1 --quantity mass_matrix")
 COLUMNS = ["formulation", "paper", "mul", "add", "path", "mul as written", "add as written", "printed"]
+LONG = 12  # joints beyond which methods of O(n^3) and worse are left out
+MOST = 60
 
 
 def count(
-    robot: str = typer.Argument("", help="A built-in robot's name or a path; leave it out with --n."),
+    robot: str = typer.Argument(
+        "", help="A built-in robot's name or a path; leave it out with --n.", autocompletion=robots
+    ),
     quantity: str = typer.Option("", "--quantity", "-q", help="Only this quantity."),
-    n: str = typer.Option("", "--n", help="The papers' generic arms instead of a robot: 6 or 3..8."),
-    type: int = typer.Option(1, "--type", help="Generic arm: 1 all rotational, 2 joint 3 translational."),
+    n: str = typer.Option("", "--n", help="The papers' generic arms instead of a robot: 6, or 3..8."),
+    type: int = typer.Option(
+        1, "--type", min=1, max=2, help="Generic arms: 1 all rotational, 2 joint 3 translational."
+    ),
+    principal: bool = typer.Option(
+        False, "--principal", help="Generic arms whose links have principal axes along their frames."
+    ),
     base: str = BASE,
     tip: str = TIP,
+    html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
     """Count what each formulation costs for a robot, or for the papers' generic manipulators.
 
-    Beside the count of the simplified graph stand the count of the formulas as written and, for generic arms, the
-    paper's printed polynomial.
+    Beside the count of the simplified graph stand the count of the formulas as written and, for generic arms, what
+    the paper prints (its row sums corrected; multiplications / additions).
     """
-    arms = _arms(robot, n, type, base, tip)
+    from ..table import QUANTITIES, check_quantity
+
+    if html:
+        writable(html, "--html", (".html",))
     if quantity:
         check_quantity(quantity)
-    wanted = [quantity] if quantity else [q for q in QUANTITIES if q != "mass_matrix_and_bias"]
-    report = {arm.name: {q: _rows(arm, q, type if n else None) for q in wanted} for arm in arms}
+    arms = _arms(robot, n, type, principal, base, tip)
+    wanted = [quantity] if quantity else list(QUANTITIES)
+    report: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    jobs = [(arm, q) for arm in arms for q in wanted]
+    with progress("counting") as done:
+        for k, (arm, q) in enumerate(jobs):
+            rows = costs(arm, q, (type, principal) if n else None)
+            report.setdefault(arm.name, {})[q] = rows
+            done((k + 1) / len(jobs))
+    if html:
+        from ..report.counts import page
+
+        page(report, html)
     if as_json:
         print_json(report)
         return
-    out = console()
     for arm in arms:
         for q, rows in report[arm.name].items():
-            cells = [[row[c] for c in COLUMNS] for row in rows]
-            out.print(table(f"{arm.name}, {arm.n} joints: {q}", COLUMNS, cells, right=2))
-            out.print()
+            show_costs(f"{arm.name}, {arm.n} joints: {q}", rows)
+    if html:
+        say(f"wrote {html}")
 
 
-def _arms(robot: str, n: str, type: int, base: str, tip: str) -> list[Arm]:
+def show_costs(title: str, rows: list[dict[str, Any]]) -> None:
+    """The rows as a table; without the papers' column where no paper prints a number."""
+    columns = [c for c in COLUMNS if c != "printed" or any(row["printed"] for row in rows)]
+    show_table(title, columns, [[row[c] for c in columns] for row in rows], right=2)
+
+
+def _arms(
+    robot: str, n: str, type: int, principal: bool, base: str | None, tip: str | None
+) -> list[Arm]:
+    from ..robot.generic import generic_arm
+
     if bool(robot) == bool(n):
         raise InputError("give a robot, or --n with numbers of joints; for example: dynarm count --n 3..8 --type 1")
     if robot:
-        return [load(robot, base=base, tip=tip)]
+        return [load_arm(robot, base, tip)]
     low, _, high = n.partition("..")
     try:
         numbers = range(int(low), int(high or low) + 1)
     except ValueError:
         raise InputError(f"--n is {n!r}; give a number or a range such as 3..8") from None
-    if not numbers or numbers[0] < 1 or numbers[-1] > 60:
-        raise InputError(f"--n is {n!r}; give joints between 1 and 60, the smaller number first")
-    return [generic_arm(k, type) for k in numbers]
+    if not numbers or numbers[0] < 1 or numbers[-1] > MOST:
+        raise InputError(f"--n is {n!r}; give joints between 1 and {MOST}, the smaller number first")
+    return [generic_arm(k, type, principal=principal) for k in numbers]
 
 
-def _rows(arm: Arm, quantity: str, type: int | None) -> list[dict[str, Any]]:
+def costs(
+    arm: Arm, quantity: str, generic: tuple[int, bool] | None = None
+) -> list[dict[str, Any]]:
+    """What each formulation of a quantity costs, cheapest first; for a generic arm also what papers print."""
+    from ..counts import cheapest
+    from ..counts import count as count_operations
+    from ..published import published, quoted
+    from ..robot.chain import chain_of
+    from ..table import PAIRS, TABLE
+
     chain = chain_of(arm)
+    tried = [
+        (row.name, row.paper)
+        for row in TABLE
+        if row.quantity == quantity and not row.refuses(chain) and (arm.n <= LONG or row.automatic)
+    ]
+    if quantity in PAIRS:
+        parts = [cheapest(arm, part) for part in PAIRS[quantity]]
+        papers = dict.fromkeys(part.paper for part in parts)
+        tried.append(("+".join(part.name for part in parts), ", ".join(papers)))
     found = []
-    for row in TABLE:
-        if row.quantity != quantity or row.refuses(chain) or (arm.n > 12 and not row.automatic):
-            continue
-        counted = count_operations(arm, quantity, row.name)
-        printed = published(quantity, row.name, type, arm.n) if type else None
-        found.append(_cells(row.name, row.paper, counted, printed))
-    return sorted(found, key=lambda cells: cells["mul"] + cells["add"])
+    for name, paper in tried:
+        printed = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None
+        found.append(_cells(name, paper, count_operations(arm, quantity, name), printed))
+    found.sort(key=lambda cells: cells["mul"] + cells["add"])
+    if generic:
+        for row in quoted(quantity, generic[0], arm.n, generic[1]):
+            found.append(_cells(row.formulation, f"in {row.paper}", None, row.at(arm.n)))
+    return found
 
 
-def _cells(name: str, paper: str, counted: Counted, printed: tuple[int, int] | None) -> dict[str, Any]:
+def _cells(
+    name: str, paper: str, counted: Counted | None, printed: tuple[int, int] | None
+) -> dict[str, Any]:
     return {
         "formulation": name,
         "paper": paper,
-        "mul": counted.mul,
-        "add": counted.add,
-        "path": counted.depth,
-        "mul as written": counted.as_written.mul,
-        "add as written": counted.as_written.add,
+        "mul": counted.mul if counted else "",
+        "add": counted.add if counted else "",
+        "path": counted.depth if counted else "",
+        "mul as written": counted.as_written.mul if counted else "",
+        "add as written": counted.as_written.add if counted else "",
         "printed": f"{printed[0]} / {printed[1]}" if printed else "",
     }

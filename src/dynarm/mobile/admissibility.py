@@ -166,7 +166,7 @@ def admissibility(
             f"admissible looks at one state, q has shape {q.shape}; loop over the batch"
         )
     eta = coefficients(friction, len(robot.wheels))
-    found = robot._control(q, z, tau, load, locked)
+    found = robot.evaluate(q, z, tau, load, locked)
     forces, ground = found[5], found[6]
     if not np.isfinite(forces).all():
         raise InputError("the state or the inputs hold NaN or infinity; give finite numbers")
@@ -218,7 +218,7 @@ def _rows(
         rows.append(Row("contact", name, bool(forces[j, 2] >= 0), float(forces[j, 2]), "N"))
         if robot.wheels[j].guides:
             rows.append(Row("no slipping", name, bool(slip[j] >= 0), float(slip[j]), "N"))
-    tip = robot._tipover(ground)
+    tip = robot.tipover_of(ground)
     rows.append(Row("no tip-over", None, bool(tip.measure > 0), float(tip.measure), "N rad"))
     return rows
 

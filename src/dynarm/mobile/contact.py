@@ -44,7 +44,7 @@ class Contact:
 def contact_of(robot: MobileManipulator, q: Array, found: Sequence[np.ndarray]) -> Contact:
     """The contact record out of the outputs of the `control` function."""
     forces = found[5]
-    tipover = robot._tipover(found[6])
+    tipover = robot.tipover_of(found[6])
     determinate = determinate_parts(robot)
     sums = {
         tuple(robot.wheel_names[j] for j in group): forces[..., list(group), 1].sum(-1)

@@ -131,7 +131,7 @@ def _kane_count(f: Formulas) -> Count:
 
 def kane_inverse(f: Formulas, q: Flat, z: Flat, zd: Flat) -> list[Scalar]:
     """Generalised forces by (6a)-(6d): T* and F* with the accelerations inside, on the partial velocities."""
-    machine, at, _ = f._at(q, z)
+    machine, at, _ = f.state(q, z)
     out = platform_inverse(f, at, machine, zd)
     joined = [zd[r] for r in at.rows]
     for link, motion in zip(machine.links, at.links, strict=True):
@@ -182,13 +182,13 @@ def planar_chain(robot: MobileManipulator) -> Arm:
 def chain_inverse(robot: MobileManipulator, name: str, q: Flat, z: Flat, zd: Flat) -> list[Scalar]:
     """Generalised forces by a formulation for arms on the planar chain, wheels added, projected on the speeds."""
     f = robot.formulas
-    machine, at, _ = f._at(q, z)
+    machine, at, _ = f.state(q, z)
     steered, m = f.guidance.steered, f.m
     theta, phi = q[2], (q[3] if steered else 0)
     cols, _ = columns(f.guidance, robot.platform.steering, phi)
     c, s = cos(theta), sin(theta)
     w = at.carriage.w
-    qd = f._rates(q, at, z)
+    qd = f.rates(q, at, z)
     J = [(sub(mul(c, k.x), mul(s, k.y)), add(mul(s, k.x), mul(c, k.y)), k.z) for k in cols]
     v, change = at.carriage.v, at.carriage.change
     ax, ay = sub(change.x, mul(w, v.y)), add(change.y, mul(w, v.x))

@@ -99,7 +99,7 @@ class Formulas:
         """theta, phi and the joint positions."""
         return (q[2], q[3], q[4:]) if self.guidance.steered else (q[2], 0, q[3:])
 
-    def _at(self, q: Flat, z: Flat, virtual: bool = False) -> tuple[Machine, Motion, list[Scalar]]:
+    def state(self, q: Flat, z: Flat, virtual: bool = False) -> tuple[Machine, Motion, list[Scalar]]:
         """Machine and motion in the independent speeds, and what is returned beside them (skew)."""
         _, phi, joints = self._split(q)
         machine = self.machine(phi)
@@ -128,7 +128,7 @@ class Formulas:
     ) -> tuple[list[list[Scalar]], list[Scalar], list[list[Scalar]]]:
         M, F, B = equations(machine, at, load)
         if self.friction:
-            resist = [*self._wheel_friction(machine, at), *([0] * self.m)]
+            resist = [*self.wheel_friction(machine, at), *([0] * self.m)]
             F = [
                 total(f, *(mul(b, r) for b, r in zip(row, resist, strict=True)))
                 for f, row in zip(F, B, strict=True)
@@ -139,7 +139,7 @@ class Formulas:
                 F[k] = add(F[k], friction_force(joint.friction, z[k]))
         return M, F, self._spread(B)
 
-    def _wheel_friction(self, machine: Machine, at: Motion) -> list[Scalar]:
+    def wheel_friction(self, machine: Machine, at: Motion) -> list[Scalar]:
         """Torques that the bearings of axles and steering columns take from the inputs."""
         used = [self.wheels[j] for j in self.rolling]
         axles = [
@@ -179,7 +179,7 @@ class Formulas:
             zd[k] = value
         return zd
 
-    def _rates(self, q: Flat, at: Motion, z: Flat) -> list[Scalar]:
+    def rates(self, q: Flat, at: Motion, z: Flat) -> list[Scalar]:
         """qd: the rates of the coordinates."""
         c, s = cos(q[2]), sin(q[2])
         v = at.carriage.v
@@ -202,7 +202,7 @@ class Formulas:
     # ---- the functions
 
     def equations(self, q: Flat, z: Flat) -> Any:
-        machine, at, skew = self._at(q, z)
+        machine, at, skew = self.state(q, z)
         return (*self._equations(machine, at, z, None), *([skew] if skew else []))
 
     def kane_equations(self, q: Flat, u: Flat) -> Any:
@@ -221,13 +221,13 @@ class Formulas:
         )
 
     def reduced(self, q: Flat, z: Flat) -> Any:
-        S, change = self._reduction(q, z)
+        S, change = self.reduction(q, z)
         u = [total(*(mul(s, x) for s, x in zip(row, z, strict=True))) for row in S]
         machine, at = self._inertial(q, u)
         M, F, B = equations(machine, at)
         return reduced(M, F, self._spread(B), S, change)
 
-    def _reduction(self, q: Flat, z: Flat) -> tuple[list[list[Scalar]], list[Scalar]]:
+    def reduction(self, q: Flat, z: Flat) -> tuple[list[list[Scalar]], list[Scalar]]:
         """S and S' z of (8): the paper's speeds out of the independent ones."""
         theta, phi, _ = self._split(q)
         cols, slopes = columns(self.guidance, self.platform.steering, phi)
@@ -252,26 +252,26 @@ class Formulas:
         return S, change
 
     def control(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> Any:
-        machine, at, skew = self._at(q, z, virtual=True)
+        machine, at, skew = self.state(q, z, virtual=True)
         push = (Vec3(*load[:3]), Vec3(*load[3:]))
         M, F, B = self._equations(machine, at, z, push)
         zd = self._accelerations(M, F, B, tau, locked)
         drive = [tau[j] for j in self.rolling]
         if self.friction:
             drive = [
-                sub(t, r) for t, r in zip(drive, self._wheel_friction(machine, at), strict=False)
+                sub(t, r) for t, r in zip(drive, self.wheel_friction(machine, at), strict=False)
             ]
         wrench, ground_load, forces = self._ground(machine, at, zd, drive, push)
         return (M, F, B, zd, wrench, forces, ground_load, *([skew] if skew else []))
 
     def derivative(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> Any:
-        machine, at, skew = self._at(q, z)
+        machine, at, skew = self.state(q, z)
         push = (Vec3(*load[:3]), Vec3(*load[3:]))
         zd = self._accelerations(*self._equations(machine, at, z, push), tau, locked)
-        return (self._rates(q, at, z), zd, *([skew] if skew else []))
+        return (self.rates(q, at, z), zd, *([skew] if skew else []))
 
     def prescribed(self, q: Flat, z: Flat, zd: Flat, load: Flat) -> Any:
-        machine, at, skew = self._at(q, z, virtual=True)
+        machine, at, skew = self.state(q, z, virtual=True)
         push = (Vec3(*load[:3]), Vec3(*load[3:]))
         M, F, _ = equations(machine, at, push)
         needed = [
@@ -286,7 +286,7 @@ class Formulas:
         return (needed, [*found.force, *found.moment], rolls, *([skew] if skew else []))
 
     def energy(self, q: Flat, z: Flat) -> Any:
-        machine, at, _ = self._at(q, z)
+        machine, at, _ = self.state(q, z)
         M, _, _ = equations(machine, at)
         twice = total(
             *(

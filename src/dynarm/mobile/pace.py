@@ -162,8 +162,8 @@ def _demand(
     robot: MobileManipulator, q: np.ndarray, z: np.ndarray, zd: np.ndarray, load: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Load on the ground (N, 6) and rolling force of each wheel (N, w) of a prescribed motion."""
-    needed, ground, push = robot._call("prescribed", q, z, zd, load)[:3]
-    B = robot._call("equations", q, z)[2]
+    needed, ground, push = robot.call("prescribed", q, z, zd, load)[:3]
+    B = robot.call("equations", q, z)[2]
     w = len(robot.wheels)
     driven = [j for j in robot.formulas.rolling if robot.wheels[j].driven]
     p = robot.guidance.moving

@@ -203,7 +203,7 @@ class MobileManipulator:
 
     # ---- calling
 
-    def _call(self, name: str, *args: Array) -> tuple[np.ndarray, ...]:
+    def call(self, name: str, *args: Array) -> tuple[np.ndarray, ...]:
         """The outputs of a compiled function; singular steering is refused."""
         try:
             found: tuple[np.ndarray, ...] = self.functions[name](*args)
@@ -254,13 +254,13 @@ class MobileManipulator:
         shapes = ", ".join(f"{p.name} {np.shape(a)}" for p, a in zip(given, args, strict=True))
         return InputError(f"the batch axes do not fit together: {shapes} ({why})")
 
-    def _control(
+    def evaluate(
         self, q: Array, z: Array, tau: Array, load: Array, locked: bool
     ) -> tuple[np.ndarray, ...]:
-        name = self._locked("control", z, locked)
-        return self._call(name, q, z, tau, _NO_LOAD if load is None else load)
+        name = self.variant("control", z, locked)
+        return self.call(name, q, z, tau, _NO_LOAD if load is None else load)
 
-    def _locked(self, name: str, z: Array, locked: bool) -> str:
+    def variant(self, name: str, z: Array, locked: bool) -> str:
         """The function's name with or without the steering column held."""
         if not locked or not self.guidance.steered:
             return name
@@ -275,7 +275,7 @@ class MobileManipulator:
 
     def equations(self, q: Array, z: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """M, F, B of (8): M zd + F = B tau, gravity inside F."""
-        found = self._call("equations", q, z)
+        found = self.call("equations", q, z)
         return found[0], found[1], found[2]
 
     def kane_equations(self, q: Array, u: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -296,14 +296,14 @@ class MobileManipulator:
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
     ) -> np.ndarray:
         """zd (..., n): accelerations of the independent speeds under inputs tau and a load on the end effector."""
-        name = self._locked("derivative", z, locked)
-        return self._call(name, q, z, tau, _NO_LOAD if load is None else load)[1]
+        name = self.variant("derivative", z, locked)
+        return self.call(name, q, z, tau, _NO_LOAD if load is None else load)[1]
 
     def interaction_wrench(
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
     ) -> np.ndarray:
         """Force [N] then torque [N m] about the base's mass centre of arm and base on the platform, axes of {v}."""
-        return self._control(q, z, tau, load, locked)[4]
+        return self.evaluate(q, z, tau, load, locked)[4]
 
     def wheel_forces(
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
@@ -313,28 +313,28 @@ class MobileManipulator:
         What statics leaves open is split with the smallest norm; `contact` says which parts that are. A negative
         vertical force is formal: the wheel has lifted.
         """
-        return self._control(q, z, tau, load, locked)[5]
+        return self.evaluate(q, z, tau, load, locked)[5]
 
     def control(
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """M, F, B (load inside F) and the wheel forces from one kernel."""
-        found = self._control(q, z, tau, load, locked)
+        found = self.evaluate(q, z, tau, load, locked)
         return found[0], found[1], found[2], found[5]
 
     def contact(
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
     ) -> Contact:
         """Everything about the ground: forces and which of them are determinate, friction needed, tip-over, status."""
-        return contact_of(self, q, self._control(q, z, tau, load, locked))
+        return contact_of(self, q, self.evaluate(q, z, tau, load, locked))
 
     def tipover(
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
     ) -> Tipover:
         """Tip-over angles and the measure alpha of (9)."""
-        return self._tipover(self._control(q, z, tau, load, locked)[6])
+        return self.tipover_of(self.evaluate(q, z, tau, load, locked)[6])
 
-    def _tipover(self, ground: np.ndarray) -> Tipover:
+    def tipover_of(self, ground: np.ndarray) -> Tipover:
         force, moment = ground[..., :3], ground[..., 3:]
         angles = tip_angles(self.support, force, moment)
         measure = angles.min(-1) * np.sqrt((force * force).sum(-1))
@@ -349,11 +349,11 @@ class MobileManipulator:
 
     def kinetic_energy(self, q: Array, z: Array) -> np.ndarray:
         """Kinetic energy (...) [J]."""
-        return self._call("energy", q, z)[0]
+        return self.call("energy", q, z)[0]
 
     def potential_energy(self, q: Array) -> np.ndarray:
         """Potential energy (...) [J], zero in the arm's zero pose."""
-        return self._call("energy", q, np.zeros(self.formulas.n))[1]
+        return self.call("energy", q, np.zeros(self.formulas.n))[1]
 
     def admissible(
         self,

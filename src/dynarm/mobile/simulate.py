@@ -118,9 +118,9 @@ def simulate(
         raise InputError(
             "project keeps the energy of free motion; leave torque, load and friction out"
         )
-    key = robot._locked("derivative", z0, locked)
+    key = robot.variant("derivative", z0, locked)
     rate, n = robot.functions[key], len(q0)
-    watch = robot.functions[robot._locked("control", z0, locked)]
+    watch = robot.functions[robot.variant("control", z0, locked)]
     singular: list[float] = []
 
     def derivative(t: float, y: np.ndarray) -> np.ndarray:
@@ -300,8 +300,8 @@ def _run(
     q, z = y[:, :n], y[:, n:]
     tau = np.array([inputs(*row) for row in zip(t, q, z, strict=True)])
     load = np.array([loads(*row) for row in zip(t, q, z, strict=True)])
-    found = robot._control(q, z, tau, load, locked)
-    tipover = robot._tipover(found[6])
+    found = robot.evaluate(q, z, tau, load, locked)
+    tipover = robot.tipover_of(found[6])
     lost = [e for e in events if e.lost]
     status = tipover.status
     if ended:

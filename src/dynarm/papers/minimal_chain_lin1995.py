@@ -80,19 +80,24 @@ def minimal_chain(
     structure: Structure | None = None,
     values: Sequence[Scalar] | None = None,
     folded: bool = True,
+    third: bool = True,
 ) -> MinimalChain:
     """The chain in its minimal linear combinations.
 
-    values: those of lin1995 in the order of `layout(structure)`, numbers or symbols; None: those of the chain itself,
-    which are constants then and, if `folded`, spent on the cheapest form.
+    values: in the order of `layout(structure)`, numbers or symbols, those of lin1995 (third=False: of linfang1999);
+    None: those of the chain itself, which are constants then and, if `folded`, spent on the cheapest form.
     structure: None: decided with no tolerance but rounding, so that the dynamics are exact.
     """
     structure = structure_of(chain, 0.0) if structure is None else structure
     steps: Sequence[Step] = pose(chain, [0] * chain.n)
     if values is not None:
-        bodies = _with_slides(
-            structure, steps, _from_lin1995(structure, steps, _table(structure, values))
+        table = _table(structure, values)
+        bodies = (
+            _from_lin1995(structure, steps, table)
+            if third
+            else [_body(structure, i, of, 0.0) for i, of in enumerate(table)]
         )
+        bodies = _with_slides(structure, steps, bodies)
         return MinimalChain(tuple(replace(b, form=b.D) for b in bodies), chain.gravity, structure)
     if not folded:
         bodies = _with_slides(structure, steps, _own(chain, structure, steps))

@@ -47,8 +47,8 @@ def test_three_wheels_tip_exactly_when_one_lifts(name):
 def test_more_wheels_tip_exactly_when_no_normals_exist(name):
     robot = MACHINES[name]()
     q, z, tau, load = fast_states(robot, 60, 2)
-    out = robot._control(q, z, tau, load, False)
-    tip = robot._tipover(out[6])
+    out = robot.evaluate(q, z, tau, load, False)
+    tip = robot.tipover_of(out[6])
     points = robot.support.points
     levers = np.stack([np.ones(len(points)), points[:, 1], -points[:, 0]])
     seen = set()
@@ -66,7 +66,7 @@ def test_minimum_norm_split(name):
     """Ground forces balance the load; what self-stresses could add is orthogonal to them."""
     robot = MACHINES[name]()
     q, z, tau, load = states(robot, 5, 3)
-    out = robot._control(q, z, tau, load, False)
+    out = robot.evaluate(q, z, tau, load, False)
     for k in range(len(q)):
         phi = float(q[k, 3]) if robot.guidance.steered else 0.0
         vertical, axle = self_stresses(robot, phi)
@@ -255,7 +255,7 @@ def test_tip_angle_of_a_box():
         Base(),
         MACHINES["tanner2001"]().arm.with_parameters(np.zeros((2, 10))),
     )
-    tip = robot._tipover(np.array([0, 0, -98.1, 0, 0, 0]))
+    tip = robot.tipover_of(np.array([0, 0, -98.1, 0, 0, 0]))
     expected = np.arctan2([0.2, 0.3, 0.2, 0.3], 0.4)
     assert np.allclose(tip.angles, expected, rtol=0, atol=1e-14)
     assert tip.measure == pytest.approx(98.1 * expected.min())

@@ -1,0 +1,375 @@
+"""Motions that make unknowns visible: Fourier series optimised by IPOPT within the robot's limits.
+
+Gradients and constraint Jacobians are exact, by CasADi's automatic differentiation of the papers' own formulas; the
+Hessian is approximated from them. Besides the trace module, this is the only one that uses CasADi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ..errors import InputError
+from ..kinematics import forward_kinematics
+from ..minimal import minimal_parameters
+from ..papers.minimal_chain_lin1995 import minimal_chain
+from ..papers.minimal_newton_euler_lin1995 import inverse_dynamics as minimal_inverse_dynamics
+from ..papers.minimal_parameters_lin1995 import layout
+from ..papers.newton_euler_lin1995 import inverse_dynamics
+from ..robot.arm import Arm
+from ..robot.chain import chain_of, pose
+from ..scene import constant_frame
+from .regressor import FRICTION, Terms
+from .trajectory import Series, Trajectory, check_series
+
+CRITERIA = ("condition", "logdet", "recursive")
+_MARGIN = 0.97  # part of each limit used at the points of the optimiser; between them the series may overshoot
+_POINTS = 8  # a harmonic and period
+_SMOOTH = 0.05  # [rad/s or m/s] width of the sign that the optimiser sees
+_DEFAULTS = {True: (np.pi, 2.0), False: (0.5, 0.5)}  # range and speed of joints without limits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limits:
+    """What the motion must keep: arrays (n,) and a workspace box ((x, y, z) low, high) of the tool [m]."""
+
+    low: np.ndarray
+    high: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    torque: np.ndarray | None
+    box: tuple[np.ndarray, np.ndarray] | None
+
+
+def excite(
+    arm: Arm,
+    duration: float,
+    harmonics: int = 5,
+    *,
+    criterion: str = "condition",
+    period: float | None = None,
+    rate: float = 100.0,
+    position: Any = None,
+    velocity: Any = None,
+    acceleration: Any = None,
+    torque: Any = None,
+    box: Any = None,
+    friction: Sequence[str] = FRICTION,
+    armature: bool = True,
+    starts: int = 3,
+    iterations: int = 100,
+    seed: int = 0,
+) -> Trajectory:
+    """A motion whose log determines the arm's unknowns well.
+
+    criterion   "condition": of all unknowns' regressor; "logdet": the largest determinant of the information;
+                "recursive": the largest cond(A_i) of Lin's procedure
+    position, velocity, acceleration, torque: limits, a number or one a joint (position: (low, high) or pairs); default:
+                the joints' own, else a half turn, 2 rad/s and four times that per second; torques only where known
+    box         ((x, y, z) lowest, (x, y, z) highest) of the tool in the base link
+    """
+    if criterion not in CRITERIA:
+        raise InputError(f"criterion is {criterion!r}; choose among {', '.join(CRITERIA)}")
+    series = check_series(duration, harmonics, period)
+    limits = limits_of(arm, position, velocity, acceleration, torque, box)
+    terms = Terms(arm, tuple(friction), "tanh", (_SMOOTH,) * arm.n, armature)
+    problem = _Problem(arm, terms, series, limits, criterion)
+    rng = np.random.default_rng(seed)
+    guesses = [problem.within(series.random(rng, arm.n)) for _ in range(max(starts, 20))]
+    scored = sorted(guesses, key=problem.score)
+    found, status = None, ""
+    for guess in scored[:starts]:
+        x, word = problem.solve(guess, iterations)
+        x = problem.within(x)
+        if found is None or problem.score(x) < problem.score(found):
+            found, status = x, word
+    assert found is not None
+    random = tuple(problem.condition(g) for g in guesses)
+    t = np.arange(int(round(duration * rate)) + 1) / rate
+    q, qd, qdd = (B @ found.T for B in series.basis(t))
+    return Trajectory(
+        t,
+        q,
+        qd,
+        qdd,
+        problem.condition(found),
+        arm.joint_names,
+        problem.joint_conditions(found),
+        random,
+        status,
+    )
+
+
+def limits_of(
+    arm: Arm, position: Any, velocity: Any, acceleration: Any, torque: Any, box: Any
+) -> Limits:
+    """The limits given, else the joints' own, else defaults."""
+    n = arm.n
+    low, high, speed, effort = (np.empty(n) for _ in range(4))
+    for j, joint in enumerate(arm.joints):
+        reach, fast = _DEFAULTS[joint.revolute]
+        low[j], high[j] = joint.position_limits or (-reach, reach)
+        if joint.revolute:  # more than a turn tells nothing new
+            middle = np.clip(0.0, low[j] + np.pi, high[j] - np.pi) if high[j] - low[j] > 2 * np.pi else None
+            if middle is not None:
+                low[j], high[j] = middle - np.pi, middle + np.pi
+        speed[j] = joint.velocity_limit or fast
+        effort[j] = joint.effort_limit or np.inf
+    if position is not None:
+        pairs = np.broadcast_to(_numbers("position", position), (n, 2))
+        low, high = pairs[:, 0].copy(), pairs[:, 1].copy()
+    if velocity is not None:
+        speed = np.broadcast_to(_numbers("velocity", velocity), (n,)).copy()
+    quick = 4 * speed if acceleration is None else np.broadcast_to(_numbers("acceleration", acceleration), (n,))
+    if torque is not None:
+        effort = np.broadcast_to(_numbers("torque", torque), (n,)).copy()
+    if not (high > low).all() or not (speed > 0).all() or not (quick > 0).all() or not (effort > 0).all():
+        raise InputError("limits must leave room: low < high, velocities, accelerations and torques positive")
+    heavy = np.isfinite(effort).any() and arm.parameters.any()
+    corner = None
+    if box is not None:
+        corners = _numbers("box", box)
+        if corners.shape != (2, 3) or not (corners[1] > corners[0]).all():
+            raise InputError("box is ((x, y, z) lowest, (x, y, z) highest) in metres")
+        corner = corners[0], corners[1]
+    return Limits(low, high, speed, np.asarray(quick, float), effort if heavy else None, corner)
+
+
+def _numbers(what: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is {value!r}; give numbers") from None
+
+
+class _Problem:
+    """The nonlinear program over the coefficients (n, size) of one series."""
+
+    def __init__(self, arm: Arm, terms: Terms, series: Series, limits: Limits, criterion: str):
+        self.arm, self.terms, self.series, self.limits = arm, terms, series, limits
+        self.criterion = criterion
+        points = _POINTS * series.harmonics
+        self.bases = series.basis(np.arange(points) * series.period / points)
+        self.fine = series.basis(np.linspace(0, series.period, 40 * series.harmonics, endpoint=False))
+        self.scale = np.ones(terms.size)
+        rng = np.random.default_rng(1)
+        columns = np.concatenate(
+            [self._columns(self.within(series.random(rng, arm.n))) for _ in range(4)]
+        )
+        self.rows = np.sqrt((columns**2).mean(axis=(0, 2)))  # one joint's rows may not drown another's
+        self.rows[self.rows == 0] = 1.0
+        self.scale = np.sqrt(((columns / self.rows[:, None]) ** 2).mean(axis=(0, 1)))
+        self.scale[self.scale == 0] = 1.0
+
+    # ---- numbers
+
+    def _columns(self, x: np.ndarray) -> np.ndarray:
+        states = (np.ascontiguousarray(B @ x.T) for B in self.fine)
+        return self.terms.evaluate(*states)
+
+    def _scaled(self, x: np.ndarray) -> np.ndarray:
+        return self._columns(x) / self.rows[:, None] / self.scale
+
+    def within(self, x: np.ndarray) -> np.ndarray:
+        """The coefficients shrunk and shifted until the limits on position, velocity and acceleration hold."""
+        x = np.array(x, float)
+        limits = self.limits
+        for j in range(len(x)):
+            x[j, 0] = 0.0
+            q, qd, qdd = (B @ x[j] for B in self.fine)
+            room = limits.high[j] - limits.low[j]
+            ratios = (np.ptp(q) / room, np.abs(qd).max() / limits.velocity[j], np.abs(qdd).max() / limits.acceleration[j])
+            x[j] *= _MARGIN / max(ratios) if max(ratios) > _MARGIN else 1.0
+            q = self.fine[0] @ x[j]
+            x[j, 0] = np.clip(0.0, limits.low[j] - q.min(), limits.high[j] - q.max())
+        return x
+
+    def condition(self, x: np.ndarray) -> float:
+        """Condition number of the regressor on a fine grid, columns of length one."""
+        W = self._columns(x) / self.rows[:, None]
+        W = W.reshape(-1, W.shape[2])
+        size = np.linalg.norm(W, axis=0)
+        if (size == 0).any():
+            return float("inf")
+        s = np.linalg.svd(W / size, compute_uv=False)
+        return float(s[0] / s[-1]) if s[-1] > 0 else float("inf")
+
+    def joint_conditions(self, x: np.ndarray) -> tuple[float, ...]:
+        """cond(A_i) of every joint."""
+        columns = self._columns(x)
+        found = []
+        for j, own in enumerate(self.owned()):
+            A = columns[:, j, own]
+            size = np.linalg.norm(A, axis=0)
+            if not len(own) or (size == 0).any():
+                found.append(1.0 if not len(own) else float("inf"))
+                continue
+            s = np.linalg.svd(A / size, compute_uv=False)
+            found.append(float(s[0] / s[-1]) if s[-1] > 0 else float("inf"))
+        return tuple(found)
+
+    def owned(self) -> list[np.ndarray]:
+        """The unknowns that each joint is the outermost to feel."""
+        known: set[int] = set()
+        found: list[np.ndarray] = [np.zeros(0, int)] * self.terms.n
+        for j in range(self.terms.n - 1, -1, -1):
+            mine = [int(k) for k in self.terms.support[j] if int(k) not in known]
+            found[j] = np.array(mine, int)
+            known |= set(mine)
+        return found
+
+    def score(self, x: np.ndarray) -> float:
+        """The criterion as a number to be made small."""
+        if self.criterion == "recursive":
+            return max(self.joint_conditions(x))
+        if self.criterion == "condition":
+            return self.condition(x)
+        W = self._scaled(x)
+        sign, value = np.linalg.slogdet(np.einsum("kjp,kjq->pq", W, W))
+        return -value if sign > 0 else np.inf
+
+    # ---- the program
+
+    def solve(self, start: np.ndarray, iterations: int) -> tuple[np.ndarray, str]:
+        """Coefficients improved from a start, and what the optimiser says."""
+        n, size = start.shape
+        x = ca.MX.sym("x", n * size)
+        states = [ca.mtimes(ca.DM(np.kron(B, np.eye(n))), x) for B in self.bases]
+        points = len(self.bases[0])
+        Q, V, A = (ca.reshape(s, n, points) for s in states)
+        objective, extra, extra_low, extra_high = self._objective(Q, V, A)
+        g, low, high = self._constraints(x, states, Q, V, A)
+        variables, first = x, start.T.ravel()
+        if extra is not None:
+            t = ca.MX.sym("t")
+            variables = ca.vertcat(x, t)
+            g, low, high = [*g, extra - t], [*low, extra_low], [*high, extra_high]
+            objective = t
+            value = ca.Function("v", [x], [extra])(first)
+            first = np.r_[first, float(np.max(np.array(value)))]
+        program = {"x": variables, "f": objective, "g": ca.vertcat(*g)}
+        options = {
+            "ipopt.print_level": 0,
+            "print_time": 0,
+            "ipopt.sb": "yes",
+            "ipopt.max_iter": iterations,
+            "ipopt.hessian_approximation": "limited-memory",
+            "ipopt.tol": 1e-4,
+            "ipopt.acceptable_tol": 1e-3,
+        }
+        solver = ca.nlpsol("excitation", "ipopt", program, options)
+        found = solver(x0=first, lbg=np.concatenate(low), ubg=np.concatenate(high))
+        best = np.array(found["x"]).ravel()[: n * size].reshape(size, n).T
+        return best, str(solver.stats()["return_status"])
+
+    def _objective(self, Q: Any, V: Any, A: Any) -> tuple[Any, Any, Any, Any]:
+        """The scalar to be made small, or a vector of which the largest is (with its bounds)."""
+        points = Q.shape[1]
+        Y = self._regressor().map(points)(Q, V, A)  # (p, n points): rows of the regressor, transposed
+        n, p = self.terms.n, self.terms.size
+        if self.criterion != "recursive":
+            M = ca.mtimes(Y, Y.T) / points
+            return self._measure(p, self.criterion)(M), None, None, None
+        parts = []
+        for j, own in enumerate(self.owned()):
+            if len(own):
+                rows = Y[own.tolist(), list(range(j, n * points, n))]
+                M = ca.mtimes(rows, rows.T) / points
+                parts.append(self._measure(len(own), "condition")(M))
+        worst = ca.vertcat(*parts)
+        return None, worst, np.full(len(parts), -np.inf), np.zeros(len(parts))
+
+    @staticmethod
+    def _measure(p: int, criterion: str) -> Any:
+        """Of an information matrix: -log det, or log of (its trace times its inverse's): twice the log of a bound of the
+        condition number, smooth where the condition number itself is not."""
+        M = ca.SX.sym("M", p, p)
+        L = ca.chol(M + 1e-12 * ca.trace(M) / p * ca.SX.eye(p)).T
+        if criterion == "logdet":
+            return ca.Function("m", [M], [-2 * ca.sum1(ca.log(ca.diag(L)))])
+        inverse = ca.solve(L, ca.SX.eye(p)) if p == 1 else _lower_inverse(L)
+        return ca.Function("m", [M], [ca.log(ca.trace(M)) + ca.log(ca.sumsqr(inverse))])
+
+    def _regressor(self) -> Any:
+        """casadi.Function (q, qd, qdd) -> (p, n): the scaled regressor, transposed."""
+        n, terms = self.terms.n, self.terms
+        q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
+        rows = rigid_columns(self.arm, terms.armature, q, qd, qdd)
+        drives = []
+        for word in terms.friction:
+            value = {"viscous": qd, "coulomb": ca.tanh(qd / _SMOOTH), "offset": ca.SX.ones(n)}[word]
+            drives.append(value)
+        blocks = []
+        for j in range(n):
+            block = ca.SX(n, len(drives))
+            for k, value in enumerate(drives):
+                block[j, k] = value[j]
+            blocks.append(block)
+        Y = ca.horzcat(rows, *blocks)
+        Y = ca.mtimes(ca.diag(ca.SX(1 / self.rows)), ca.mtimes(Y, ca.diag(ca.SX(1 / self.scale))))
+        return ca.Function("Y", [q, qd, qdd], [ca.densify(Y.T)])
+
+    def _constraints(
+        self, x: Any, states: Sequence[Any], Q: Any, V: Any, A: Any
+    ) -> tuple[list[Any], list[np.ndarray], list[np.ndarray]]:
+        limits, n, points = self.limits, self.terms.n, Q.shape[1]
+        rest = ca.mtimes(ca.DM(np.kron(self.series.rest(), np.eye(n))), x)
+        middle, half = (limits.high + limits.low) / 2, _MARGIN * (limits.high - limits.low) / 2
+        g = [rest, *states]
+        low = [np.zeros(2 * n), np.tile(middle - half, points)]
+        high = [np.zeros(2 * n), np.tile(middle + half, points)]
+        for bound in (limits.velocity, limits.acceleration):
+            low.append(np.tile(-_MARGIN * bound, points))
+            high.append(np.tile(_MARGIN * bound, points))
+        if limits.torque is not None:
+            g.append(ca.vec(self._torque().map(points)(Q, V, A)))
+            low.append(np.tile(-_MARGIN * limits.torque, points))
+            high.append(np.tile(_MARGIN * limits.torque, points))
+        if limits.box is not None:
+            g.append(ca.vec(self._tool().map(points)(Q)))
+            low.append(np.tile(limits.box[0], points))
+            high.append(np.tile(limits.box[1], points))
+        return g, low, high
+
+    def _torque(self) -> Any:
+        n = self.terms.n
+        q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
+        chain = chain_of(self.arm)
+        states = (ca.vertsplit(v) for v in (qd, qdd))
+        tau = inverse_dynamics(chain, pose(chain, ca.vertsplit(q)), *states)
+        return ca.Function("tau", [q, qd, qdd], [ca.densify(ca.vertcat(*(ca.SX(f) for f in tau)))])
+
+    def _tool(self) -> Any:
+        q = ca.SX.sym("q", self.terms.n)
+        steps = pose(chain_of(self.arm), ca.vertsplit(q))
+        root, tool = constant_frame(self.arm.frame0), constant_frame(self.arm.tool_pose)
+        _, p = forward_kinematics(steps, root, tool)
+        return ca.Function("tool", [q], [ca.densify(ca.vertcat(*(ca.SX(c) for c in p)))])
+
+
+def _lower_inverse(L: Any) -> Any:
+    """The inverse of a lower triangular SX matrix, by forward substitution."""
+    p = L.shape[0]
+    inverse = ca.SX(p, p)
+    for j in range(p):
+        inverse[j, j] = 1 / L[j, j]
+        for i in range(j + 1, p):
+            inverse[i, j] = -ca.mtimes(L[i, j:i], inverse[j:i, j]) / L[i, i]
+    return inverse
+
+
+def rigid_columns(arm: Arm, armature: bool, q: Any, qd: Any, qdd: Any) -> Any:
+    """SX (n, p): the regressor of the minimal parameters, armatures included on request."""
+    minimal = minimal_parameters(arm, armature=armature)
+    chain = chain_of(arm)
+    whole = layout(minimal.structure)
+    w = ca.SX.sym("w", len(whole))
+    fed = minimal_chain(chain, minimal.structure, ca.vertsplit(w), folded=False)
+    states = (ca.vertsplit(v) for v in (qd, qdd))
+    tau = minimal_inverse_dynamics(fed, pose(chain, ca.vertsplit(q)), *states)
+    Y = ca.jacobian(ca.vertcat(*(ca.SX(f) for f in tau)), w)
+    return ca.horzcat(Y, ca.diag(qdd))[:, list(minimal.kept)]

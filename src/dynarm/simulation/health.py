@@ -1,0 +1,77 @@
+"""How a run went: its record, and why it ended early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .integrators import Plant
+
+BLOWN = 1e8  # a joint velocity [rad/s or m/s] at which a motion has blown up
+SINGULAR = 1e-13  # smallest eigenvalue of a mass matrix with a unit diagonal that can still be solved with
+NEARLY = 1e-7  # the same of a pose in which a motion broke down
+
+Progress = Callable[[float], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What an integration leaves behind; arrays have time first."""
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    tau: np.ndarray
+    energy: np.ndarray  # (..., 2): work of torques and wrench, what friction took
+    push: np.ndarray | None
+    status: str = "success"
+    message: str = ""
+    reached: Any = None  # last good time, (N,) for a batch
+    evaluations: int = 0
+    steps: int = 0
+
+
+def solvable(plant: Plant, q: np.ndarray) -> np.ndarray:
+    """Smallest eigenvalue of the mass matrix at q after its diagonal is scaled to one; 0 where that is impossible."""
+    keywords = {k: v for k, v in plant.keywords.items() if k != "gravity"}
+    with np.errstate(all="ignore"):
+        M = plant.model.mass_matrix(q, **keywords)
+        scale = np.sqrt(np.maximum(np.einsum("...ii->...i", M), 0))
+        unit = M / (scale[..., :, None] * scale[..., None, :])
+        good = np.isfinite(unit).all(axis=(-2, -1))
+        unit = np.where(good[..., None, None], unit, 0.0)
+        return np.where(good, np.linalg.eigvalsh(unit)[..., 0], 0.0)
+
+
+def singular_start(plant: Plant, q: np.ndarray) -> str:
+    """Why no acceleration can be computed in the first pose, or an empty string."""
+    smallest = np.atleast_1d(solvable(plant, q))
+    bad = np.flatnonzero(~(smallest > SINGULAR))
+    if not len(bad):
+        return ""
+    which = f" of sample {bad[0]}" if q.ndim > 1 else ""
+    return (
+        f"the mass matrix{which} of robot '{plant.model.arm.name}' is singular at t = 0 s; give its links mass or "
+        "inertia, or armatures and compile with friction=True, or start from another pose"
+    )
+
+
+def cause(plant: Plant, t: float, q: np.ndarray, qd: np.ndarray, hint: str) -> tuple[str, str]:
+    """Status and message of a motion whose last good state (one sample) is q, qd at time t."""
+    speed = float(np.abs(qd).max())
+    smallest = float(solvable(plant, q))
+    if smallest < NEARLY:
+        return "singular", (
+            f"the mass matrix is singular near t = {t:.6g} s (its smallest eigenvalue, diagonal scaled to one, is "
+            f"{smallest:.2g}); give the links mass or inertia, or armatures and compile with friction=True"
+        )
+    if speed > 1e3:
+        return "step", (
+            f"the motion blew up at t = {t:.6g} s (largest joint velocity {speed:.3g}); {hint}"
+        )
+    return "nan", (
+        f"the state is no longer finite after t = {t:.6g} s (largest joint velocity {speed:.3g}); {hint}"
+    )

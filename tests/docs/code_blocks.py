@@ -1,0 +1,180 @@
+"""The code blocks of Markdown pages, executed as a reader would, in a folder of their own.
+
+What a block is, by the words after its three backticks:
+
+    python                  executed; all python blocks of a page share one namespace, in the order of the page
+    output                  what the python block just before it prints; a block that prints must show it
+    console                 lines that begin with "$ " are run by the shell, what follows each is its output
+    any title="name"        the block is the content of that file, written where the blocks after it run
+
+Text is compared after folding white space. "..." stands for anything. Numbers with a decimal point may differ by one
+unit of the last digit shown, whole numbers not at all. A block after the comment `<!-- not executed: reason -->` is
+left out; the reason must be given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<kind>[\w+-]*)(?P<rest>[^`\n]*)$")
+SKIP = re.compile(r"^\s*<!-- not executed:(?P<reason>.*)-->\s*$")
+TITLE = re.compile(r'title="([^"]+)"')
+NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block: where its text begins (line, from 1), its kind, and what is said about it."""
+
+    line: int
+    kind: str
+    text: str
+    title: str | None = None
+    skipped: str | None = None
+
+
+class Mismatch(AssertionError):
+    """A page that does not show what happens."""
+
+
+def blocks_of(text: str) -> list[Block]:
+    """Every fenced block of a page, in order."""
+    lines = text.splitlines()
+    found: list[Block] = []
+    at, reason = 0, None
+    while at < len(lines):
+        opening = FENCE.match(lines[at])
+        if opening is None:
+            if skip := SKIP.match(lines[at]):
+                reason = skip["reason"].strip()
+            elif lines[at].strip():
+                reason = None
+            at += 1
+            continue
+        closing = opening["indent"] + opening["ticks"]
+        end = next((k for k in range(at + 1, len(lines)) if lines[k].rstrip() == closing), None)
+        if end is None:
+            raise Mismatch(f"line {at + 1}: the block has no end")
+        inside = [line.removeprefix(opening["indent"]) for line in lines[at + 1 : end]]
+        title = TITLE.search(opening["rest"])
+        found.append(
+            Block(at + 2, opening["kind"], "\n".join(inside), title and title[1], reason)
+        )
+        at, reason = end + 1, None
+    return found
+
+
+def same(shown: str, printed: str) -> bool:
+    """Whether a shown output stands for a printed one."""
+    pattern, numbers, at = "", [], 0
+    for token in re.finditer(rf"\.\.\.|{NUMBER.pattern}|\s+", shown.strip()):
+        pattern += re.escape(shown.strip()[at : token.start()])
+        at = token.end()
+        if token[0] == "...":
+            pattern += r"[\s\S]*?"
+        elif token[0].isspace():
+            pattern += r"\s+"
+        else:
+            pattern += f"({NUMBER.pattern})"
+            numbers.append(token[0])
+    pattern += re.escape(shown.strip()[at:])
+    pattern = pattern.replace(r"\s+[\s\S]*?\s+", r"\s[\s\S]*?").replace(r"\s+[\s\S]*?", r"[\s\S]*?")
+    match = re.fullmatch(pattern, printed.strip())
+    return match is not None and all(
+        _near(a, b) for a, b in zip(numbers, match.groups(), strict=True)
+    )
+
+
+def _near(shown: str, printed: str) -> bool:
+    """Whether two numbers agree within one unit of the last digit shown."""
+    if "." not in shown and "e" not in shown.lower():
+        return shown == printed
+    digits, _, power = shown.lower().partition("e")
+    decimals = len(digits.partition(".")[2])
+    unit = 10.0 ** (int(power or 0) - decimals)
+    return abs(float(shown) - float(printed)) <= unit * (1 + 1e-6)
+
+
+def commands_of(block: Block) -> list[tuple[str, str]]:
+    """Commands of a console block with the output shown for each."""
+    found: list[tuple[str, str]] = []
+    joined = block.text.replace("\\\n", " ")
+    for line in joined.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], ""))
+        elif found:
+            found[-1] = (found[-1][0], f"{found[-1][1]}{line}\n")
+        elif line.strip():
+            raise Mismatch(f"line {block.line}: a console block begins with '$ command'")
+    return found
+
+
+def run_command(command: str, folder: Path) -> str:
+    """What a command prints in a folder, errors among it; a command that fails is a mismatch."""
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = os.environ | {"PATH": paths, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env=env,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=120,
+    )
+    if done.returncode:
+        raise Mismatch(f"`{command}` ends with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def run_page(page: Path, folder: Path) -> int:
+    """Execute a page's blocks in a folder, which must be the current one; the number of blocks executed."""
+    blocks = blocks_of(page.read_text(encoding="utf-8"))
+    names: dict[str, Any] = {"__name__": "__page__"}
+    executed = 0
+    for k, block in enumerate(blocks):
+        if block.skipped is not None:
+            assert block.skipped, f"{page.name}:{block.line}: say why the block is not executed"
+            continue
+        after = blocks[k + 1] if k + 1 < len(blocks) else None
+        shown = after.text if after is not None and after.kind == "output" else ""
+        if block.title is not None:
+            (folder / block.title).write_text(block.text + "\n", encoding="utf-8")
+        elif block.kind == "python":
+            _compare(page, block, shown, _printed(page, block, names))
+            executed += 1
+        elif block.kind == "console":
+            for command, wanted in commands_of(block):
+                printed = run_command(command, folder)
+                if wanted.strip():
+                    _compare(page, block, wanted, printed)
+            executed += 1
+        elif block.kind == "output" and (k == 0 or blocks[k - 1].kind != "python"):
+            raise Mismatch(f"{page.name}:{block.line}: no python block stands before this output")
+    return executed
+
+
+def _printed(page: Path, block: Block, names: dict[str, Any]) -> str:
+    """What a python block prints; its lines keep the page's numbers, for tracebacks."""
+    code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code, names)
+    return out.getvalue()
+
+
+def _compare(page: Path, block: Block, shown: str, printed: str) -> None:
+    if not same(shown, printed):
+        raise Mismatch(
+            f"{page.name}:{block.line} shows\n{shown}\nbut prints\n{printed or '(nothing)'}"
+        )
