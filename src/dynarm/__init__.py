@@ -37,6 +37,8 @@ _PUBLIC = {
     "DynarmWarning": ".errors",
 }
 
+_PACKAGES = ("mobile",)  # sub-packages that users reach as attributes
+
 __all__ = sorted(_PUBLIC)
 
 
@@ -45,6 +47,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_PUBLIC[name], __name__), name)
         globals()[name] = value
         return value
+    if name in _PACKAGES:
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'dynarm' has no attribute {name!r}")
 
 

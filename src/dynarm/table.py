@@ -55,6 +55,11 @@ PAIRS = {  # quantities that a pair of others gives: side by side, or by L D L' 
 }
 
 
+def anything(chain: Any) -> str | None:
+    """Refuses nothing."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Formulation:
     """One row: a method of a paper for one quantity."""
@@ -65,7 +70,7 @@ class Formulation:
     function: Callable[..., Any] | None
     parameters: str = "natural"  # or "minimal"
     automatic: bool = True  # False: never tried unasked, because it is O(n^3) or worse
-    refuses: Callable[[Any], str | None] = lambda chain: None  # why it does not apply to a chain
+    refuses: Callable[[Any], str | None] = anything  # why it does not apply to a chain
     parts: tuple[Formulation, ...] = ()  # of a pair, which has no function of its own
 
 
@@ -78,206 +83,66 @@ def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
     return bias
 
 
+def _recursion(
+    name: str,
+    paper: str,
+    function: Callable[..., Any],
+    parameters: str = "natural",
+    automatic: bool = True,
+    refuses: Callable[[Any], str | None] = anything,
+) -> tuple[Formulation, Formulation]:
+    """An inverse dynamics, which gives the bias vector too."""
+    return (
+        Formulation("inverse_dynamics", name, paper, function, parameters, automatic, refuses),
+        Formulation("bias", name, paper, bias_of(function), parameters, automatic, refuses),
+    )
+
+
+_slow: Any = {"automatic": False, "refuses": without_centre}  # O(n^3), and about centres of mass
+
+# fmt: off
 TABLE: tuple[Formulation, ...] = (
-    Formulation(
-        "forward_dynamics",
-        "articulated_body",
-        "featherstone1983",
-        articulated_body.forward_dynamics,
-    ),
-    Formulation(
-        "inverse_dynamics",
-        "newton_euler_driving_axis",
-        "lin1995",
-        newton_euler_lin1995.inverse_dynamics,
-    ),
-    Formulation(
-        "bias",
-        "newton_euler_driving_axis",
-        "lin1995",
-        bias_of(newton_euler_lin1995.inverse_dynamics),
-    ),
-    Formulation(
-        "inverse_dynamics",
-        "minimal_newton_euler",
-        "lin1995",
-        minimal_newton_euler_lin1995.inverse_dynamics,
-        parameters="minimal",
-    ),
-    Formulation(
-        "bias",
-        "minimal_newton_euler",
-        "lin1995",
-        bias_of(minimal_newton_euler_lin1995.inverse_dynamics),
-        parameters="minimal",
-    ),
-    Formulation(
-        "mass_matrix",
-        "minimal_composite_1",
-        "linfang1999",
-        minimal_composite_linfang1999.mass_matrix_1,
-        parameters="minimal",
-    ),
-    Formulation(
-        "mass_matrix",
-        "minimal_composite_2",
-        "linfang1999",
-        minimal_composite_linfang1999.mass_matrix_2,
-        parameters="minimal",
-    ),
-    Formulation(
-        "inverse_dynamics",
-        "newton_euler_constants",
-        "lin1995",
-        constants_newton_euler_lin1995.inverse_dynamics,
-    ),
-    Formulation(
-        "bias",
-        "newton_euler_constants",
-        "lin1995",
-        bias_of(constants_newton_euler_lin1995.inverse_dynamics),
-    ),
-    *(
-        Formulation(
-            "mass_matrix",
-            f"composite_{k}",
-            "linfang1999",
-            composite_body_linfang1999.natural(formulation_k),
-        )
-        for k, formulation_k in enumerate(composite_body_linfang1999.FORMULATIONS, start=1)
-    ),
-    Formulation(
-        "mass_matrix",
-        "spatial_composite",
-        "linfang1999",
-        spatial_composite_linfang1999.mass_matrix,
-    ),
-    Formulation(
-        "mass_matrix",
-        "walker_orin",
-        "linfang1999",
-        walker_orin_linfang1999.mass_matrix,
-        refuses=walker_orin_linfang1999.refuses,
-    ),
-    Formulation("mass_matrix", "base_composite", "lin1991", composite_body_lin1991.mass_matrix),
-    Formulation(
-        "mass_matrix",
-        "base_composite_moved",
-        "lin1991",
-        moved_composite_lin1991.mass_matrix,
-    ),
-    Formulation("mass_matrix", "renaud", "lin1991", renaud_lin1991.mass_matrix),
-    Formulation("mass_matrix", "fijany_bejczy", "lin1991", fijany_bejczy_lin1991.mass_matrix),
-    Formulation(
-        "mass_matrix",
-        "partial_velocity",
-        "lin1991",
-        partial_velocity_lin1991.mass_matrix,
-        automatic=False,
-    ),
+    *_recursion("lagrange", "turney1980", lagrange_turney1980.inverse_dynamics, **_slow),
+    *_recursion("newton_euler", "turney1980", newton_euler_turney1980.inverse_dynamics, refuses=without_centre),
+    *_recursion("modified_newton_euler", "turney1980", modified_newton_euler_turney1980.inverse_dynamics,
+                refuses=without_centre),
+    *_recursion("newton_euler_driving_axis", "lin1995", newton_euler_lin1995.inverse_dynamics),
+    *_recursion("newton_euler_constants", "lin1995", constants_newton_euler_lin1995.inverse_dynamics),
+    *_recursion("minimal_newton_euler", "lin1995", minimal_newton_euler_lin1995.inverse_dynamics, "minimal"),
     Formulation("bias", "base_composite", "lin1991", composite_body_lin1991.bias),
     Formulation("bias", "base_composite_moved", "lin1991", moved_composite_lin1991.bias),
-    Formulation(
-        "mass_matrix_and_bias",
-        "base_composite",
-        "lin1991",
-        composite_body_lin1991.mass_matrix_and_bias,
-    ),
-    Formulation(
-        "mass_matrix_and_bias",
-        "base_composite_moved",
-        "lin1991",
-        moved_composite_lin1991.mass_matrix_and_bias,
-    ),
-    Formulation(
-        "coriolis_tensor",
-        "base_composite",
-        "lin1991",
-        composite_body_lin1991.coriolis_tensor,
-    ),
-    Formulation(
-        "coriolis_tensor",
-        "base_composite_moved",
-        "lin1991",
-        moved_composite_lin1991.coriolis_tensor,
-    ),
-    Formulation(
-        "inverse_dynamics",
-        "lagrange",
-        "turney1980",
-        lagrange_turney1980.inverse_dynamics,
-        automatic=False,
-        refuses=without_centre,
-    ),
-    Formulation(
-        "inverse_dynamics",
-        "newton_euler",
-        "turney1980",
-        newton_euler_turney1980.inverse_dynamics,
-        refuses=without_centre,
-    ),
-    Formulation(
-        "inverse_dynamics",
-        "modified_newton_euler",
-        "turney1980",
-        modified_newton_euler_turney1980.inverse_dynamics,
-        refuses=without_centre,
-    ),
-    Formulation(
-        "bias",
-        "lagrange",
-        "turney1980",
-        bias_of(lagrange_turney1980.inverse_dynamics),
-        automatic=False,
-        refuses=without_centre,
-    ),
-    Formulation(
-        "bias",
-        "newton_euler",
-        "turney1980",
-        bias_of(newton_euler_turney1980.inverse_dynamics),
-        refuses=without_centre,
-    ),
-    Formulation(
-        "bias",
-        "modified_newton_euler",
-        "turney1980",
-        bias_of(modified_newton_euler_turney1980.inverse_dynamics),
-        refuses=without_centre,
-    ),
-    Formulation(
-        "mass_matrix",
-        "lagrange",
-        "turney1980",
-        lagrange_turney1980.mass_matrix,
-        automatic=False,
-        refuses=without_centre,
-    ),
-    Formulation(
-        "mass_matrix",
-        "strobed",
-        "turney1980",
-        strobed_mass_matrix(newton_euler_turney1980.inverse_dynamics),
-        automatic=False,
-        refuses=without_centre,
-    ),
-    Formulation(
-        "coriolis_tensor",
-        "lagrange",
-        "turney1980",
-        lagrange_turney1980.coriolis_tensor,
-        automatic=False,
-        refuses=without_centre,
-    ),
-    Formulation(
-        "coriolis_tensor",
-        "strobed",
-        "turney1980",
-        strobed_coriolis_tensor(modified_newton_euler_turney1980.inverse_dynamics),
-        automatic=False,
-        refuses=without_centre,
-    ),
+
+    Formulation("mass_matrix", "lagrange", "turney1980", lagrange_turney1980.mass_matrix, **_slow),
+    Formulation("mass_matrix", "strobed", "turney1980",
+                strobed_mass_matrix(newton_euler_turney1980.inverse_dynamics), **_slow),
+    Formulation("mass_matrix", "base_composite", "lin1991", composite_body_lin1991.mass_matrix),
+    Formulation("mass_matrix", "base_composite_moved", "lin1991", moved_composite_lin1991.mass_matrix),
+    Formulation("mass_matrix", "renaud", "lin1991", renaud_lin1991.mass_matrix),
+    Formulation("mass_matrix", "fijany_bejczy", "lin1991", fijany_bejczy_lin1991.mass_matrix),
+    Formulation("mass_matrix", "partial_velocity", "lin1991", partial_velocity_lin1991.mass_matrix, automatic=False),
+    Formulation("mass_matrix", "walker_orin", "linfang1999", walker_orin_linfang1999.mass_matrix,
+                refuses=walker_orin_linfang1999.refuses),
+    Formulation("mass_matrix", "spatial_composite", "linfang1999", spatial_composite_linfang1999.mass_matrix),
+    *(Formulation("mass_matrix", f"composite_{k}", "linfang1999", composite_body_linfang1999.natural(f))
+      for k, f in enumerate(composite_body_linfang1999.FORMULATIONS, start=1)),
+    Formulation("mass_matrix", "minimal_composite_1", "linfang1999", minimal_composite_linfang1999.mass_matrix_1,
+                "minimal"),
+    Formulation("mass_matrix", "minimal_composite_2", "linfang1999", minimal_composite_linfang1999.mass_matrix_2,
+                "minimal"),
+
+    Formulation("mass_matrix_and_bias", "base_composite", "lin1991", composite_body_lin1991.mass_matrix_and_bias),
+    Formulation("mass_matrix_and_bias", "base_composite_moved", "lin1991",
+                moved_composite_lin1991.mass_matrix_and_bias),
+
+    Formulation("coriolis_tensor", "lagrange", "turney1980", lagrange_turney1980.coriolis_tensor, **_slow),
+    Formulation("coriolis_tensor", "strobed", "turney1980",
+                strobed_coriolis_tensor(modified_newton_euler_turney1980.inverse_dynamics), **_slow),
+    Formulation("coriolis_tensor", "base_composite", "lin1991", composite_body_lin1991.coriolis_tensor),
+    Formulation("coriolis_tensor", "base_composite_moved", "lin1991", moved_composite_lin1991.coriolis_tensor),
+
+    Formulation("forward_dynamics", "articulated_body", "featherstone1983", articulated_body.forward_dynamics),
 )
+# fmt: on
 
 
 def formulations(quantity: str) -> tuple[str, ...]:

@@ -191,7 +191,7 @@ class _Problem:
     def condition(self, x: np.ndarray) -> float:
         """Condition number of the regressor on a fine grid, columns of length one."""
         W = self._columns(x) / self.rows[:, None]
-        W = W.reshape(-1, W.shape[2])
+        W = W.reshape(-1, W.shape[2])[:, self.terms.independent]
         size = np.linalg.norm(W, axis=0)
         if (size == 0).any():
             return float("inf")
@@ -214,7 +214,7 @@ class _Problem:
 
     def owned(self) -> list[np.ndarray]:
         """The unknowns that each joint is the outermost to feel."""
-        known: set[int] = set()
+        known = set(range(self.terms.size)) - set(self.terms.independent.tolist())
         found: list[np.ndarray] = [np.zeros(0, int)] * self.terms.n
         for j in range(self.terms.n - 1, -1, -1):
             mine = [int(k) for k in self.terms.support[j] if int(k) not in known]
@@ -228,7 +228,7 @@ class _Problem:
             return max(self.joint_conditions(x))
         if self.criterion == "condition":
             return self.condition(x)
-        W = self._scaled(x)
+        W = self._scaled(x)[:, :, self.terms.independent]
         sign, value = np.linalg.slogdet(np.einsum("kjp,kjq->pq", W, W))
         return -value if sign > 0 else np.inf
 
@@ -270,10 +270,11 @@ class _Problem:
         """The scalar to be made small, or a vector of which the largest is (with its bounds)."""
         points = Q.shape[1]
         Y = self._regressor().map(points)(Q, V, A)  # (p, n points): rows of the regressor, transposed
-        n, p = self.terms.n, self.terms.size
+        n, told = self.terms.n, self.terms.independent.tolist()
         if self.criterion != "recursive":
-            M = ca.mtimes(Y, Y.T) / points
-            return self._measure(p, self.criterion)(M), None, None, None
+            rows = Y[told, :]
+            M = ca.mtimes(rows, rows.T) / points
+            return self._measure(len(told), self.criterion)(M), None, None, None
         parts = []
         for j, own in enumerate(self.owned()):
             if len(own):

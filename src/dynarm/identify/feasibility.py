@@ -160,6 +160,20 @@ def _exact(terms: Terms, table: np.ndarray, values: np.ndarray) -> Feasible:
     return Feasible(table[:, :10], armatures, values, 0.0, True, told)
 
 
+def one_body(ten: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """The ten parameters of a consistent body nearest to those given, in the metric of their covariance."""
+    if np.linalg.eigvalsh(pseudo_inertia(ten))[0] >= 0 and ten[0] > 0:
+        return ten
+    mass = max(abs(float(ten[0])), 1e-3)
+    length = max(float(np.abs(ten[1:4]).max()) / mass, np.sqrt(np.abs(ten[4:]).max() / mass), 1e-3)
+    units = np.array([mass, *[mass * length] * 3, *[mass * length**2] * 6])
+    root = _information(covariance + np.diag((_FINE * units) ** 2)) * units
+    size = np.abs(root).max()
+    P = root.T @ root / size**2 + 1e-10 * np.eye(10)
+    x, _ = _program(P, -P @ (ten / units), 1, 10, 10, ())
+    return ten if x is None else x * units
+
+
 def _scales(terms: Terms, own: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     """A mass and a length of the robot."""
     length = max(terms.arm.size / max(terms.n - 1, 1), 1e-3) if terms.n > 1 else 1.0

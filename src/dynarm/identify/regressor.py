@@ -54,15 +54,14 @@ class Column:
 # ---- the rigid body
 
 
-def natural_regressor(chain: Chain, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-    """(N, n, 10 n): joint forces of unit inertial parameters, link by link."""
-    n = chain.n
-    Y = np.zeros((len(q), n, 10 * n))
+def link_regressor(
+    chain: Chain, link: int, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+) -> np.ndarray:
+    """(N, n, 10): joint forces of unit inertial parameters of one link."""
+    Y = np.zeros((len(q), chain.n, 10))
     steps = pose(chain, list(q.T))
-    none = [_link(body, ()) for body in chain.joints]
-    for k in range(10 * n):
-        bodies = list(none)
-        bodies[k // 10] = _link(chain.joints[k // 10], (k % 10,))
+    for k in range(10):
+        bodies = [_link(b, (k,) if i == link else ()) for i, b in enumerate(chain.joints)]
         unit = Chain(tuple(bodies), chain.gravity)
         for j, force in enumerate(inverse_dynamics(unit, steps, list(qd.T), list(qdd.T))):
             Y[:, j, k] = force
@@ -246,10 +245,25 @@ class Terms:
         return out
 
     @cached_property
+    def _sampled(self) -> np.ndarray:
+        """The columns at random states."""
+        rng = np.random.default_rng(0)
+        return self.evaluate(*(rng.uniform(-s, s, (_UNITS, self.n)) for s in (np.pi, 3.0, 8.0)))
+
+    @cached_property
+    def independent(self) -> np.ndarray:
+        """Unknowns that some motion can tell apart; an offset against a weight that never turns is left out."""
+        from scipy.linalg import qr
+
+        W = self._sampled.reshape(-1, self.size)
+        size = np.linalg.norm(W, axis=0)
+        R, pivots = qr(W / np.where(size > 0, size, 1.0), mode="r", pivoting=True)
+        rank = int((np.abs(np.diag(R)) > 1e-8).sum())
+        return np.sort(pivots[:rank])
+
+    @cached_property
     def support(self) -> tuple[np.ndarray, ...]:
         """For each joint, the unknowns that its force depends on."""
-        rng = np.random.default_rng(0)
-        q, qd, qdd = (rng.uniform(-s, s, (_UNITS, self.n)) for s in (np.pi, 3.0, 8.0))
-        size = np.abs(self.evaluate(q, qd, qdd)).max(axis=0)
+        size = np.abs(self._sampled).max(axis=0)
         limit = 1e-9 * np.maximum(size.max(axis=0), 1e-300)
         return tuple(np.flatnonzero(row > limit) for row in size)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from ..robot.arm import Friction
 from .admissibility import Admissibility
 from .contact import Contact
@@ -28,3 +31,9 @@ __all__ = [
     "catalogue",
     "load",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("cases", "counts", "export"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'dynarm.mobile' has no attribute {name!r}")

@@ -167,14 +167,15 @@ def admissibility(
         )
     eta = coefficients(friction, len(robot.wheels))
     found = robot.evaluate(q, z, tau, load, locked)
-    forces, ground = found[5], found[6]
+    forces = found.forces
     if not np.isfinite(forces).all():
         raise InputError("the state or the inputs hold NaN or infinity; give finite numbers")
     phi = float(q[3]) if robot.guidance.steered else 0.0
     guides = np.array([w.guides for w in robot.wheels])
     vertical, axle = self_stresses(robot, phi)
     chosen = best_distribution(forces, vertical, axle, eta, guides)
-    rows = _rows(robot, q, z, chosen, ground, eta)
+    drive = _driving(robot, q, z, np.asarray(tau, float), found.zd, forces)
+    rows = _rows(robot, q, chosen, found.ground, eta, drive)
     optimised = vertical.shape[1] + axle.shape[1] > 0
     failing = [f"{r.name}{' of ' + r.wheel if r.wheel else ''}" for r in rows if not r.holds]
     way = "some distribution of the open forces" if optimised else "the forces"
@@ -186,33 +187,45 @@ def admissibility(
     return Admissibility(tuple(rows), chosen, optimised, status)
 
 
-def _rows(
+def _driving(
     robot: MobileManipulator,
     q: np.ndarray,
     z: np.ndarray,
+    tau: np.ndarray,
+    zd: np.ndarray,
+    forces: np.ndarray,
+) -> np.ndarray:
+    """(w,) [N m]: r F_x - (tau_d - friction - I_y w_y') of each wheel, the driving-torque row of (9)."""
+    f = robot.formulas
+    machine, at, _ = f.state(q.tolist(), z.tolist())
+    lost = f.wheel_friction(machine, at) if robot.friction else [0.0] * len(f.rolling)
+    left = np.zeros(len(robot.wheels))
+    for place, j in enumerate(f.rolling):
+        wheel, roll = robot.wheels[j], at.rolling[place]
+        spin = (roll.change + sum(V * acc for V, acc in zip(roll.V, zd, strict=False))) / wheel.radius
+        left[j] = wheel.radius * forces[j, 0] - (tau[j] - lost[place] - wheel.spin * spin)
+    return left
+
+
+def _rows(
+    robot: MobileManipulator,
+    q: np.ndarray,
     forces: np.ndarray,
     ground: np.ndarray,
     eta: np.ndarray,
+    drive: np.ndarray,
 ) -> list[Row]:
     scale = float(np.linalg.norm(ground[:3])) or 1.0
     names = robot.wheel_names
     residual = _balance(robot, q, forces, ground)
+    up, level = abs(float(residual[2])), float(np.hypot(*residual[:2]))
     rows = [
-        Row(
-            "vertical balance",
-            None,
-            abs(residual[2]) <= _BALANCE * scale,
-            -abs(float(residual[2])),
-            "N",
-        ),
-        Row(
-            "no skidding",
-            None,
-            float(np.hypot(*residual[:2])) <= _BALANCE * scale,
-            -float(np.hypot(*residual[:2])),
-            "N",
-        ),
+        Row("vertical balance", None, up <= _BALANCE * scale, -up, "N"),
+        Row("no skidding", None, level <= _BALANCE * scale, -level, "N"),
     ]
+    for j in robot.formulas.rolling:
+        rest = abs(float(drive[j]))
+        rows.append(Row("driving torque", names[j], rest <= _BALANCE * scale, -rest, "N m"))
     slip = slip_margins(forces, eta)
     for j, name in enumerate(names):
         rows.append(Row("contact", name, bool(forces[j, 2] >= 0), float(forces[j, 2]), "N"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from .constraints import roller
 from .stability import Tipover, friction_needed
 
 if TYPE_CHECKING:
-    from .robot import MobileManipulator
+    from .robot import MobileManipulator, Outputs
 
 Array = Any
 _GENERIC = 0.3  # steering angle [rad] at which no axles coincide by chance
@@ -41,10 +40,10 @@ class Contact:
         return np.asarray(friction) * self.forces[..., 2] - sideways
 
 
-def contact_of(robot: MobileManipulator, q: Array, found: Sequence[np.ndarray]) -> Contact:
+def contact_of(robot: MobileManipulator, found: Outputs) -> Contact:
     """The contact record out of the outputs of the `control` function."""
-    forces = found[5]
-    tipover = robot.tipover_of(found[6])
+    forces = found.forces
+    tipover = robot.tipover_of(found.ground)
     determinate = determinate_parts(robot)
     sums = {
         tuple(robot.wheel_names[j] for j in group): forces[..., list(group), 1].sum(-1)

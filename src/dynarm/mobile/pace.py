@@ -59,14 +59,13 @@ def motion_through(robot: MobileManipulator, t: Array, q: Array) -> Motion:
     c, s = np.cos(q[:, 2]), np.sin(q[:, 2])
     twist = np.stack([c * qd[:, 0] + s * qd[:, 1], c * qd[:, 1] - s * qd[:, 0], qd[:, 2]], axis=-1)
     g = robot.guidance
+    phi = q[:, 3] if g.steered else np.zeros(len(t))
     sideways = np.zeros(len(t))
     for wheel in robot.wheels:
         if wheel.guides:
-            for k in range(len(t)):
-                row = roller(
-                    wheel, robot.platform.steering, float(q[k, 3]) if g.steered else 0.0
-                ).skid
-                sideways[k] = max(sideways[k], abs(float(np.dot(tuple(row), twist[k]))))
+            row = roller(wheel, robot.platform.steering, phi).skid
+            slide = sum(a * b for a, b in zip(row, twist.T, strict=True))
+            sideways = np.maximum(sideways, np.abs(slide))
     speed = float(np.abs(twist).max())
     h = float(np.diff(t).max())
     allowed = _ROLLS * speed + 10 * h**3 * float(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,18 @@ from .stability import Support, Tipover, friction_needed, support_of, tip_angles
 Array = Any
 _NO_LOAD = np.zeros(6)
 _NO_LOAD.setflags(write=False)
+
+
+class Outputs(NamedTuple):
+    """What the `control` function returns."""
+
+    M: np.ndarray  # (..., n, n)
+    F: np.ndarray  # (..., n), load inside
+    B: np.ndarray  # (..., n, inputs)
+    zd: np.ndarray  # (..., n)
+    wrench: np.ndarray  # (..., 6)
+    forces: np.ndarray  # (..., w, 3): rolling, axle, up
+    ground: np.ndarray  # (..., 6): force and moment of (9) about the origin of {v}
 
 
 class Functions(Mapping[str, np.ufunc]):
@@ -255,10 +267,11 @@ class MobileManipulator:
         return InputError(f"the batch axes do not fit together: {shapes} ({why})")
 
     def evaluate(
-        self, q: Array, z: Array, tau: Array, load: Array, locked: bool
-    ) -> tuple[np.ndarray, ...]:
+        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+    ) -> Outputs:
+        """Everything that one kernel gives: equations, accelerations, wrench, ground forces and load."""
         name = self.variant("control", z, locked)
-        return self.call(name, q, z, tau, _NO_LOAD if load is None else load)
+        return Outputs(*self.call(name, q, z, tau, _NO_LOAD if load is None else load)[:7])
 
     def variant(self, name: str, z: Array, locked: bool) -> str:
         """The function's name with or without the steering column held."""
@@ -303,7 +316,7 @@ class MobileManipulator:
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
     ) -> np.ndarray:
         """Force [N] then torque [N m] about the base's mass centre of arm and base on the platform, axes of {v}."""
-        return self.evaluate(q, z, tau, load, locked)[4]
+        return self.evaluate(q, z, tau, load, locked).wrench
 
     def wheel_forces(
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
@@ -313,28 +326,29 @@ class MobileManipulator:
         What statics leaves open is split with the smallest norm; `contact` says which parts that are. A negative
         vertical force is formal: the wheel has lifted.
         """
-        return self.evaluate(q, z, tau, load, locked)[5]
+        return self.evaluate(q, z, tau, load, locked).forces
 
     def control(
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """M, F, B (load inside F) and the wheel forces from one kernel."""
         found = self.evaluate(q, z, tau, load, locked)
-        return found[0], found[1], found[2], found[5]
+        return found.M, found.F, found.B, found.forces
 
     def contact(
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
     ) -> Contact:
         """Everything about the ground: forces and which of them are determinate, friction needed, tip-over, status."""
-        return contact_of(self, q, self.evaluate(q, z, tau, load, locked))
+        return contact_of(self, self.evaluate(q, z, tau, load, locked))
 
     def tipover(
         self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
     ) -> Tipover:
         """Tip-over angles and the measure alpha of (9)."""
-        return self.tipover_of(self.evaluate(q, z, tau, load, locked)[6])
+        return self.tipover_of(self.evaluate(q, z, tau, load, locked).ground)
 
     def tipover_of(self, ground: np.ndarray) -> Tipover:
+        """Tip-over angles and measure of a load on the ground (..., 6)."""
         force, moment = ground[..., :3], ground[..., 3:]
         angles = tip_angles(self.support, force, moment)
         measure = angles.min(-1) * np.sqrt((force * force).sum(-1))
