@@ -164,7 +164,7 @@ def circles():
         run = cases.run(number).run
         robot = mobile.load("tanner2001")
         out = robot.evaluate(run.q, run.z, run.tau, np.zeros(6), False)
-        found[number] = (robot, run, out[4], out[6])
+        found[number] = (robot, run, out.wrench, out.ground)
     return found
 
 

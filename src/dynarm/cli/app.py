@@ -28,7 +28,6 @@ COMMANDS = (
     "validate",
     "simulate",
     "mobile",
-    "view",
 )
 ABOUT = (
     "From a robot description and a log file to the smallest, fastest dynamic model of that robot. "

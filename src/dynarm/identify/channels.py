@@ -91,7 +91,15 @@ _SUFFIXES = {
     "mm": "mm",
     "m": "m",
 }
-_TIMES = {"t": "s", "time": "s", "times": "s", "timestamp": "s", "t_s": "s", "time_s": "s", "t_ms": "ms"}
+_TIMES = {
+    "t": "s",
+    "time": "s",
+    "times": "s",
+    "timestamp": "s",
+    "t_s": "s",
+    "time_s": "s",
+    "t_ms": "ms",
+}
 
 
 def load_channels(path: Path, given: Any) -> tuple[dict[str, Any] | None, str]:
@@ -258,10 +266,8 @@ def _raw(path: Path, table: Table, columns: Any) -> np.ndarray:
 def _counted(path: Path, table: Table, pattern: str) -> list[str]:
     start = next((k for k in (0, 1) if pattern.format(k) in table), None)
     if start is None:
-        raise FormatError(
-            f"{path}: no column '{pattern.format(1)}'; the file has {_listed(table)}"
-        )
-    names = []
+        raise FormatError(f"{path}: no column '{pattern.format(1)}'; the file has {_listed(table)}")
+    names: list[str] = []
     while pattern.format(start + len(names)) in table:
         names.append(pattern.format(start + len(names)))
     return names

@@ -30,7 +30,9 @@ class Solution:
     directions: np.ndarray  # its right singular vectors by rows, in scaled unknowns
     scales: np.ndarray  # (p,) length of each weighted column: scaled unknown = value * scale
     ridge: float = 0.0
-    pulls: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (p,) of each value towards its prior
+    pulls: np.ndarray = field(
+        default_factory=lambda: np.zeros(0)
+    )  # (p,) of each value towards its prior
     joint_conditions: tuple[float, ...] = ()  # recursive: cond(A_i)
 
 
@@ -42,8 +44,10 @@ class Pull:
     strength: np.ndarray
 
 
-def solve(factors: Factors, weights: np.ndarray, ridge: float = 0.0, pull: Pull | None = None) -> Solution:
-    """The weighted least-squares solution; of smallest scaled change from the prior (or zero) where it is not unique."""
+def solve(
+    factors: Factors, weights: np.ndarray, ridge: float = 0.0, pull: Pull | None = None
+) -> Solution:
+    """The weighted least-squares solution; the one nearest to the prior (or zero), scaled, where it is not unique."""
     X, y = factors.stacked(weights)
     start = np.zeros(factors.size) if pull is None else pull.values
     y = y - X @ start
@@ -191,7 +195,9 @@ def recursive(factors: Factors, order: Sequence[int] | None = None) -> Solution:
         free = max(merged.rows[0, j] - own.sum(), 1)
         covariance[np.ix_(support[own], support[own])] = spread * (residual @ residual) / free
         known[support] = True
-    whole = solve(merged, 1 / np.maximum(deviations(merged, values), 1e-12 * sizes(merged) + 1e-300))
+    whole = solve(
+        merged, 1 / np.maximum(deviations(merged, values), 1e-12 * sizes(merged) + 1e-300)
+    )
     return replace(
         whole,
         values=values,

@@ -7,7 +7,6 @@ Hessian is approximated from them. Besides the trace module, this is the only on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -23,6 +22,7 @@ from ..papers.newton_euler_lin1995 import inverse_dynamics
 from ..robot.arm import Arm
 from ..robot.chain import chain_of, pose
 from ..scene import constant_frame
+from .limits import Limits, limits_of
 from .regressor import FRICTION, Terms
 from .trajectory import Series, Trajectory, check_series
 
@@ -30,19 +30,6 @@ CRITERIA = ("condition", "logdet", "recursive")
 _MARGIN = 0.97  # part of each limit used at the points of the optimiser; between them the series may overshoot
 _POINTS = 8  # a harmonic and period
 _SMOOTH = 0.05  # [rad/s or m/s] width of the sign that the optimiser sees
-_DEFAULTS = {True: (np.pi, 2.0), False: (0.5, 0.5)}  # range and speed of joints without limits
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Limits:
-    """What the motion must keep: arrays (n,) and a workspace box ((x, y, z) low, high) of the tool [m]."""
-
-    low: np.ndarray
-    high: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
-    torque: np.ndarray | None
-    box: tuple[np.ndarray, np.ndarray] | None
 
 
 def excite(
@@ -89,7 +76,7 @@ def excite(
             found, status = x, word
     assert found is not None
     random = tuple(problem.condition(g) for g in guesses)
-    t = np.arange(int(round(duration * rate)) + 1) / rate
+    t = np.arange(round(duration * rate) + 1) / rate
     q, qd, qdd = (B @ found.T for B in series.basis(t))
     return Trajectory(
         t,
@@ -104,48 +91,6 @@ def excite(
     )
 
 
-def limits_of(
-    arm: Arm, position: Any, velocity: Any, acceleration: Any, torque: Any, box: Any
-) -> Limits:
-    """The limits given, else the joints' own, else defaults."""
-    n = arm.n
-    low, high, speed, effort = (np.empty(n) for _ in range(4))
-    for j, joint in enumerate(arm.joints):
-        reach, fast = _DEFAULTS[joint.revolute]
-        low[j], high[j] = joint.position_limits or (-reach, reach)
-        if joint.revolute:  # more than a turn tells nothing new
-            middle = np.clip(0.0, low[j] + np.pi, high[j] - np.pi) if high[j] - low[j] > 2 * np.pi else None
-            if middle is not None:
-                low[j], high[j] = middle - np.pi, middle + np.pi
-        speed[j] = joint.velocity_limit or fast
-        effort[j] = joint.effort_limit or np.inf
-    if position is not None:
-        pairs = np.broadcast_to(_numbers("position", position), (n, 2))
-        low, high = pairs[:, 0].copy(), pairs[:, 1].copy()
-    if velocity is not None:
-        speed = np.broadcast_to(_numbers("velocity", velocity), (n,)).copy()
-    quick = 4 * speed if acceleration is None else np.broadcast_to(_numbers("acceleration", acceleration), (n,))
-    if torque is not None:
-        effort = np.broadcast_to(_numbers("torque", torque), (n,)).copy()
-    if not (high > low).all() or not (speed > 0).all() or not (quick > 0).all() or not (effort > 0).all():
-        raise InputError("limits must leave room: low < high, velocities, accelerations and torques positive")
-    heavy = np.isfinite(effort).any() and arm.parameters.any()
-    corner = None
-    if box is not None:
-        corners = _numbers("box", box)
-        if corners.shape != (2, 3) or not (corners[1] > corners[0]).all():
-            raise InputError("box is ((x, y, z) lowest, (x, y, z) highest) in metres")
-        corner = corners[0], corners[1]
-    return Limits(low, high, speed, np.asarray(quick, float), effort if heavy else None, corner)
-
-
-def _numbers(what: str, value: Any) -> np.ndarray:
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} is {value!r}; give numbers") from None
-
-
 class _Problem:
     """The nonlinear program over the coefficients (n, size) of one series."""
 
@@ -154,13 +99,17 @@ class _Problem:
         self.criterion = criterion
         points = _POINTS * series.harmonics
         self.bases = series.basis(np.arange(points) * series.period / points)
-        self.fine = series.basis(np.linspace(0, series.period, 40 * series.harmonics, endpoint=False))
+        self.fine = series.basis(
+            np.linspace(0, series.period, 40 * series.harmonics, endpoint=False)
+        )
         self.scale = np.ones(terms.size)
         rng = np.random.default_rng(1)
         columns = np.concatenate(
             [self._columns(self.within(series.random(rng, arm.n))) for _ in range(4)]
         )
-        self.rows = np.sqrt((columns**2).mean(axis=(0, 2)))  # one joint's rows may not drown another's
+        self.rows = np.sqrt(
+            (columns**2).mean(axis=(0, 2))
+        )  # one joint's rows may not drown another's
         self.rows[self.rows == 0] = 1.0
         self.scale = np.sqrt(((columns / self.rows[:, None]) ** 2).mean(axis=(0, 1)))
         self.scale[self.scale == 0] = 1.0
@@ -182,7 +131,11 @@ class _Problem:
             x[j, 0] = 0.0
             q, qd, qdd = (B @ x[j] for B in self.fine)
             room = limits.high[j] - limits.low[j]
-            ratios = (np.ptp(q) / room, np.abs(qd).max() / limits.velocity[j], np.abs(qdd).max() / limits.acceleration[j])
+            ratios = (
+                np.ptp(q) / room,
+                np.abs(qd).max() / limits.velocity[j],
+                np.abs(qdd).max() / limits.acceleration[j],
+            )
             x[j] *= _MARGIN / max(ratios) if max(ratios) > _MARGIN else 1.0
             q = self.fine[0] @ x[j]
             x[j, 0] = np.clip(0.0, limits.low[j] - q.min(), limits.high[j] - q.max())
@@ -252,7 +205,7 @@ class _Problem:
             value = ca.Function("v", [x], [extra])(first)
             first = np.r_[first, float(np.max(np.array(value)))]
         program = {"x": variables, "f": objective, "g": ca.vertcat(*g)}
-        options = {
+        options: dict[str, Any] = {
             "ipopt.print_level": 0,
             "print_time": 0,
             "ipopt.sb": "yes",
@@ -269,7 +222,9 @@ class _Problem:
     def _objective(self, Q: Any, V: Any, A: Any) -> tuple[Any, Any, Any, Any]:
         """The scalar to be made small, or a vector of which the largest is (with its bounds)."""
         points = Q.shape[1]
-        Y = self._regressor().map(points)(Q, V, A)  # (p, n points): rows of the regressor, transposed
+        Y = self._regressor().map(points)(
+            Q, V, A
+        )  # (p, n points): rows of the regressor, transposed
         n, told = self.terms.n, self.terms.independent.tolist()
         if self.criterion != "recursive":
             rows = Y[told, :]
@@ -286,8 +241,10 @@ class _Problem:
 
     @staticmethod
     def _measure(p: int, criterion: str) -> Any:
-        """Of an information matrix: -log det, or log of (its trace times its inverse's): twice the log of a bound of the
-        condition number, smooth where the condition number itself is not."""
+        """Of an information matrix: -log det, or the log of its trace times its inverse's.
+
+        The latter is twice the log of a bound of the condition number, smooth where that itself is not.
+        """
         M = ca.SX.sym("M", p, p)
         L = ca.chol(M + 1e-12 * ca.trace(M) / p * ca.SX.eye(p)).T
         if criterion == "logdet":
@@ -340,8 +297,8 @@ class _Problem:
         n = self.terms.n
         q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
         chain = chain_of(self.arm)
-        states = (ca.vertsplit(v) for v in (qd, qdd))
-        tau = inverse_dynamics(chain, pose(chain, ca.vertsplit(q)), *states)
+        speed, more = ca.vertsplit(qd), ca.vertsplit(qdd)
+        tau = inverse_dynamics(chain, pose(chain, ca.vertsplit(q)), speed, more)
         return ca.Function("tau", [q, qd, qdd], [ca.densify(ca.vertcat(*(ca.SX(f) for f in tau)))])
 
     def _tool(self) -> Any:
@@ -370,7 +327,7 @@ def rigid_columns(arm: Arm, armature: bool, q: Any, qd: Any, qdd: Any) -> Any:
     whole = layout(minimal.structure)
     w = ca.SX.sym("w", len(whole))
     fed = minimal_chain(chain, minimal.structure, ca.vertsplit(w), folded=False)
-    states = (ca.vertsplit(v) for v in (qd, qdd))
-    tau = minimal_inverse_dynamics(fed, pose(chain, ca.vertsplit(q)), *states)
+    speed, more = ca.vertsplit(qd), ca.vertsplit(qdd)
+    tau = minimal_inverse_dynamics(fed, pose(chain, ca.vertsplit(q)), speed, more)
     Y = ca.jacobian(ca.vertcat(*(ca.SX(f) for f in tau)), w)
     return ca.horzcat(Y, ca.diag(qdd))[:, list(minimal.kept)]

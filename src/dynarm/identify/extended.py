@@ -17,7 +17,7 @@ class ExtendedModel:
     Everything else is the rigid model's own (`.rigid`). Columns may depend on accelerations linearly (coupled gears).
     """
 
-    def __init__(self, rigid: Model, columns: Sequence[Column], coefficients: Sequence[float]):
+    def __init__(self, rigid: Model, columns: Sequence[Column], coefficients: Any):
         self.rigid = rigid
         self.arm = rigid.arm
         self.columns = tuple(columns)
@@ -36,14 +36,18 @@ class ExtendedModel:
             found += coefficient * column.evaluate(*states)
         return found
 
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any, wrench: Any = None, **options: Any) -> np.ndarray:
+    def inverse_dynamics(
+        self, q: Any, qd: Any, qdd: Any, wrench: Any = None, **options: Any
+    ) -> np.ndarray:
         """Joint forces (..., n) for accelerations qdd, the columns' forces included."""
         return self.rigid.inverse_dynamics(q, qd, qdd, wrench, **options) + self.extra(q, qd, qdd)
 
     def _added_inertia(self, q: np.ndarray, qd: np.ndarray, still: np.ndarray) -> np.ndarray:
         """(..., n, n): how the columns' forces grow with each acceleration."""
         n = self.arm.n
-        columns = [self.extra(q, qd, np.broadcast_to(np.eye(n)[k], q.shape)) - still for k in range(n)]
+        columns = [
+            self.extra(q, qd, np.broadcast_to(np.eye(n)[k], q.shape)) - still for k in range(n)
+        ]
         return np.stack(columns, axis=-1)
 
     def mass_matrix(self, q: Any, **options: Any) -> np.ndarray:
@@ -53,7 +57,9 @@ class ExtendedModel:
         added = self._added_inertia(q, rest, self.extra(q, rest, rest))
         return self.rigid.mass_matrix(q, **options) + added
 
-    def forward_dynamics(self, q: Any, qd: Any, tau: Any, wrench: Any = None, **options: Any) -> np.ndarray:
+    def forward_dynamics(
+        self, q: Any, qd: Any, tau: Any, wrench: Any = None, **options: Any
+    ) -> np.ndarray:
         """Accelerations (..., n) under joint forces tau, the columns' forces included."""
         q, qd, tau = np.broadcast_arrays(*(np.asarray(x, float) for x in (q, qd, tau)))
         rest = np.zeros_like(q)
@@ -63,8 +69,6 @@ class ExtendedModel:
         return np.linalg.solve(M, (tau - bias)[..., None])[..., 0]
 
 
-def with_columns(
-    model: Model, columns: Sequence[Column], coefficients: Sequence[float]
-) -> ExtendedModel:
+def with_columns(model: Model, columns: Sequence[Column], coefficients: Any) -> ExtendedModel:
     """The model with a user's columns added to its forces."""
     return ExtendedModel(model, columns, coefficients)

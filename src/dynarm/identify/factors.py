@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ..algebra import Vec3
-from ..papers.newton_euler_lin1995 import inverse_dynamics
-from ..robot.chain import Chain, chain_of, pose
 from .preprocess import Preparation, Stretch, decimated, factor_for, kept_rows, margin
-from .regressor import Terms, _link
+from .regressor import Terms, wrench_forces
 
 CHUNK = 4096  # samples whose regressor is held at a time
 BLOCKS = 24  # stretches of time that are kept apart
@@ -47,7 +45,7 @@ class Factors:
         parts = [self.R[b][j] for b in chosen if len(self.R[b][j])]
         if not parts:
             return np.zeros((0, len(self.support[j]) + 1))
-        return parts[0] if len(parts) == 1 else np.linalg.qr(np.vstack(parts), mode="r")
+        return parts[0] if len(parts) == 1 else triangle(np.vstack(parts))
 
     def merged(self, blocks: Sequence[int] | None = None) -> Factors:
         """The factors of some blocks (all) as one block."""
@@ -60,10 +58,14 @@ class Factors:
         place = {c: k for k, c in enumerate(columns)}
         inside = [np.array([k for k, c in enumerate(s) if c in place], int) for s in self.support]
         support = tuple(
-            np.array([place[s[k]] for k in keep], int) for s, keep in zip(self.support, inside, strict=True)
+            np.array([place[s[k]] for k in keep], int)
+            for s, keep in zip(self.support, inside, strict=True)
         )
         R = [
-            [_triangle(part[:, np.r_[keep, part.shape[1] - 1]]) for part, keep in zip(block, inside, strict=True)]
+            [
+                triangle(part[:, np.r_[keep, part.shape[1] - 1]])
+                for part, keep in zip(block, inside, strict=True)
+            ]
             for block in self.R
         ]
         return Factors(support, len(columns), R, self.rows)
@@ -89,8 +91,9 @@ class Factors:
         return found
 
 
-def _triangle(X: np.ndarray) -> np.ndarray:
-    return np.linalg.qr(X, mode="r") if len(X) > X.shape[1] else X
+def triangle(X: np.ndarray) -> np.ndarray:
+    """R of the QR factorisation; X itself where it has no more rows than columns."""
+    return np.asarray(np.linalg.qr(X, mode="r")) if len(X) > X.shape[1] else X
 
 
 # ---- streaming
@@ -101,6 +104,7 @@ class Rows:
     """The rows of one chunk: for each joint its columns X (m, k) and y (m,), and the samples' times."""
 
     block: int
+    samples: int  # of the log that the chunk stands for
     X: list[np.ndarray]
     y: list[np.ndarray]
     t: list[np.ndarray]
@@ -123,7 +127,7 @@ def stream(
         side = margin(factor, how.decimator)
         wanted = kept_rows(len(piece), factor)
         size = max(CHUNK, 4 * side)
-        for low, high in zip(edges[:-1], edges[1:], strict=True):
+        for low, high in pairwise(edges.tolist()):
             for start in range(low, high, size):
                 stop = min(start + size, high)
                 rows = wanted[(wanted >= start) & (wanted < stop)]
@@ -144,7 +148,11 @@ def _rows(
     low, high = max(rows[0] - side, 0), min(rows[-1] + side + 1, len(piece))
     part = piece.part(slice(low, high))
     columns = terms.evaluate(part.q, part.qd, part.qdd)
-    tau = part.tau if part.wrench is None else part.tau - wrench_forces(terms.arm, part.q, part.wrench)
+    tau = (
+        part.tau
+        if part.wrench is None
+        else part.tau - wrench_forces(terms.arm, part.q, part.wrench)
+    )
     X, y, t = [], [], []
     for j, support in enumerate(terms.support):
         taken = rows[piece.keep[rows, j]]
@@ -156,7 +164,7 @@ def _rows(
         X.append(found[:, :-1])
         y.append(found[:, -1])
         t.append(piece.t[taken])
-    return Rows(block, X, y, t)
+    return Rows(block, factor * len(rows), X, y, t)
 
 
 def fold(
@@ -183,7 +191,7 @@ def fold(
             R[chunk.block][j] = folded(R[chunk.block][j], X, y)
             rows[chunk.block, j] += len(y)
         if tick is not None:
-            tick(len(chunk.y[0]))
+            tick(chunk.samples)
     return Factors(terms.support, terms.size, R, rows)
 
 
@@ -193,18 +201,4 @@ def folded(R: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     stacked[: len(R)] = R
     stacked[len(R) :, :-1] = X
     stacked[len(R) :, -1] = y
-    return _triangle(stacked)
-
-
-def wrench_forces(arm: object, q: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    """(N, n): -J' wrench, the joint forces that hold a wrench (N, 6) on the tool, in its axes."""
-    chain: Chain = chain_of(arm)  # type: ignore[arg-type]
-    T = arm.tool_pose  # type: ignore[attr-defined]
-    force = wrench[:, :3] @ T[:3, :3].T
-    moment = wrench[:, 3:] @ T[:3, :3].T + np.cross(T[:3, 3], force)
-    empty = Chain(tuple(_link(body, ()) for body in chain.joints), Vec3(0, 0, 0))
-    still = [0] * chain.n
-    found = inverse_dynamics(
-        empty, pose(chain, list(q.T)), still, still, (Vec3(*force.T), Vec3(*moment.T))
-    )
-    return np.column_stack([np.broadcast_to(f, len(q)) for f in found])
+    return triangle(stacked)

@@ -16,7 +16,9 @@ import numpy as np
 from .regressor import Terms
 
 _MARGIN = 1e-8  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
-_LOOSE = 1e-4  # precision of the prior, each parameter in units of the robot's mass and length: sd 100
+_LOOSE = (
+    1e-4  # precision of the prior, each parameter in units of the robot's mass and length: sd 100
+)
 _NOT_UNIQUE = "the full parameter set is not unique: torques determine the minimal parameters only"
 _FINE = 1e-8  # standard deviations below this part of a value are rounding
 
@@ -34,7 +36,7 @@ class Feasible:
 
 
 def _pseudo_rows(scale_mass: float, length: float) -> np.ndarray:
-    """(10, 10): the upper triangle of a pseudo-inertia, columns stacked, off-diagonals times sqrt 2, from ten parameters.
+    """(10, 10): a pseudo-inertia's upper triangle by columns, off-diagonals times sqrt 2, from ten parameters.
 
     In units of the given mass and length, so that all entries are of one size.
     """
@@ -104,7 +106,9 @@ def nearest(
 
     plain = _stepped(terms, start_scaled, matrix, units, values)
     if plain is None and not any(values[p + k] < 0 for k in _positive(terms)):
-        x, _ = _program(np.eye(n * wide), -start_scaled, n, wide, n * wide, (), (matrix, values[:p]))
+        x, _ = _program(
+            np.eye(n * wide), -start_scaled, n, wide, n * wide, (), (matrix, values[:p])
+        )
         plain = None if x is None else _stepped(terms, x, matrix, units, values)
     if plain is not None:
         return _exact(terms, plain, values)
@@ -121,11 +125,16 @@ def nearest(
     pull = np.r_[np.ones(n * wide), np.zeros(rest)]
     weight = max(_LOOSE / reach_size**2, 1e-10)
     P = (reach.T @ reach) / reach_size**2 + weight * np.diag(pull)
-    q = -(reach.T @ (root @ values)) / reach_size**2 - weight * pull * np.r_[start_scaled, np.zeros(rest)]
+    q = (
+        -(reach.T @ (root @ values)) / reach_size**2
+        - weight * pull * np.r_[start_scaled, np.zeros(rest)]
+    )
     signs = _positive(terms)
     x, status = _program(P, q, n, wide, n * wide + rest, signs)
     if x is None:
-        return Feasible(own, start[:, -1] if wide == 11 else np.zeros(n), values, np.inf, False, status)
+        return Feasible(
+            own, start[:, -1] if wide == 11 else np.zeros(n), values, np.inf, False, status
+        )
     found = map_all @ x
     gap = float(np.linalg.norm(root @ (found - values)) / np.sqrt(size))
     if gap < 1e-2:
@@ -134,7 +143,9 @@ def nearest(
             return _exact(terms, stepped, values)
     table = (x[: n * wide] * units).reshape(n, wide)
     armatures = np.maximum(table[:, 10], 0.0) if wide == 11 else np.zeros(n)
-    told = f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
+    told = (
+        f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
+    )
     return Feasible(table[:, :10], armatures, found, gap, False, f"{told}; {_NOT_UNIQUE}")
 
 
@@ -225,7 +236,9 @@ def _program(
         blocks.append(equal[0] / size_of[:, None])
         right.append(equal[1] / size_of)
         cones.append(clarabel.ZeroConeT(len(equal[1])))
-    positive = [n * wide + k for k in signs] + ([i * 11 + 10 for i in range(n)] if wide == 11 else [])
+    positive = [n * wide + k for k in signs] + (
+        [i * 11 + 10 for i in range(n)] if wide == 11 else []
+    )
     if positive:
         A = np.zeros((len(positive), size))
         A[np.arange(len(positive)), positive] = -1.0

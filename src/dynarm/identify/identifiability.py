@@ -30,7 +30,9 @@ class Identifiability:
     condition: float
     doubts: np.ndarray  # (p,)
     grades: tuple[str, ...]
-    directions: tuple[tuple[float, str], ...]  # doubt and content of those that are hardly or not determined
+    directions: tuple[
+        tuple[float, str], ...
+    ]  # doubt and content of those that are hardly or not determined
     advice: tuple[str, ...]
 
     @property
@@ -52,14 +54,16 @@ class Identifiability:
         """A few lines for people."""
         counts = [sum(g == grade for g in self.grades) for grade in GRADES]
         lines = [
-            f"{len(self.names)} unknowns: {counts[0]} determined, {counts[1]} hardly, {counts[2]} not; rank {self.rank}, "
-            f"condition number {self.condition:.3g}"
+            f"{len(self.names)} unknowns: {counts[0]} determined, {counts[1]} hardly, {counts[2]} not; "
+            f"rank {self.rank}, condition number {self.condition:.3g}"
         ]
         if self.undetermined:
             lines.append("not determined: " + ", ".join(self.undetermined))
         if self.doubtful:
             lines.append("hardly determined: " + ", ".join(self.doubtful))
-        lines += [f"  free combination (doubt {doubt:.2g}): {text}" for doubt, text in self.directions[:8]]
+        lines += [
+            f"  free combination (doubt {doubt:.2g}): {text}" for doubt, text in self.directions[:8]
+        ]
         if len(self.directions) > 8:
             lines.append(f"  and {len(self.directions) - 8} more")
         return "\n".join([*lines, *self.advice])
@@ -81,13 +85,17 @@ def assess(
     full = np.zeros(p)
     full[: len(s)] = s
     with np.errstate(divide="ignore"):
-        by_direction = np.where(full > 1e-11 * max(s[0], 1e-300), noise / np.maximum(full, 1e-300), np.inf)
+        by_direction = np.where(
+            full > 1e-11 * max(s[0], 1e-300), noise / np.maximum(full, 1e-300), np.inf
+        )
     finite = np.where(np.isfinite(by_direction), by_direction, 1e6)
     doubts = np.sqrt(((V**2) * (finite**2)[:, None]).sum(axis=0))
     grades = tuple("not" if d > NOT else "hardly" if d > HARDLY else "determined" for d in doubts)
     order = np.argsort(-by_direction)
     directions = tuple(
-        (float(by_direction[k]), _content(V[k], terms.names)) for k in order if by_direction[k] > HARDLY
+        (float(by_direction[k]), _content(V[k], terms.names))
+        for k in order
+        if by_direction[k] > HARDLY
     )
     doubtful = [k for k, g in enumerate(grades) if g != "determined"]
     return Identifiability(
@@ -129,9 +137,13 @@ def _advice(terms: Terms, pieces: Sequence[Stretch], doubtful: Sequence[int]) ->
     spans = [np.ptp(np.concatenate([p.q[:, j] for p in pieces])) for j in range(terms.n)]
     for j in range(terms.n):
         if terms.arm.joints[j].revolute and spans[j] < 0.5:
-            said.append(f"joint {names[j]} moves through {np.degrees(spans[j]):.0f} degrees only: widen its range")
+            said.append(
+                f"joint {names[j]} moves through {np.degrees(spans[j]):.0f} degrees only: widen its range"
+            )
     if not poor:
-        said.append("move these joints and those beyond them faster and through more poses (dynarm.excite)")
+        said.append(
+            "move these joints and those beyond them faster and through more poses (dynarm.excite)"
+        )
     return tuple(said)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +26,6 @@ from .statistics import Residuals, covariance, residuals
 
 ESTIMATORS = ("ols", "wls", "irls", "iv", "recursive")
 _HUBER = 1.345
-_LONG_WORK = 200_000  # samples beyond which a progress bar is worth its lines
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Identifier:
                  supports (with a prior: at least 1); 0: never; or a number, 1 being what the noise alone calls for
     feasible     values_ are made physically consistent
     preparation  all further choices about filtering and decimation; cutoff here wins over the one there
-    progress     a progress bar on standard error; None: for long logs on a terminal
+    progress     called with (samples done, samples in all) while the regressor is folded
     """
 
     arm: Arm
@@ -63,7 +61,7 @@ class Identifier:
     regularise: Any = "auto"
     feasible: bool = False
     preparation: Preparation = field(default_factory=Preparation)
-    progress: bool | None = None
+    progress: Callable[[int, int], None] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
@@ -100,6 +98,19 @@ class Identifier:
             tuple(self.columns),
         )
 
+    def _ticker(self, samples: int) -> Callable[[int], None] | None:
+        """What a pass over the data calls with the number of samples that it has done."""
+        report, done = self.progress, 0
+        if report is None:
+            return None
+
+        def tick(more: int) -> None:
+            nonlocal done
+            done += more
+            report(done, samples)
+
+        return tick
+
     # ---- fitting
 
     def prepare(self, log: Log | Sequence[Log]) -> list[Log]:
@@ -123,8 +134,7 @@ class Identifier:
         if self.shape == "tanh" and self.width is None and "coulomb" in terms.friction:
             widths, _ = tuning.choose_widths(terms, pieces, how)
             terms = self.terms(widths)
-        with self._bar(sum(map(len, pieces))) as tick:
-            factors = fold(terms, pieces, how, tick=tick)
+        factors = fold(terms, pieces, how, tick=self._ticker(sum(map(len, pieces))))
         plain, left = self._plain(terms, factors, pieces, how)
         check = assess(terms, factors, plain, left.inflation, pieces)
         pull = self._pull(terms, factors, plain)
@@ -197,23 +207,6 @@ class Identifier:
         values = near.values if self.feasible and not near.exact else solution.values
         return Fit(record, solution, values, spread, near)
 
-    @contextmanager
-    def _bar(self, samples: int):  # type: ignore[no-untyped-def]
-        import sys
-
-        shown = self.progress
-        if shown is None:
-            shown = samples > _LONG_WORK and sys.stderr.isatty()
-        if not shown:
-            yield None
-            return
-        from rich.console import Console
-        from rich.progress import Progress
-
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("regressor", total=samples)
-            yield lambda done: bar.advance(task, done)
-
 
 def _fitting(arm: Arm, log: Log) -> Log:
     """The log in the arm's joint order; refused or warned about where it cannot be right."""
@@ -223,14 +216,15 @@ def _fitting(arm: Arm, log: Log) -> Log:
         log = log.select(arm.joint_names)
     if log.n != arm.n:
         raise InputError(
-            f"{log.source} has {log.n} joints, robot '{arm.name}' has {arm.n}; name the joints of the log's columns, or "
-            "declare the columns of the robot's joints only"
+            f"{log.source} has {log.n} joints, robot '{arm.name}' has {arm.n}; name the joints of the log's "
+            "columns, or declare the columns of the robot's joints only"
         )
     flat = np.ptp(log.tau, axis=0) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
     if flat.any():
         j = int(np.argmax(flat))
         raise InputError(
-            f"{log.source}: the torque of joint '{arm.joint_names[j]}' is constant ({log.tau[0, j]:.6g}); check its column"
+            f"{log.source}: the torque of joint '{arm.joint_names[j]}' is constant ({log.tau[0, j]:.6g}); "
+            "check its column"
         )
     doubts = unit_doubts(log.t, log.q, log.qd, [j.revolute for j in arm.joints])
     for doubt in (*doubts, *log.quality.warnings):

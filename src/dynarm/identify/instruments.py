@@ -15,7 +15,7 @@ import numpy as np
 
 from . import estimators
 from .estimators import Solution
-from .factors import Factors, stream
+from .factors import Factors, stream, triangle
 from .preprocess import Preparation, Stretch, band, differentiate, low_pass
 from .regressor import Terms
 
@@ -46,14 +46,14 @@ def instrumented(
     edge = _SPARE * band(pieces, _SHARE)
     exact = how.cutoff == np.inf  # states that were taken as they are have no noise to keep out
     doubles = list(pieces) if exact else [simulated(piece, edge) for piece in pieces]
-    R = [np.zeros((0, 2 * len(s) + 1)) for s in terms.support]
+    R: list[np.ndarray] = [np.zeros((0, 2 * len(s) + 1)) for s in terms.support]
     for real, model in zip(stream(terms, pieces, how), stream(terms, doubles, how), strict=True):
         for j in range(terms.n):
             rows = np.column_stack([model.X[j], real.X[j], real.y[j]])
-            R[j] = np.linalg.qr(np.vstack([R[j], rows]), mode="r")
+            R[j] = triangle(np.vstack([R[j], rows]))
     weights, values, A = plain.weights, plain.values, np.zeros((0, 0))
     for _ in range(10):
-        Rzz, A, b = _joined(terms, R, weights)
+        A, b = _joined(terms, R, weights)
         values = np.linalg.lstsq(A, b, rcond=1e-12)[0]
         sigma = estimators.deviations(factors, values)
         floor = 1e-12 * estimators.sizes(factors)
@@ -68,8 +68,8 @@ def instrumented(
 
 def _joined(
     terms: Terms, R: Sequence[np.ndarray], weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rz, Rzx and Rzy of all joints."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rzx and Rzy of all joints."""
     p = terms.size
     rows = []
     for j, support in enumerate(terms.support):
@@ -80,5 +80,5 @@ def _joined(
         wide[:, -1] = R[j][:, -1]
         rows.append(wide * weights[j])
     stacked = np.vstack(rows)
-    whole = np.linalg.qr(stacked, mode="r")
-    return whole[:p, :p], whole[:p, p : 2 * p], whole[:p, -1]
+    whole = triangle(stacked)
+    return whole[:p, p : 2 * p], whole[:p, -1]

@@ -16,12 +16,12 @@ from ..errors import InputError
 from ..robot.arm import Arm, Joint, move_parameters, unpack_parameters
 from ..robot.chain import chain_of
 from .estimators import Solution, deviations, sizes, solve
-from .factors import Factors, fold
+from .factors import Factors, fold, triangle
 from .feasibility import one_body
 from .identifier import Identifier
 from .log import Log
 from .preprocess import Preparation, smooth, stretches
-from .regressor import Column, Terms, link_regressor
+from .regressor import Column, Terms, body_forces
 from .statistics import covariance, inflation, residuals
 from .tuning import choose_preparation
 
@@ -81,7 +81,7 @@ def drive_gains(
     loaded: Logs,
     mass: float,
     com: Any = (0, 0, 0),
-    inertia: Any = np.zeros((3, 3)),
+    inertia: Any = ((0, 0, 0),) * 3,
     **options: Any,
 ) -> Gains:
     """Torque per unit of the logs' tau (currents), from a payload that is known, given in the tool frame.
@@ -109,8 +109,7 @@ def _torque_of(arm: Arm, ten: np.ndarray) -> Any:
 
     def force(q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
         states = (np.column_stack([np.atleast_1d(x) for x in v]) for v in (q, qd, qdd))
-        tau = link_regressor(chain, chain.n - 1, *states) @ moved
-        return list(tau.T)
+        return list(body_forces(chain, moved, *states).T)
 
     return force
 
@@ -131,7 +130,9 @@ class _Pair:
         self.terms = _with_columns(base, tuple(columns))
         self.how = how
         self.base, self.extra = base.size, len(columns)
-        self.pieces = [[smooth(p, how) for log in logs for p in stretches(log)] for logs in (plain, full)]
+        self.pieces = [
+            [smooth(p, how) for log in logs for p in stretches(log)] for logs in (plain, full)
+        ]
         empty = _with_columns(base, tuple(Column(c.name, _nothing(arm.n)) for c in columns))
         self.parts = [
             _widened(fold(empty, self.pieces[0], how), self.terms),
@@ -142,7 +143,9 @@ class _Pair:
     def factors(self) -> Factors:
         """Both logs' factors, block after block."""
         a, b = self.parts
-        return Factors(self.terms.support, self.terms.size, [*a.R, *b.R], np.vstack([a.rows, b.rows]))
+        return Factors(
+            self.terms.support, self.terms.size, [*a.R, *b.R], np.vstack([a.rows, b.rows])
+        )
 
     def solve(self) -> Solution:
         """The weighted solution of both logs together."""
@@ -189,7 +192,9 @@ class _Pair:
             spread = np.linalg.pinv(scaled.T @ scaled, rcond=1e-12) / np.outer(scale, scale)
             left = (b - A @ x) ** 2
             power = np.array([left[joint == j].sum() for j in range(n)])
-            sigma = np.sqrt(np.maximum(power / np.maximum(count - p / n, 1), 1e-24 * np.abs(b).max() ** 2))
+            sigma = np.sqrt(
+                np.maximum(power / np.maximum(count - p / n, 1), 1e-24 * np.abs(b).max() ** 2)
+            )
         inflations = self.inflation_of_gains(x)
         return Gains(x[p:], np.sqrt(np.maximum(np.diag(spread)[p:], 0)) * np.sqrt(inflations))
 
@@ -238,6 +243,6 @@ def _told(factors: Factors, solution: Solution, p: int) -> int:
     X, _ = factors.merged().stacked(solution.weights)
     scale = np.linalg.norm(X, axis=0)
     scale[scale == 0] = 1.0
-    R = np.linalg.qr(X / scale, mode="r")
+    R = triangle(X / scale)
     s = np.linalg.svd(R[p - 10 :, p - 10 :], compute_uv=False)
     return int((s > 1e-6).sum())

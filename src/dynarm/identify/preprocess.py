@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -95,12 +97,14 @@ def stretches(log: Log) -> Iterator[Log]:
     steps = np.diff(log.t)
     cuts = np.flatnonzero(steps > max(LONG_GAP, 20 * log.quality.step)) + 1
     edges = sorted({0, len(log), *cuts.tolist(), *(row for row, _ in log.quality.resets)})
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         if high - low >= 8:
             yield log.rows(slice(low, high))
 
 
-def low_pass(x: np.ndarray, rate: float, cutoff: float, order: int, padding: int | None) -> np.ndarray:
+def low_pass(
+    x: np.ndarray, rate: float, cutoff: float, order: int, padding: int | None
+) -> np.ndarray:
     """x (N, ...) filtered forwards and backwards by a Butterworth filter; no delay."""
     import scipy.signal as signal
 
@@ -131,7 +135,7 @@ def _even(log: Log) -> tuple[Log, float]:
         return np.column_stack([np.interp(grid, log.t, column) for column in x.T])
 
     names = ("q", "qd", "qdd", "tau", "wrench", "reference")
-    values = {name: onto(getattr(log, name)) for name in names}
+    values: dict[str, Any] = {name: onto(getattr(log, name)) for name in names}
     return Log(grid, joint_names=log.joint_names, source=log.source, **values), 1 / step
 
 
@@ -141,13 +145,13 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     assert how.cutoff is not None
     args = (rate, how.cutoff, how.order, how.padding)
     q = low_pass(even.q, *args)
-    if how.velocity == "recorded" and even.qd is not None:
-        qd = low_pass(even.qd, *args)
-    else:
-        qd = differentiate(q, rate)
+    recorded = how.velocity == "recorded" and even.qd is not None
+    qd = low_pass(even.qd, *args) if recorded else differentiate(q, rate)
     qdd = low_pass(even.qdd, *args) if even.qdd is not None else differentiate(qd, rate)
     keep = np.abs(qd) >= _slow(how.slow, qd)
-    often = keep.mean(axis=0) < 0.2  # a joint that hardly moves: what it tells at rest is all there is
+    often = (
+        keep.mean(axis=0) < 0.2
+    )  # a joint that hardly moves: what it tells at rest is all there is
     keep[:, often] = True
     found = Stretch(even.t, q, qd, qdd, even.tau, even.wrench, keep, rate)
     if how.trim is not None:
@@ -179,7 +183,9 @@ def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.nd
     if not covered.all():  # pieces too short to filter: nearest sample of a filtered one
         near = np.flatnonzero(covered)
         if not len(near):
-            raise InputError(f"{log.source}: no stretch of 8 samples without a gap; nothing to predict")
+            raise InputError(
+                f"{log.source}: no stretch of 8 samples without a gap; nothing to predict"
+            )
         lost = np.flatnonzero(~covered)
         pick = near[np.clip(np.searchsorted(near, lost), 0, len(near) - 1)]
         for out in found:

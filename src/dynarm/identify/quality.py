@@ -1,4 +1,4 @@
-"""What is doubtful about a recording: uneven time, gaps, resets, rests, quantised positions, saturated torques, units."""
+"""What is doubtful about a recording: uneven time, gaps, resets, rests, quantisation, saturation, units."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def inspect(t: np.ndarray, q: np.ndarray, tau: np.ndarray, qd: np.ndarray | None
 
 
 def _resets(steps: np.ndarray, q: np.ndarray) -> tuple[tuple[int, int], ...]:
-    """Rows whose position cannot follow from the one before: many times the usual change, and a good part of the range."""
+    """Rows whose position cannot follow from the one before: far beyond the usual change, and much of the range."""
     found = []
     for j, column in enumerate(q.T):
         rate = np.abs(np.diff(column)) / steps
@@ -131,8 +131,10 @@ def unit_doubts(
     slope, qd = slope - slope.mean(axis=0), qd - qd.mean(axis=0)
     size = np.sqrt((slope**2).mean(axis=0)), np.sqrt((qd**2).mean(axis=0))
     moving = (size[0] > 1e-9) & (size[1] > 1e-9)
-    both = slope.T @ qd / (len(t) * np.outer(np.maximum(size[0], 1e-300), np.maximum(size[1], 1e-300)))
-    for j in np.flatnonzero(moving):
+    both = (
+        slope.T @ qd / (len(t) * np.outer(np.maximum(size[0], 1e-300), np.maximum(size[1], 1e-300)))
+    )
+    for j in np.flatnonzero(moving).tolist():
         best = int(np.argmax(np.where(moving, np.abs(both[j]), 0)))
         ratio = size[0][j] / size[1][j]
         if best != j and abs(both[j, best]) > 0.95 and abs(both[j, j]) < 0.6:

@@ -14,12 +14,12 @@ from ..errors import DynarmError
 from ..robot.arm import Arm, Friction
 from .estimators import Solution
 from .extended import ExtendedModel, with_columns
-from .factors import Factors, wrench_forces
+from .factors import Factors
 from .feasibility import Feasible
 from .identifiability import Identifiability
 from .log import Log
 from .preprocess import Preparation, states_at
-from .regressor import Terms
+from .regressor import Terms, wrench_forces
 from .statistics import Residuals, bootstrap, essential
 from .tuning import Trial
 
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from ..model import Model
     from .identifier import Identifier
 
-POOR = 0.5  # a joint whose error exceeds this part of its torque's standard deviation is not explained
+POOR = (
+    0.5  # a joint whose error exceeds this part of its torque's standard deviation is not explained
+)
 OVERFIT = 3.0  # held-out error over fitted error beyond which a fit does not carry over
 SMALL = 0.1  # fitted errors below this are not compared with
 
@@ -189,7 +191,9 @@ class Fit:
         check = self.record.identifiability
         told = []
         if check.rank < len(self.names_):
-            told.append(f"rank {check.rank} of {len(self.names_)}: some unknowns cannot be told apart")
+            told.append(
+                f"rank {check.rank} of {len(self.names_)}: some unknowns cannot be told apart"
+            )
         if check.undetermined:
             told.append(
                 f"{len(check.undetermined)} unknowns are not determined by the log: {', '.join(check.undetermined)}"
@@ -318,7 +322,9 @@ class Fit:
     def friction_curve(self, joint: int, points: int = 201) -> tuple[np.ndarray, np.ndarray]:
         """Velocity and friction force of a joint over the range of the log."""
         terms = self.record.terms
-        top = max(float(np.abs(np.gradient(log.q[:, joint], log.t)).max()) for log in self.record.logs)
+        top = max(
+            float(np.abs(np.gradient(log.q[:, joint], log.t)).max()) for log in self.record.logs
+        )
         speed = np.linspace(-top, top, points)
         wide = np.zeros((points, terms.n))
         wide[:, joint] = speed
@@ -328,12 +334,14 @@ class Fit:
         return speed, force
 
     def verdict(self, held_out: Log | Sequence[Log] = (), limit: float = POOR) -> Verdict:
-        """PASS where every joint is explained, on the fitted and on held-out logs, by unknowns that the log determines."""
+        """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines."""
         reasons = []
         joints = self.record.terms.arm.joint_names
         for j, error in zip(joints, self.relative_, strict=True):
             if error > limit:
-                reasons.append(f"joint {j}: error {error:.2f} of the torque's standard deviation on the fitted log")
+                reasons.append(
+                    f"joint {j}: error {error:.2f} of the torque's standard deviation on the fitted log"
+                )
         logs = [held_out] if isinstance(held_out, Log) else list(held_out)
         for log in logs:
             found = self.validate(log).relative
@@ -349,7 +357,9 @@ class Fit:
             reasons.append(f"the log does not determine {', '.join(check.undetermined)}")
         for j, error, own in zip(joints, self.consistent_, self.relative_, strict=True):
             if error > limit >= own:
-                reasons.append(f"joint {j}: error {error:.2f} once the values are made physically consistent")
+                reasons.append(
+                    f"joint {j}: error {error:.2f} once the values are made physically consistent"
+                )
         return Verdict(not reasons, tuple(reasons))
 
     # ---- text
@@ -364,7 +374,9 @@ class Fit:
             "",
             f"{'unknown':<16}{'value':>14}{'std':>12}{'rel. std':>10}  determined",
         ]
-        rows = zip(self.names_, self.values_, self.std_, self.relative_std_, check.grades, strict=True)
+        rows = zip(
+            self.names_, self.values_, self.std_, self.relative_std_, check.grades, strict=True
+        )
         for name, value, std, relative, grade in rows:
             percent = f"{relative:.1f} %" if np.isfinite(relative) else "-"
             word = {"determined": "yes", "hardly": "hardly", "not": "no"}[grade]

@@ -28,8 +28,12 @@ class Residuals:
     spread: np.ndarray  # (n,) standard deviation of the torque
     correlation: np.ndarray  # (n, lags) autocorrelation of the residual, lags 1, 2, ...
     white: np.ndarray  # (n,) part of those lags inside the 95 % band of white noise
-    spectrum: tuple[tuple[np.ndarray, np.ndarray], ...]  # (frequency [Hz], density) of each residual
-    delay: np.ndarray  # (n,) by which the torque lags the motion [s]; NaN where the fit does not show it
+    spectrum: tuple[
+        tuple[np.ndarray, np.ndarray], ...
+    ]  # (frequency [Hz], density) of each residual
+    delay: (
+        np.ndarray
+    )  # (n,) by which the torque lags the motion [s]; NaN where the fit does not show it
 
 
 def residuals(
@@ -37,7 +41,8 @@ def residuals(
 ) -> Residuals:
     """The residuals of the given values, in one more pass over the data."""
     n = terms.n
-    t, y, z = ([[] for _ in range(n)] for _ in range(3))
+    empty: list[list[list[np.ndarray]]] = [[[] for _ in range(n)] for _ in range(3)]
+    t, y, z = empty
     for chunk in stream(terms, pieces, how):
         for j in range(n):
             t[j].append(chunk.t[j])
@@ -131,7 +136,11 @@ def covariance(factors: Factors, solution: Solution, inflations: np.ndarray) -> 
 
 
 def bootstrap(
-    factors: Factors, ridge: float = 0.0, pull: Pull | None = None, repetitions: int = 200, seed: int = 0
+    factors: Factors,
+    ridge: float = 0.0,
+    pull: Pull | None = None,
+    repetitions: int = 200,
+    seed: int = 0,
 ) -> np.ndarray:
     """(repetitions, p): values fitted to blocks of time drawn with replacement."""
     rng = np.random.default_rng(seed)
@@ -142,7 +151,7 @@ def bootstrap(
 def essential(
     factors: Factors, solution: Solution, names: Sequence[str], rise: float = 0.01
 ) -> tuple[str, ...]:
-    """Names of the unknowns without which the weighted error rises by more than 1 % in all, the rest left out one by one."""
+    """Names of the unknowns left when others are left out one by one, until the error has risen by 1 %."""
     merged = factors.merged()
     kept = list(range(factors.size))
     weights = solution.weights

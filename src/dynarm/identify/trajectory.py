@@ -1,7 +1,7 @@
 """Periodic motions as finite Fourier series that start and end at rest, and the record of one.
 
-    q = c + sum (a_l sin(l w t) - b_l cos(l w t)) / (l w),  l = 1 ... harmonics,  w = 2 pi / period
-    qd(0) = sum a_l = 0,  qdd(0) = w sum l b_l = 0
+q = c + sum (a_l sin(l w t) - b_l cos(l w t)) / (l w),  l = 1 ... harmonics,  w = 2 pi / period
+qd(0) = sum a_l = 0,  qdd(0) = w sum l b_l = 0
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ class Series:
         phase = np.outer(t, w)
         s, c = np.sin(phase), np.cos(phase)
         one, nil = np.ones((len(t), 1)), np.zeros((len(t), 1))
-        return np.hstack([one, s / w, -c / w]), np.hstack([nil, c, s]), np.hstack([nil, -s * w, c * w])
+        return (
+            np.hstack([one, s / w, -c / w]),
+            np.hstack([nil, c, s]),
+            np.hstack([nil, -s * w, c * w]),
+        )
 
     def rest(self) -> np.ndarray:
         """(2, size): rows whose products with the coefficients vanish for a start at rest."""

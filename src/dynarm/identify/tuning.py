@@ -109,19 +109,15 @@ def held_out(
     """(folds, n): root mean square residual of each joint on stretches of time that were not fitted."""
     if not pairs:
         return np.full((1, 1), np.inf)
-    return np.array(
-        [np.sqrt(b.squares(quick(a, ridge, pull))[0] / b.rows[0]) for a, b in pairs]
-    )
+    return np.array([np.sqrt(b.squares(quick(a, ridge, pull))[0] / b.rows[0]) for a, b in pairs])
 
 
-def choose_ridge(
-    factors: Factors, pull: Pull, unit: float
-) -> tuple[float, dict[float, float]]:
+def choose_ridge(factors: Factors, pull: Pull, unit: float) -> tuple[float, dict[float, float]]:
     """The pull towards the prior in units of `unit`, and the held-out errors of those tried.
 
     It is the strongest that predicts held-out time no worse than the best, by more than the standard error of their
-    difference fold by fold. unit: standard deviation of the weighted noise, the ridge of a prior that holds each unknown
-    to its worth (Hoerl, Kennard and Baldwin's rule).
+    difference fold by fold. unit: standard deviation of the weighted noise, the ridge of a prior that holds each
+    unknown to its worth (Hoerl, Kennard and Baldwin's rule).
     """
     pairs = split(factors)
     if len(pairs) < 3 or unit <= 0:
@@ -145,9 +141,7 @@ def choose_widths(
     smoothed = tuple(
         Column(f"{j}:{width}", _smoothed_sign(j, width)) for j in range(terms.n) for width in WIDTHS
     )
-    trial = Terms(
-        terms.arm, others, "sign", (), terms.armature, False, (*terms.columns, *smoothed)
-    )
+    trial = Terms(terms.arm, others, "sign", (), terms.armature, False, (*terms.columns, *smoothed))
     factors = fold(trial, pieces, how, blocks=1)
     first = trial.size - len(smoothed)
     errors = np.zeros((terms.n, len(WIDTHS)))

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from . import cache
 from .gufunc import load_object
-from .llvm import compile_graph
+from .llvm import compile_graph, instructions
 
-__all__ = ["cache", "compile_graph", "load_object"]
+__all__ = ["cache", "compile_graph", "instructions", "load_object"]

@@ -12,6 +12,7 @@ full, entries live in memory, and one warning says so.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -283,17 +284,18 @@ class _Folder:
             raise
         except OSError:
             return b""  # a symbolic link, or a file that is closed to us
-        with open(handle, "rb") as file:
+        try:
             found = os.fstat(handle)
             foreign = _POSIX and (found.st_uid != os.geteuid() or found.st_mode & 0o022)
             if not stat.S_ISREG(found.st_mode) or foreign or found.st_size > LARGEST:
                 return b""
-            data = file.read()
+            with open(handle, "rb", closefd=False) as file:
+                data = file.read()
+        finally:
+            os.close(handle)
         if time.time() - found.st_mtime > STALE / 10:
-            try:
-                os.utime(place, **at)  # type: ignore[call-overload]
-            except OSError:
-                pass
+            with contextlib.suppress(OSError):
+                os.utime(place, None, **at)  # type: ignore[arg-type]
         return data
 
     def write(self, name: str, data: bytes) -> None:
@@ -315,7 +317,7 @@ class _Folder:
             else:
                 os.replace(place, self.path / name)
         except BaseException:
-            os.unlink(place, **at)  # type: ignore[arg-type]
+            os.unlink(place, **at)
             raise
 
     def remove_older(self, moment: float) -> None:
@@ -326,6 +328,6 @@ class _Folder:
                     ours = ".object" in entry.name and entry.is_file(follow_symlinks=False)
                     if ours and entry.stat(follow_symlinks=False).st_mtime < moment:
                         place, at = self._at(entry.name)
-                        os.unlink(place, **at)  # type: ignore[arg-type]
+                        os.unlink(place, **at)
         except OSError:
             pass  # another process was faster

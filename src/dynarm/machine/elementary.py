@@ -1,20 +1,24 @@
-"""sin, cos and tanh over vectors, as LLVM functions from slot to slot.
+"""sin, cos and tanh over vectors, as LLVM functions from slots to slots.
 
 sin and cos of one argument share a Cody-Waite reduction to [-pi/4, pi/4] and two polynomials. Up to |x| = 1e5 the
-quotient j fits into 17 bits. With fused multiply-adds pi/2 is split into three full doubles: x - j c1 is exact, because
-both are multiples of 2^-53 and the difference is below 1; without them the first two parts hold 33 bits each, so that
-their products with j are exact. Beyond, and for NaN and infinity, the lanes concerned are computed by the C library, one
-by one, while their places in the vector hold zeros: a sample's result depends on no other sample, and no lane raises a
-floating-point flag which its own argument does not ask for.
+quotient j fits into 17 bits. With fused multiply-adds pi/2 is split into three full doubles: x - j c1 is exact,
+because both are multiples of 2^-53 and the difference is below 1; without them the first two parts hold 33 bits each,
+so that their products with j are exact. Beyond, and for NaN and infinity, the lanes concerned are computed by the C
+library, one by one, while their places in the vector hold zeros: a sample's result depends on no other sample, and no
+lane raises a floating-point flag which its own argument does not ask for.
 
-Tiny arguments: z = r r + 2^-200 never underflows, and the same 2^-200 times the polynomial's constant term is
-taken away where sin r = r + r (z P(z)) is formed, so that sin r = r exactly, without a flag, for denormal r.
+Tiny arguments, with fused multiply-adds: z = r r + 2^-200 never underflows, and the same 2^-200 times the polynomial's
+constant term is taken away where sin r = r + r (z P(z)) is formed, so that sin r = r exactly, without a flag, for
+denormal r. Without them tiny arguments are replaced by 0 on the way and put back at the end.
 """
 
 from __future__ import annotations
 
+from .kernel import called
 from .lanes import Lanes, integer
+from .program import GROUP
 
+SINCOS, TANH = 20, 25  # arithmetic instructions of one argument
 LIBRARY = {"dynarm_sin": "sin", "dynarm_cos": "cos"}  # our names of what the C library computes
 
 MAGIC = (
@@ -45,135 +49,144 @@ COS = (
 )
 
 
-def sincos(width: int, fused: bool) -> list[str]:
-    """Two functions: sincos(x, s, c) from slot to slots, and the rare one for lanes with large arguments."""
+def elementary(width: int, fused: bool) -> list[str]:
+    """Every function that kernels of this width call."""
+    text = _far(width, fused) + tanh(width, fused)
+    for count in range(1, GROUP + 1):
+        text += sincos(count, width, fused)
+    return text
+
+
+def sincos(count: int, width: int, fused: bool) -> list[str]:
+    """sincos(x1, x2 ..., s1, c1, s2, c2 ...): several arguments side by side, so that their latencies overlap."""
     lanes = Lanes(width, fused)
-    head = f"define internal void @sincos{width}(ptr noalias %x, ptr noalias %s, ptr noalias %c) nounwind {{"
-    x = lanes.load("%x")
-    t, u, far = _quotient(lanes, x)
-    lanes.line(f"br i1 {lanes.any(far)}, label %far, label %near, !prof !0")
-    lanes.line("far:")
-    lanes.line(f"call void @sincos_far{width}(ptr %x, ptr %s, ptr %c)")
-    lanes.line("ret void")
-    lanes.line("near:")
-    s, c = _reduced(lanes, x, t, u)
-    lanes.store(s, "%s")
-    lanes.store(c, "%c")
-    lanes.line("ret void")
-    return [head, *lanes.text, "}", *_far(width, fused)]
+    places = [(f"%x{k}", f"%s{k}", f"%c{k}") for k in range(count)]
+    given = [lanes.load(x) for x, _, _ in places]
+    xs = [_sizeable(lanes, x) for x in given]
+    quotients = [_quotient(lanes, x) for x in xs]
+    far = quotients[0][2]
+    for _, _, other in quotients[1:]:
+        far = lanes.put(f"or {lanes.truth} {far}, {other}")
+    with lanes.when(lanes.any(far), rarely=True, leave=True):
+        for place in places:
+            lanes.line(f"call void @far{width}({', '.join(f'ptr {p}' for p in place)})")
+    for (_, s, c), x, (sine, cosine) in zip(
+        places, given, _near(lanes, xs, quotients), strict=True
+    ):
+        lanes.store(_or_tiny(lanes, x, sine), s)
+        lanes.store(cosine, c)
+    names = [x for x, _, _ in places] + [p for _, s, c in places for p in (s, c)]
+    arguments = ", ".join(f"ptr noalias {p}" for p in names)
+    return lanes.function(f"void @{called('sincos', count, width)}({arguments})")
 
 
-def _quotient(lanes: Lanes, x: str) -> tuple[str, str, str]:
+def _tiny(lanes: Lanes, x: str) -> str:
+    return lanes.compare("ult", lanes.magnitude_bits(x), lanes.mask(integer(2.0**-60)))
+
+
+def _sizeable(lanes: Lanes, x: str) -> str:
+    """x, or 0 for a tiny x whose products would underflow where they are rounded apart from their sums."""
+    return x if lanes.fused else lanes.select(_tiny(lanes, x), lanes.number(0.0), x)
+
+
+def _or_tiny(lanes: Lanes, x: str, result: str) -> str:
+    """The result, or x itself where it was too small for `_sizeable`: sin x = tanh x = x there."""
+    return result if lanes.fused else lanes.select(_tiny(lanes, x), x, result)
+
+
+Quotient = tuple[str, str, str]
+
+
+def _quotient(lanes: Lanes, x: str) -> Quotient:
     """x / (pi/2) rounded, with MAGIC added; the quotient plus NEAR + 1 as an integer; which lanes are far."""
     t = lanes.fma(x, lanes.number(2 / 3.141592653589793), lanes.number(MAGIC))
-    u = lanes.bitwise("add", lanes.as_whole(t), lanes.mask(NEAR + 1 - integer(MAGIC)))
+    u = lanes.bitwise("add", lanes.as_word(t), lanes.mask(NEAR + 1 - integer(MAGIC)))
     return t, u, lanes.compare("ugt", u, lanes.mask(2 * NEAR))
 
 
-def _reduced(lanes: Lanes, x: str, t: str, u: str) -> tuple[str, str]:
-    j = lanes.sub(t, lanes.number(MAGIC))
-    r = x
+def _near(lanes: Lanes, xs: list[str], quotients: list[Quotient]) -> list[tuple[str, str]]:
+    """sin and cos of arguments none of which is far, each step for all of them before the next."""
+    number = lanes.number
+    js = [lanes.sub(t, number(MAGIC)) for t, _, _ in quotients]
+    rs = xs
     for part in HALF_PI_FUSED if lanes.fused else HALF_PI_SPLIT:
-        r = lanes.fma(j, lanes.number(-part), r)
-    z = lanes.fma(r, r, lanes.number(GUARD))
-    zp = lanes.fma(z, lanes.horner(z, *SIN), lanes.number(-GUARD * SIN[-1]))
-    s, c = lanes.fma(r, zp, r), lanes.horner(z, *COS)
-    ti = lanes.as_whole(t)
-    odd = lanes.compare("ne", lanes.bitwise("and", ti, lanes.mask(1)), lanes.mask(0))
-    sign = lanes.mask(-(2**63))
+        rs = [lanes.fma(j, number(-part), r) for j, r in zip(js, rs, strict=True)]
+    zs = [lanes.fma(r, r, number(GUARD)) for r in rs]
+    ps, cs = [number(SIN[0])] * len(xs), [number(COS[0])] * len(xs)
+    for k in range(1, len(COS)):
+        cs = [lanes.fma(c, z, number(COS[k])) for c, z in zip(cs, zs, strict=True)]
+        if k <= len(SIN):
+            last = number(SIN[k]) if k < len(SIN) else number(-GUARD * SIN[-1])
+            ps = [lanes.fma(p, z, last) for p, z in zip(ps, zs, strict=True)]
+    ss = [lanes.fma(r, p, r) for r, p in zip(rs, ps, strict=True)]
+    return [_turned(lanes, s, c, t, u) for s, c, (t, u, _) in zip(ss, cs, quotients, strict=True)]
+
+
+def _turned(lanes: Lanes, s: str, c: str, t: str, u: str) -> tuple[str, str]:
+    """sin and cos exchanged and their signs set by the quarter turns taken off."""
+    quarters = lanes.as_word(t)
+    odd = lanes.compare("ne", lanes.bitwise("and", quarters, lanes.mask(1)), lanes.mask(0))
     found = []
-    for value, quarter in ((lanes.select(odd, c, s), ti), (lanes.select(odd, s, c), u)):
-        flip = lanes.bitwise("and", lanes.bitwise("shl", quarter, lanes.mask(62)), sign)
-        found.append(lanes.as_real(lanes.bitwise("xor", lanes.as_whole(value), flip)))
+    for value, turns in ((lanes.select(odd, c, s), quarters), (lanes.select(odd, s, c), u)):
+        sign = lanes.bitwise(
+            "and", lanes.bitwise("shl", turns, lanes.mask(62)), lanes.mask(-(2**63))
+        )
+        found.append(lanes.as_real(lanes.bitwise("xor", lanes.as_word(value), sign)))
     return found[0], found[1]
 
 
 def _far(width: int, fused: bool) -> list[str]:
+    """far(x, s, c): lanes that are far by the C library, the others as always."""
     lanes = Lanes(width, fused)
-    head = (
-        f"define internal void @sincos_far{width}(ptr %x, ptr %s, ptr %c) noinline cold nounwind {{"
-    )
     lanes.line(f"%safe = alloca {lanes.real}, align {8 * width}")
-    lanes.line(f"%where = alloca {lanes.whole}, align {8 * width}")
+    lanes.line(f"%where = alloca {lanes.word}, align {8 * width}")
     x = lanes.load("%x")
-    _, _, far = _quotient(lanes, x)
+    _, _, far = _quotient(lanes, _sizeable(lanes, x))
     lanes.store(lanes.select(far, lanes.number(0.0), x), "%safe")
-    mark = lanes.put(f"zext {lanes.truth} {far} to {lanes.whole}")
-    lanes.line(f"store {lanes.whole} {mark}, ptr %where, align {8 * width}")
-    lanes.line(f"call void @sincos{width}(ptr %safe, ptr %s, ptr %c)")
-    lanes.line("br label %lane")
-    return [head, "entry:", *lanes.text, *_FAR_LOOP.format(width=width).splitlines(), "}"]
+    marks = lanes.put(f"zext {lanes.truth} {far} to {lanes.word}")
+    lanes.line(f"store {lanes.word} {marks}, ptr %where, align {8 * width}")
+    lanes.line(f"call void @{called('sincos', 1, width)}(ptr %safe, ptr %s, ptr %c)")
+    with lanes.repeat(width) as lane, lanes.when(lanes.test("ne", lanes.entry("%where", lane), 0)):
+        value = lanes.entry("%x", lane, "double")
+        for name, place in (("dynarm_sin", "%s"), ("dynarm_cos", "%c")):
+            found = lanes.put(f"call double @{name}(double {value})")
+            lanes.set_entry(place, lane, found, "double")
+    return lanes.function(f"internal void @far{width}(ptr %x, ptr %s, ptr %c)", "noinline cold ")
 
 
-_FAR_LOOP = """\
-lane:
-%l = phi i64 [ 0, %entry ], [ %m, %next ]
-%pw = getelementptr i64, ptr %where, i64 %l
-%w = load i64, ptr %pw
-%far = icmp ne i64 %w, 0
-br i1 %far, label %library, label %next
-library:
-%px = getelementptr double, ptr %x, i64 %l
-%ps = getelementptr double, ptr %s, i64 %l
-%pc = getelementptr double, ptr %c, i64 %l
-%xl = load double, ptr %px
-%sl = call double @dynarm_sin(double %xl)
-%cl = call double @dynarm_cos(double %xl)
-store double %sl, ptr %ps
-store double %cl, ptr %pc
-br label %next
-next:
-%m = add i64 %l, 1
-%more = icmp ult i64 %m, {width}
-br i1 %more, label %lane, label %done
-done:
-ret void"""
-
-_LN2 = (
+LN2 = (
     0.6931471803691238,
     1.9082149292705877e-10,
 )  # the first part holds 32 bits: its products with n are exact
-_EXPM1 = (  # Taylor's series of (exp(r) - 1 - r) / r^2, enough for |r| <= ln(2)/2
-    1 / 1307674368000,
-    1 / 87178291200,
-    1 / 6227020800,
-    1 / 479001600,
-    1 / 39916800,
-    1 / 3628800,
-    1 / 362880,
-    1 / 40320,
-    1 / 5040,
-    1 / 720,
-    1 / 120,
-    1 / 24,
-    1 / 6,
-    1 / 2,
-)
-SATURATED = 22.0  # 1 - tanh(22) is a tenth of an ulp
+EXPM1 = tuple(1 / f for f in (  # Taylor's series of (exp(r) - 1 - r) / r^2, enough for |r| <= ln(2)/2
+    1307674368000, 87178291200, 6227020800, 479001600, 39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2
+))  # fmt: skip
+SATURATED = 22.0  # 1 - tanh(22) is less than a tenth of an ulp
 
 
 def tanh(width: int, fused: bool) -> list[str]:
     """tanh(x, y) from slot to slot: e/(e + 2) with e = exp(2|x|) - 1, which has no cancellation."""
     lanes = Lanes(width, fused)
-    head = f"define internal void @tanh{width}(ptr noalias %x, ptr noalias %y) nounwind {{"
+    number = lanes.number
     x = lanes.load("%x")
     size = lanes.magnitude_bits(x)
     large = lanes.compare("ugt", size, lanes.mask(integer(SATURATED)))
-    y = lanes.select(large, lanes.number(SATURATED), lanes.as_real(size))
+    y = _sizeable(lanes, lanes.select(large, number(SATURATED), lanes.as_real(size)))
     y = lanes.add(y, y)
-    t = lanes.fma(y, lanes.number(1.4426950408889634), lanes.number(MAGIC))
-    n = lanes.sub(t, lanes.number(MAGIC))
+    t = lanes.fma(y, number(1.4426950408889634), number(MAGIC))
+    n = lanes.sub(t, number(MAGIC))
     r = y
-    for part in _LN2:
-        r = lanes.fma(n, lanes.number(-part), r)
-    # without a flag for denormal r: r^2 + GUARD, and its half taken away again below
-    square = lanes.fma(r, r, lanes.number(GUARD))
-    p = lanes.add(r, lanes.fma(square, lanes.horner(r, *_EXPM1), lanes.number(-GUARD * 0.5)))
-    whole = lanes.bitwise("sub", lanes.as_whole(t), lanes.mask(integer(MAGIC) - 1023))
-    power = lanes.as_real(lanes.bitwise("shl", whole, lanes.mask(52)))
-    e = lanes.fma(power, p, lanes.sub(power, lanes.number(1.0)))
-    result = lanes.copysign(lanes.div(e, lanes.add(e, lanes.number(2.0))), x)
+    for part in LN2:
+        r = lanes.fma(n, number(-part), r)
+    q = number(EXPM1[0])
+    for c in EXPM1[1:]:
+        q = lanes.fma(q, r, number(c))
+    # r^2 + GUARD, and GUARD/2 taken away again where its half is added: no flag for denormal r
+    p = lanes.add(r, lanes.fma(lanes.fma(r, r, number(GUARD)), q, number(-GUARD * 0.5)))
+    exponent = lanes.bitwise("sub", lanes.as_word(t), lanes.mask(integer(MAGIC) - 1023))
+    power = lanes.as_real(lanes.bitwise("shl", exponent, lanes.mask(52)))
+    e = lanes.fma(power, p, lanes.sub(power, number(1.0)))
+    result = lanes.copysign(lanes.div(e, lanes.add(e, number(2.0))), x)
     nan = lanes.compare("ugt", size, lanes.mask(integer(float("inf"))))
-    lanes.store(lanes.select(nan, x, result), "%y")
-    lanes.line("ret void")
-    return [head, *lanes.text, "}"]
+    lanes.store(lanes.select(nan, x, _or_tiny(lanes, x, result)), "%y")
+    return lanes.function(f"void @{called('tanh', 1, width)}(ptr noalias %x, ptr noalias %y)")

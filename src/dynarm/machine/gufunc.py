@@ -1,41 +1,62 @@
 """A NumPy gufunc from object code.
 
-NumPy exports the functions of its ufunc C API as a table of pointers in a capsule; entry 31 is
-PyUFunc_FromFuncAndDataAndSignature. The table is private, so a self-test compares a known loop with its known result before
-the first real use. NumPy keeps pointers to the loops, data, types, name and documentation: they, and the machine code
-itself, are owned by the ufunc (`obj` in its C structure) and die with it.
+NumPy exports the functions of its ufunc C API as a table of pointers in a capsule. The table is not public, so it is
+looked at before anything in it is called (its first entry must be the type of ufuncs, and NumPy's own header says where
+the maker of gufuncs stands), and a gufunc with a loop in Python is made and tried first.
+
+NumPy keeps pointers to the loops, data, types, name and documentation of a ufunc: they, and the machine code itself,
+are owned by the ufunc (`obj` in its C structure) and die with it.
 """
 
 from __future__ import annotations
 
 import ctypes
-import itertools
-import sys
+import re
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import DynarmError
 from ..graph import Port
-from .elementary import LIBRARY
-from .llvm import LOCK, host
+from . import cache as disk
+from .kernel import INPUTS, PORT, PORTS, TABLE, called
+from .llvm import compile_runtime, host, library, linked
 from .loop import LOOP
+from .program import GROUP
 
-_FROM_SIGNATURE = 31
-_NUMBERS = itertools.count()
-_IMMORTAL: list[Any] = []
+_MAKER = "PyUFunc_FromFuncAndDataAndSignature"
+_IMMORTAL: list[Any] = []  # what ufuncs point to, if they cannot own it
 
 
 def load_object(
     code: bytes, name: str, inputs: Sequence[Port], outputs: Sequence[Port], doc: str = ""
 ) -> np.ufunc:
-    """The gufunc whose inner loop is the function LOOP of an object file."""
-    tracker = _linked(code, name)
-    return _gufunc(
-        tracker[LOOP], tracker, name, signature(inputs, outputs), len(inputs), len(outputs), doc
-    )
+    """The gufunc that an object file from `compile_graph` computes, over the ports that it was compiled for."""
+    run = runtime()
+    owner = linked(code, name, (TABLE,), {symbol: run[symbol] for symbol in _services()})
+    _check_ports(owner[TABLE], name, inputs, outputs)
+    return _gufunc(run[LOOP], owner[TABLE], owner, name, inputs, outputs, doc)
+
+
+@cache
+def runtime() -> Any:
+    """The loop and the functions that all kernels share, in executable memory for good."""
+    key = disk.digest("runtime")
+    entry = disk.load(key)
+    if entry is None:
+        entry = disk.Entry({}, compile_runtime())
+        disk.store(key, entry)
+    return linked(entry.code, "runtime", (LOOP, *_services()), library())
+
+
+def _services() -> tuple[str, ...]:
+    """What kernels may call."""
+    widths = (1, host().width)
+    sincos = [called("sincos", count, w) for w in widths for count in range(1, GROUP + 1)]
+    return (*sincos, *(called("tanh", 1, w) for w in widths))
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
@@ -47,35 +68,19 @@ def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
     return f"{side(inputs)}->{side(outputs)}"
 
 
-@cache
-def _jit() -> Any:
-    import llvmlite.binding as llvm
-
-    host()
-    return llvm.create_lljit_compiler()
-
-
-@cache
-def _library() -> dict[str, int]:
-    """Addresses of the C library's functions that kernels call."""
-    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-    return {
-        name: ctypes.cast(getattr(library, function), ctypes.c_void_p).value or 0
-        for name, function in LIBRARY.items()
-    }
-
-
-def _linked(code: bytes, name: str) -> Any:
-    import llvmlite.binding as llvm
-
-    with LOCK:
-        builder = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(LOOP)
-        for symbol, address in _library().items():
-            builder.import_symbol(symbol, address)
-        try:
-            return builder.link(_jit(), f"dynarm{next(_NUMBERS)}")
-        except RuntimeError as error:
-            raise DynarmError(f"LLVM cannot load the code of '{name}': {error}") from error
+def _check_ports(table: int, name: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
+    """Refuse code that was compiled for other ports: it would write beyond the arrays."""
+    ports = [*inputs, *outputs]
+    entries = (ctypes.c_int64 * (PORTS + PORT * len(ports))).from_address(table)
+    found = list(entries[INPUTS : INPUTS + 2])
+    wanted = [len(inputs), len(outputs)]
+    if found == wanted:
+        found += [entries[PORTS + PORT * k + e] for k in range(len(ports)) for e in (1, 3, 4, 5)]
+        wanted += [e for p in ports for e in (p.size, *(1,) * (3 - len(p.shape)), *p.shape)]
+    if found != wanted:
+        raise DynarmError(
+            f"the code of '{name}' is for other inputs and outputs than {signature(inputs, outputs)}"
+        )
 
 
 class _UFunc(ctypes.Structure):
@@ -100,20 +105,25 @@ class _UFunc(ctypes.Structure):
 
 
 def _gufunc(
-    address: int, owner: Any, name: str, signature: str, nin: int, nout: int, doc: str
+    loop: int,
+    table: int,
+    owner: Any,
+    name: str,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    doc: str,
 ) -> np.ufunc:
-    count = nin + nout
-    loops, data = (ctypes.c_void_p * 1)(address), (ctypes.c_void_p * 1)()
-    types = (ctypes.c_char * count)(*[bytes([np.dtype(float).num])] * count)
-    texts = [ctypes.create_string_buffer(x.encode()) for x in (name, doc, signature)]
-    places = [ctypes.addressof(x) for x in (loops, data, types)]
-    ufunc = _maker()(
-        *places, 1, nin, nout, -1, *(ctypes.addressof(t) for t in texts[:2]), 0, texts[2].value
-    )
-    keep = (owner, loops, data, types, texts)
+    nin, nout = len(inputs), len(outputs)
+    loops, data = (ctypes.c_void_p * 1)(loop), (ctypes.c_void_p * 1)(table)
+    types = (ctypes.c_char * (nin + nout))(*[bytes([np.dtype(float).num])] * (nin + nout))
+    label, text = (ctypes.create_string_buffer(x.encode()) for x in (name, doc))
+    places = [ctypes.addressof(x) for x in (loops, data, types, label, text)]
+    core = signature(inputs, outputs).encode()
+    ufunc = _maker()(*places[:3], 1, nin, nout, -1, *places[3:], 0, core)
+    keep = (owner, loops, data, types, label, text)
     record = _UFunc.from_address(id(ufunc))
-    seen = (record.nin, record.nout, record.nargs, record.functions, record.name, record.obj)
-    if seen == (nin, nout, count, places[0], ctypes.addressof(texts[0]), None):
+    found = [record.functions, record.data, record.types, record.name, record.doc]
+    if found == places and (record.nin, record.nout, record.obj) == (nin, nout, None):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(keep))
         record.obj = id(keep)
     else:
@@ -121,26 +131,79 @@ def _gufunc(
     return ufunc
 
 
-def inner_loop(ufunc: np.ufunc) -> int | None:
-    """The address of the machine code inside a gufunc of ours; None where NumPy's structure looks different."""
+def inner_loop(ufunc: np.ufunc) -> tuple[int, int] | None:
+    """Addresses of the loop inside a gufunc of ours and of what NumPy passes to it; None where that is not known."""
     record = _UFunc.from_address(id(ufunc))
     if (record.nin, record.nout, record.nargs) != (ufunc.nin, ufunc.nout, ufunc.nargs):
         return None
-    if not record.obj or not record.functions:
+    if not record.obj or not record.functions or not record.data:
         return None
-    return ctypes.c_void_p.from_address(record.functions).value
+    loop = ctypes.c_void_p.from_address(record.functions).value
+    data = ctypes.c_void_p.from_address(record.data).value
+    return (loop, data) if loop and data else None
 
 
 @cache
 def _maker() -> Any:
-    """PyUFunc_FromFuncAndDataAndSignature as a Python callable."""
-    from numpy._core import _multiarray_umath
-
+    """PyUFunc_FromFuncAndDataAndSignature as a Python callable, found and tried."""
+    try:
+        from numpy._core._multiarray_umath import _UFUNC_API  # type: ignore[attr-defined, unused-ignore]
+    except ImportError:
+        raise _strange("the table is not where it used to be") from None
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = ctypes.cast(
-        pointer(_multiarray_umath._UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p)
-    )
+    table = ctypes.cast(pointer(_UFUNC_API, None), ctypes.POINTER(ctypes.c_void_p))
+    if table[0] != id(np.ufunc):
+        raise _strange("the table does not begin with the type of ufuncs")
     p, i = ctypes.c_void_p, ctypes.c_int
     kind = ctypes.PYFUNCTYPE(ctypes.py_object, p, p, p, i, i, i, i, p, p, i, ctypes.c_char_p)
-    return kind(table[_FROM_SIGNATURE])
+    make = kind(table[_index()])
+    _try(make)
+    return make
+
+
+def _index() -> int:
+    """Where the maker stands in the table, by the header of the NumPy that is running."""
+    header = Path(np.get_include(), "numpy", "__ufunc_api.h")
+    try:
+        found = re.search(
+            rf"define {_MAKER}\s.*?PyUFunc_API\[(\d+)\]", header.read_text(), re.DOTALL
+        )
+    except OSError:
+        return 31  # a NumPy without headers; the place has not changed since 1.0
+    if found is None:
+        raise _strange(f"{_MAKER} is not in {header.name}")
+    return int(found[1])
+
+
+_sizes = ctypes.POINTER(ctypes.c_ssize_t)
+_Loop = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), _sizes, _sizes, ctypes.c_void_p)
+
+
+@_Loop
+def _halves(args: Any, dims: Any, steps: Any, data: Any) -> None:
+    """Half the second of two numbers, sample by sample: the loop of the gufunc that is tried first."""
+    for k in range(dims[0]):
+        pair = ctypes.c_double.from_address(args[0] + k * steps[0] + steps[2])
+        ctypes.c_double.from_address(args[1] + k * steps[1]).value = pair.value / 2
+
+
+def _try(make: Any) -> None:
+    loops = (ctypes.c_void_p * 1)(ctypes.cast(_halves, ctypes.c_void_p).value)
+    data, types = (ctypes.c_void_p * 1)(), (ctypes.c_char * 2)(*[bytes([np.dtype(float).num])] * 2)
+    places = [ctypes.addressof(x) for x in (loops, data, types)]
+    ufunc = make(
+        *places, 1, 1, 1, -1, ctypes.addressof(types), ctypes.addressof(data), 0, b"(2)->()"
+    )
+    _IMMORTAL.append((loops, data, types, ufunc))
+    if not isinstance(ufunc, np.ufunc) or not np.array_equal(
+        ufunc(np.arange(6.0).reshape(3, 2)), [0.5, 1.5, 2.5]
+    ):
+        raise _strange("a gufunc made with it computes something else")
+
+
+def _strange(what: str) -> DynarmError:
+    return DynarmError(
+        f"NumPy {np.__version__} keeps its table of ufunc functions differently: {what}; "
+        "install one of the versions of NumPy that dynarm names in its requirements"
+    )

@@ -1,20 +1,25 @@
-"""Machine code of a graph for this host, as an object file in memory. The only door to llvmlite."""
+"""Machine code for this host from LLVM text, and its way into the process. The only door to llvmlite."""
 
 from __future__ import annotations
 
+import ctypes
+import itertools
+import sys
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ..errors import DynarmError
 from ..graph import Graph
-from . import elementary, layout
-from .lanes import Lanes
-from .loop import loop
-from .program import Call, Piece, Program, program_of
+from . import elementary, fusion
+from .kernel import kernel_text
+from .loop import HEAP, runtime_text
+from .program import program_of
 
-LOCK = threading.RLock()  # LLVM's global context is not safe for two threads
+LOCK = threading.RLock()  # LLVM is entered by one thread at a time
+_NUMBERS = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +29,14 @@ class Host:
     triple: str
     cpu: str
     features: str
-    width: int
-    fused: bool
+    width: int  # lanes of a vector register
+    fused: bool  # whether a multiply-add is one instruction
+    registers: int  # values that a program may hold in vector registers, a few left for constants and temporaries
 
 
 @cache
 def host() -> Host:
-    """This machine: LLVM's names for it, lanes of a vector register, and whether multiply-adds are one instruction."""
+    """This machine."""
     import llvmlite.binding as llvm
 
     with LOCK:
@@ -40,16 +46,40 @@ def host() -> Host:
         features = llvm.get_host_cpu_features()
     x86 = triple.startswith(("x86_64", "i386", "i686"))
     width = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
-    return Host(triple, cpu, features.flatten(), width, bool(features.get("fma")) if x86 else True)
+    many = width == 8 or not x86
+    fused = not x86 or bool(features.get("fma"))
+    return Host(triple, cpu, features.flatten(), width, fused, 22 if many else 11)
 
 
 def compile_graph(graph: Graph, name: str, target: Host | None = None) -> bytes:
-    """An object file for this host whose function LOOP is the inner loop of a NumPy gufunc."""
+    """An object file for this host: the graph's kernels and the table that describes them."""
+    target = target or host()
+    program = program_of(graph, target.fused, target.registers)
+    text = kernel_text(program, graph.inputs, graph.outputs, target.width, target.fused)
+    return assembled(text, name, target)
+
+
+def instructions(graph: Graph) -> int:
+    """Vector arithmetic instructions that a block of samples takes; moving and rearranging data not counted."""
+    code, _ = fusion.instructions(graph, host().fused)
+    angles = {node.args[0] for node in graph.nodes if node.op in ("sin", "cos")}
+    return (
+        len(code)
+        + elementary.SINCOS * len(angles)
+        + elementary.TANH * sum(node.op == "tanh" for node in graph.nodes)
+    )
+
+
+def compile_runtime(target: Host | None = None) -> bytes:
+    """An object file for this host: the loop that runs every kernel, and the functions that kernels call."""
+    target = target or host()
+    return assembled(runtime_text(target.width, target.fused), "runtime", target)
+
+
+def assembled(text: str, name: str, target: Host) -> bytes:
+    """The object file of a module given as text; it is written as it shall run, no optimising pass looks at it."""
     import llvmlite.binding as llvm
 
-    target = target or host()
-    program = program_of(graph, target.fused)
-    text = module_text(program, graph, name, target)
     with LOCK:
         try:
             module = llvm.parse_assembly(text, llvm.create_context())
@@ -68,64 +98,35 @@ def _machine(target: Host) -> Any:
     )
 
 
-def module_text(program: Program, graph: Graph, name: str, target: Host) -> str:
-    """LLVM assembly: kernels of width 1 and of the host's width, and the loop that calls them."""
-    ops = {step.op for step in program.steps if isinstance(step, Call)}
-    text = [
-        *(f"declare double @{symbol}(double)" for symbol in elementary.LIBRARY),
-        '!0 = !{!"branch_weights", i32 1, i32 1000000}',
-    ]
-    for width in (1, target.width):
-        text += Lanes(width).declarations()
-        for op, function in (("sincos", elementary.sincos), ("tanh", elementary.tanh)):
-            if op in ops:
-                text += function(width, target.fused)
-        text += kernel(program, width, target.fused)
-        text += layout.elements(width)
-    text += layout.rows(target.width)
-    text += loop(program, graph.inputs, graph.outputs, target.width)
-    return "\n".join(text)
+def linked(code: bytes, name: str, exports: tuple[str, ...], imports: Mapping[str, int]) -> Any:
+    """An object file in executable memory: a mapping of exported names to addresses, alive as long as it is kept."""
+    import llvmlite.binding as llvm
+
+    with LOCK:
+        builder = llvm.JITLibraryBuilder().add_object_img(code)
+        for symbol in exports:
+            builder.export_symbol(symbol)
+        for symbol, address in imports.items():
+            builder.import_symbol(symbol, address)
+        try:
+            return builder.link(_jit(), f"dynarm{next(_NUMBERS)}")
+        except RuntimeError as error:
+            raise DynarmError(f"LLVM cannot load the code of '{name}': {error}") from error
 
 
-def kernel(program: Program, width: int, fused: bool) -> list[str]:
-    """kernel<W>(workspace): the pieces and calls of a program, one after another."""
-    text: list[str] = []
-    main = Lanes(width, fused)
-    for k, step in enumerate(program.steps):
-        if isinstance(step, Piece):
-            text += _piece(step, program, f"piece{width}_{k}", width, fused)
-            main.line(f"call void @piece{width}_{k}(ptr %work)")
-        else:
-            spare = program.slots - 1  # results that nobody wants
-            places = [
-                main.slot("%work", s if s >= 0 else spare) for s in (step.argument, *step.results)
-            ]
-            main.line(f"call void @{step.op}{width}({', '.join(f'ptr {p}' for p in places)})")
-    head = f"define internal void @kernel{width}(ptr noalias %work) nounwind {{"
-    return [*text, head, *main.text, "ret void", "}"]
+@cache
+def _jit() -> Any:
+    import llvmlite.binding as llvm
+
+    host()
+    return llvm.create_lljit_compiler()
 
 
-def _piece(piece: Piece, program: Program, name: str, width: int, fused: bool) -> list[str]:
-    lanes = Lanes(width, fused)
-    value = {k: lanes.number(c) for k, c in program.constants.items()}
-    for k, slot in piece.loads.items():
-        value[k] = lanes.load(lanes.slot("%work", slot))
-    for ins in piece.instructions:
-        args = [value[a] for a in ins.args]
-        if ins.op == "fma":
-            a, b, c = args
-            if ins.minus[0]:
-                a = lanes.neg(a)
-            if ins.minus[1]:
-                c = lanes.neg(c)
-            value[ins.dest] = lanes.fma(a, b, c)
-        else:
-            value[ins.dest] = getattr(lanes, ins.op)(*args)
-    for slot, k, negative in piece.stores:
-        lanes.store(lanes.neg(value[k]) if negative else value[k], lanes.slot("%work", slot))
-    return [
-        f"define internal void @{name}(ptr noalias %work) nounwind {{",
-        *lanes.text,
-        "ret void",
-        "}",
-    ]
+@cache
+def library() -> dict[str, int]:
+    """Addresses of the C library's functions that compiled code calls, by our names for them."""
+    found = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    return {
+        name: ctypes.cast(getattr(found, function), ctypes.c_void_p).value or 0
+        for name, function in {**elementary.LIBRARY, **HEAP}.items()
+    }

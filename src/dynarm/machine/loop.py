@@ -1,219 +1,212 @@
-"""NumPy's inner loop around the kernels, as one LLVM function.
+"""NumPy's inner loop around any kernel, as LLVM functions: what all compiled functions share.
 
-    void loop(char **args, intptr_t *dims, intptr_t *steps, void *data)
+    void dynarm_loop(char **args, intptr_t *dims, intptr_t *steps, void *table)
 
 dims[0] samples; steps holds, in bytes, the step from sample to sample of each operand and then the steps inside each
-operand's core axes. Whole blocks of W samples run in the vector kernel, a single sample left over in the scalar one,
-and several left over in the vector kernel with lanes repeated.
+operand's core axes; the table describes the kernels. Whole blocks of W samples run in the vector kernel, a single
+sample in the scalar one, and several left over in the vector kernel with lanes repeated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ..errors import KindError
-from ..graph import Port
-from .lanes import bits
-from .layout import COLUMNS, FIXED, ROWS, STRIDED, group
-from .program import Program
+from . import kernel as table
+from . import layout
+from .elementary import LIBRARY, elementary
+from .lanes import Lanes
+from .text import PAST, RARELY, Text
 
 LOOP = "dynarm_loop"
+HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
 ALIGN = 64
-STACK = 1 << 16  # workspaces above this many bytes are taken from the heap
+STAGE = (16, 128)  # sizes of outputs that gain from being written in whole lines of cache
+PAST_CACHES = 32 << 20  # bytes of an output that no cache will hold until it is read
+STACK = 1 << 16  # bytes; larger workspaces are taken from the heap
 
 
-class _Port:
-    """One operand: where its numbers lie in the arguments of the loop and in the workspace."""
-
-    def __init__(self, index: int, port: Port, slot: int, first_core: int, output: bool):
-        if len(port.shape) > 3:
-            raise KindError(
-                f"port '{port.name}' has {len(port.shape)} axes; at most 3 are compiled"
-            )
-        self.index, self.port, self.slot, self.core, self.output = (
-            index,
-            port,
-            slot,
-            first_core,
-            output,
-        )
-
-    def axes(self) -> str:
-        """Size and step of three axes, the missing ones of size 1."""
-        k = self.index
-        found = [f"i64 {size}, i64 %core{k}_{d}" for d, size in enumerate(self.port.shape)]
-        return ", ".join(["i64 1, i64 0"] * (3 - len(found)) + found)
-
-    def entry(self, width: int) -> list[str]:
-        """The operand's address and steps, and how its blocks are moved."""
-        k = self.index
-        text = [
-            f"%pargs{k} = getelementptr ptr, ptr %args, i64 {k}",
-            f"%base{k} = load ptr, ptr %pargs{k}, align 8",
-            f"%psteps{k} = getelementptr i64, ptr %steps, i64 {k}",
-            f"%step{k} = load i64, ptr %psteps{k}, align 8",
-            f"%side{k} = icmp eq i64 %step{k}, 8",
-            f"%mode{k}a = select i1 %side{k}, i64 {COLUMNS}, i64 {STRIDED}",
-        ]
-        whole, previous = 8, "true"
-        for d in reversed(range(len(self.port.shape))):
-            text += [
-                f"%pcore{k}_{d} = getelementptr i64, ptr %steps, i64 {self.core + d}",
-                f"%core{k}_{d} = load i64, ptr %pcore{k}_{d}, align 8",
-            ]
-            if self.port.shape[d] > 1:
-                text += [
-                    f"%same{k}_{d} = icmp eq i64 %core{k}_{d}, {whole}",
-                    f"%all{k}_{d} = and i1 %same{k}_{d}, {previous}",
-                ]
-                previous = f"%all{k}_{d}"
-            whole *= self.port.shape[d]
-        if self.port.size < group(width):
-            previous = "false"
-        text.append(f"%mode{k}b = select i1 {previous}, i64 {ROWS}, i64 %mode{k}a")
-        if self.output:
-            text.append(f"%mode{k} = add i64 %mode{k}b, 0")
-        else:
-            text += [
-                f"%still{k} = icmp eq i64 %step{k}, 0",
-                f"%mode{k} = select i1 %still{k}, i64 {FIXED}, i64 %mode{k}b",
-            ]
-        return text
-
-    def soa(self, width: int, work: str, tag: str) -> tuple[list[str], str]:
-        name = f"%soa{tag}{self.index}"
-        return [f"{name} = getelementptr i8, ptr {work}, i64 {8 * width * self.slot}"], name
-
-    def strided(
-        self, width: int, work: str, tag: str, address: str, valid: str, mode: str
-    ) -> list[str]:
-        text, soa = self.soa(width, work, tag)
-        name = "scatter" if self.output else "gather"
-        k = self.index
-        return [
-            *text,
-            f"call void @{name}{width}(ptr {soa}, ptr {address}, i64 %step{k}, i64 {valid}, i64 {mode}, {self.axes()})",
-        ]
-
-    def fixed(self, width: int) -> list[str]:
-        """A broadcast input is laid out once, before the loop."""
-        k = self.index
-        return [
-            f"%fix{k} = icmp eq i64 %mode{k}, {FIXED}",
-            f"br i1 %fix{k}, label %fix{k}yes, label %fix{k}no",
-            f"fix{k}yes:",
-            *self.strided(width, "%work", "f", f"%base{k}", "1", str(STRIDED)),
-            f"br label %fix{k}no",
-            f"fix{k}no:",
-        ]
-
-    def block(self, width: int) -> list[str]:
-        """Move one whole block, whose first sample is %i."""
-        k = self.index
-        text, soa = self.soa(width, "%work", "r")
-        name = "rows_out" if self.output else "rows_in"
-        return [
-            f"%ahead{k} = mul i64 %i, %step{k}",
-            f"%at{k} = getelementptr i8, ptr %base{k}, i64 %ahead{k}",
-            f"switch i64 %mode{k}, label %other{k} [ i64 {ROWS}, label %rows{k} i64 {FIXED}, label %moved{k} ]",
-            f"rows{k}:",
-            *text,
-            f"call void @{name}{width}(ptr {soa}, ptr %at{k}, i64 %step{k}, i64 {self.port.size})",
-            f"br label %moved{k}",
-            f"other{k}:",
-            *self.strided(width, "%work", "s", f"%at{k}", str(width), f"%mode{k}"),
-            f"br label %moved{k}",
-            f"moved{k}:",
-        ]
-
-    def rest(self, width: int, work: str, tag: str, valid: str) -> list[str]:
-        """Move what is left, whose first sample is %i."""
-        k = self.index
-        return [
-            f"%ahead{tag}{k} = mul i64 %i, %step{k}",
-            f"%at{tag}{k} = getelementptr i8, ptr %base{k}, i64 %ahead{tag}{k}",
-            *self.strided(width, work, tag, f"%at{tag}{k}", valid, str(STRIDED)),
-        ]
-
-
-def loop(
-    program: Program, inputs: Sequence[Port], outputs: Sequence[Port], width: int
-) -> list[str]:
-    """The text of the loop; it calls kernel1, kernel<width> and the functions of `layout`."""
-    ports, core = [], len(inputs) + len(outputs)
-    for k, (port, slot) in enumerate(
-        zip((*inputs, *outputs), (*program.inputs, *program.outputs), strict=True)
-    ):
-        ports.append(_Port(k, port, slot, core, k >= len(inputs)))
-        core += len(port.shape)
-    come, go = ports[: len(inputs)], ports[len(inputs) :]
-    bytes_wide, bytes_single = 8 * width * program.slots, 8 * program.slots
-    return [
-        f"define void @{LOOP}(ptr noalias %args, ptr noalias %dims, ptr noalias %steps, ptr %data) nounwind {{",
-        "entry:",
-        f"%work = alloca i8, i64 {bytes_wide}, align {ALIGN}",
-        f"%one = alloca i8, i64 {bytes_single}, align {ALIGN}",
-        "%n = load i64, ptr %dims, align 8",
-        *[line for p in ports for line in p.entry(width)],
-        *_constants(program, "%one", 1),
-        "%many = icmp sgt i64 %n, 1",
-        "br i1 %many, label %wide, label %tail",
-        "wide:",
-        *_constants(program, "%work", width),
-        *[line for p in come for line in p.fixed(width)],
-        "br label %head",
-        "head:",
-        f"%i0 = phi i64 [ 0, %fix{come[-1].index}no ], [ %after, %moved{go[-1].index} ]",
-        "%left0 = sub i64 %n, %i0",
-        f"%enough = icmp sge i64 %left0, {width}",
-        "br i1 %enough, label %body, label %tail",
-        "body:",
-        "%i = add i64 %i0, 0",
-        *[line for p in come for line in p.block(width)],
-        f"call void @kernel{width}(ptr %work)",
-        *[line for p in go for line in p.block(width)],
-        f"%after = add i64 %i, {width}",
-        "br label %head",
-        "tail:",
-        "%start = phi i64 [ 0, %entry ], [ %i0, %head ]",
-        "%left = sub i64 %n, %start",
-        "%several = icmp sgt i64 %left, 1",
-        "br i1 %several, label %pad, label %perhaps",
-        "pad:",
-        *[
-            line.replace("%i,", "%start,")
-            for p in come
-            for line in p.rest(width, "%work", "p", "%left")
-        ],
-        f"call void @kernel{width}(ptr %work)",
-        *[
-            line.replace("%i,", "%start,")
-            for p in go
-            for line in p.rest(width, "%work", "p", "%left")
-        ],
-        "ret void",
-        "perhaps:",
-        "%last = icmp eq i64 %left, 1",
-        "br i1 %last, label %single, label %exit",
-        "single:",
-        *[line.replace("%i,", "%start,") for p in come for line in p.rest(1, "%one", "q", "1")],
-        "call void @kernel1(ptr %one)",
-        *[line.replace("%i,", "%start,") for p in go for line in p.rest(1, "%one", "q", "1")],
-        "br label %exit",
-        "exit:",
-        "ret void",
-        "}",
+def runtime_text(width: int, fused: bool) -> str:
+    """The module that every kernel of a host is run by: the loop, the layouts and the elementary functions."""
+    text = [
+        RARELY,
+        PAST,
+        *(f"declare double @{name}(double)" for name in LIBRARY),
+        "declare ptr @dynarm_malloc(i64)",
+        "declare void @dynarm_free(ptr)",
+        *layout.declarations(width),
     ]
+    for w in (1, width):
+        text += [*Lanes(w).declarations(), *elementary(w, fused), *layout.layout(w), *_constants(w)]
+    return "\n".join([*text, *_describe(width), *_single(), *_wide(width), *_loop(width)])
 
 
-def _constants(program: Program, work: str, width: int) -> list[str]:
-    """Outputs that are constants are written once."""
-    text = []
-    for slot, value in program.fixed:
-        for lane in range(width):
-            name = f"%const{width}_{slot}_{lane}"
-            text += [
-                f"{name} = getelementptr i8, ptr {work}, i64 {8 * (width * slot + lane)}",
-                f"store double {bits(value)}, ptr {name}, align 8",
-            ]
-    return text
+def _describe(width: int) -> list[str]:
+    """describe(args, steps, ports, records, inputs, count): a record for each operand, and how it is moved."""
+    f = Text()
+    with f.repeat("%count") as k:
+        port = f.ahead("%ports", f.whole("mul", k, 8 * table.PORT))
+        record = f.ahead("%records", f.whole("mul", k, 8 * layout.RECORD))
+        slot, size, core = (f.entry(port, e) for e in range(3))
+        axes = [f.entry(port, 3 + d) for d in range(3)]
+        step = f.entry("%steps", k)
+        dense, whole = "true", "8"
+        steps: list[str] = []
+        for d in (2, 1, 0):
+            # axes that a port does not have stand first; their steps are never used, but must not be read from nowhere
+            place = f.whole("add", core, d)
+            place = f.choose(f.test("slt", place, 0), 0, place)
+            steps.insert(0, f.entry("%steps", place))
+            same = f.put(f"or i1 {f.test('eq', axes[d], 1)}, {f.test('eq', steps[0], whole)}")
+            dense, whole = f.both(dense, same), f.whole("mul", whole, axes[d])
+        long = f.test("sge", size, layout.group(width))
+        mode = f.choose(dense, f.choose(long, layout.ROWS, layout.SHORT), layout.STRIDED)
+        gapless = f.both(
+            f.test("eq", mode, layout.ROWS), f.test("eq", step, f.whole("mul", size, 8))
+        )
+        gapless = f.both(gapless, f.test("sge", k, "%inputs"))
+        wide = f.both(f.test("sge", size, STAGE[0]), f.test("sle", size, STAGE[1]))
+        huge = f.test("sgt", f.whole("mul", step, "%n"), PAST_CACHES)
+        mode = f.choose(
+            gapless, f.choose(huge, layout.STREAMED, f.choose(wide, layout.STAGED, mode)), mode
+        )
+        mode = f.choose(f.test("eq", step, 8), layout.COLUMNS, mode)
+        still = f.both(f.test("eq", step, 0), f.test("slt", k, "%inputs"))
+        mode = f.choose(still, layout.FIXED, mode)
+        f.set_entry(record, layout.BASE, f.entry("%args", k, "ptr"), "ptr")
+        flag = f.choose(dense, 1, 0)
+        for entry, value in (
+            (layout.STEP, step),
+            (layout.MODE, mode),
+            (layout.DENSE, flag),
+            (layout.SLOT, slot),
+            (layout.SIZE, size),
+        ):
+            f.set_entry(record, entry, value)
+        for d in range(3):
+            f.set_entry(record, layout.AXES + d, axes[d])
+            f.set_entry(record, layout.STEPS + d, steps[d])
+    return f.function(
+        "internal void @describe(ptr %args, ptr %steps, ptr %ports, ptr %records, i64 %inputs, i64 %count, i64 %n)"
+    )
+
+
+def _constants(width: int) -> list[str]:
+    """constants<W>(table, work): write the outputs that are constants."""
+    f = Lanes(width)
+    count = f.entry("%table", table.CONSTANTS)
+    with f.when(f.test("sgt", count, 0)):
+        ports = f.whole("add", f.entry("%table", table.INPUTS), f.entry("%table", table.OUTPUTS))
+        first = f.whole("add", f.whole("mul", ports, table.PORT), table.PORTS)
+        with f.repeat(count) as k:
+            place = f.whole("add", first, f.whole("mul", k, 2))
+            slot, number = f.entry("%table", place), f.entry("%table", f.whole("add", place, 1))
+            with f.repeat(width) as lane:
+                f.set_entry("%work", f.whole("add", f.whole("mul", slot, width), lane), number)
+    return f.function(f"internal void @constants{width}(ptr %table, ptr %work)")
+
+
+def _ports(f: Text, name: str, width: int, work: str, first: str, count: str | int) -> None:
+    """Move all inputs (come) or all outputs (go) of `count` samples from `first` on."""
+    inputs = f.entry("%table", table.INPUTS)
+    number = inputs if name == "come" else f.entry("%table", table.OUTPUTS)
+    with f.repeat(number) as k:
+        index = k if name == "come" else f.whole("add", k, inputs)
+        record = f.ahead("%records", f.whole("mul", index, 8 * layout.RECORD))
+        stage = ", ptr %stage" if name == "go" else ""
+        line = (
+            f"call void @{name}{width}(ptr {record}, ptr {work}, i64 {first}, i64 {count}{stage})"
+        )
+        if name == "come" and width > 1:
+            with f.when(f.test("ne", f.entry(record, layout.MODE), layout.FIXED)):
+                f.line(line)
+        else:
+            f.line(line)
+
+
+def _single() -> list[str]:
+    """single(table, records, first, last): samples one by one in the scalar kernel."""
+    f = Text()
+    slots = f.entry("%table", table.SLOTS)
+    f.line(f"%work = alloca double, i64 {slots}, align {ALIGN}")
+    f.line("%stage = getelementptr i8, ptr %work, i64 0")
+    f.line("call void @constants1(ptr %table, ptr %work)")
+    kernel = f.entry("%table", table.KERNEL_ONE, "ptr")
+    with f.repeat(f.whole("sub", "%last", "%first")) as k:
+        sample = f.whole("add", k, "%first")
+        _ports(f, "come", 1, "%work", sample, 1)
+        f.line(f"call void {kernel}(ptr %work, i64 1)")
+        _ports(f, "go", 1, "%work", sample, 1)
+    return f.function(
+        "internal void @single(ptr %table, ptr %records, i64 %first, i64 %last)", "noinline "
+    )
+
+
+def _wide(width: int) -> list[str]:
+    """wide(table, records, work, n): n > 1 samples, block by block."""
+    f = Text()
+    tile, slots = f.entry("%table", table.TILE), f.entry("%table", table.SLOTS)
+    stride = f.whole("mul", slots, 8 * width)
+    f.line(f"%stage = getelementptr i8, ptr %work, i64 {f.whole('mul', stride, tile)}")
+    kernel = f.entry("%table", table.KERNEL_WIDE, "ptr")
+    inputs = f.entry("%table", table.INPUTS)
+    blocks = f.whole("sdiv", "%n", width)
+    with f.repeat(tile) as b:
+        work = f.ahead("%work", f.whole("mul", b, stride))
+        f.line(f"call void @constants{width}(ptr %table, ptr {work})")
+        with f.repeat(inputs) as k:
+            record = f.ahead("%records", f.whole("mul", k, 8 * layout.RECORD))
+            with f.when(f.test("eq", f.entry(record, layout.MODE), layout.FIXED)):
+                f.line(f"call void @come{width}(ptr {record}, ptr {work}, i64 0, i64 1)")
+    with f.when(f.test("sgt", blocks, 0)):
+        tiles = f.whole("sdiv", f.whole("add", blocks, f.whole("sub", tile, 1)), tile)
+        with f.repeat(tiles) as t:
+            first = f.whole("mul", t, tile)
+            count = f.smaller(f.whole("sub", blocks, first), tile)
+            for name in ("come", "go"):
+                with f.repeat(count) as b:
+                    sample = f.whole("mul", f.whole("add", first, b), width)
+                    _ports(
+                        f, name, width, f.ahead("%work", f.whole("mul", b, stride)), sample, width
+                    )
+                if name == "come":
+                    f.line(f"call void {kernel}(ptr %work, i64 {count})")
+    done = f.whole("mul", blocks, width)
+    rest = f.whole("sub", "%n", done)
+    with f.when(f.test("eq", rest, 1)):
+        f.line(f"call void @single(ptr %table, ptr %records, i64 {done}, i64 %n)")
+    with f.when(f.test("sgt", rest, 1)):
+        _ports(f, "come", width, "%work", done, rest)
+        f.line(f"call void {kernel}(ptr %work, i64 1)")
+        _ports(f, "go", width, "%work", done, rest)
+    return f.function(
+        "internal void @wide(ptr %table, ptr %records, ptr %work, i64 %n)", "noinline "
+    )
+
+
+def _loop(width: int) -> list[str]:
+    """The inner loop itself. Without memory for vectors, samples run one by one: the result is the same."""
+    f = Text()
+    f.line(f"%records = alloca [{table.MOST_PORTS * layout.RECORD} x i64], align {ALIGN}")
+    n = f.entry("%dims", 0)
+    with f.when(f.test("slt", n, 1), leave=True):
+        pass
+    inputs = f.entry("%table", table.INPUTS)
+    count = f.whole("add", inputs, f.entry("%table", table.OUTPUTS))
+    ports = f.ahead("%table", 8 * table.PORTS)
+    f.line(
+        f"call void @describe(ptr %args, ptr %steps, ptr {ports}, ptr %records, i64 {inputs}, i64 {count}, i64 {n})"
+    )
+    with f.when(f.test("eq", n, 1), leave=True):
+        f.line("call void @single(ptr %table, ptr %records, i64 0, i64 1)")
+    size = f.whole("mul", f.entry("%table", table.TILE), f.entry("%table", table.SLOTS))
+    size = f.whole("add", size, f.entry("%table", table.LARGEST))
+    size = f.whole("mul", size, 8 * width)
+    with f.when(f.test("sle", size, STACK), leave=True):
+        f.line(f"%near = alloca i8, i64 {size}, align {ALIGN}")
+        f.line(f"call void @wide(ptr %table, ptr %records, ptr %near, i64 {n})")
+    heap = f.put(f"call ptr @dynarm_malloc(i64 {f.whole('add', size, ALIGN)})")
+    with f.when(f.put(f"icmp eq ptr {heap}, null"), leave=True):
+        f.line(f"call void @single(ptr %table, ptr %records, i64 0, i64 {n})")
+    address = f.whole("and", f.whole("add", f.put(f"ptrtoint ptr {heap} to i64"), ALIGN), -ALIGN)
+    aligned = f.put(f"inttoptr i64 {address} to ptr")
+    f.line(f"call void @wide(ptr %table, ptr %records, ptr {aligned}, i64 {n})")
+    f.line(f"call void @dynarm_free(ptr {heap})")
+    return f.function(f"void @{LOOP}(ptr %args, ptr %dims, ptr %steps, ptr %table)")

@@ -2,8 +2,8 @@
 
     void march(loop, char **args, intptr_t *dims, intptr_t *steps, void *data, intptr_t *advance, operands, count)
 
-calls the inner loop of a gufunc `count` times and moves every operand by its own number of bytes after each call. Where the
-result of one call lies where the next one reads, a recursion x' = f(x) runs without returning to Python. NumPy
+calls the inner loop of a gufunc `count` times and moves every operand by its own number of bytes after each call. Where
+the result of one call lies where the next one reads, a recursion x' = f(x) runs without returning to Python. NumPy
 itself cannot do this: it copies operands that overlap.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .gufunc import inner_loop
-from .llvm import LOCK, host
+from .llvm import assembled, host, linked
 
 _TEXT = """\
 define void @march(ptr %loop, ptr %args, ptr %dims, ptr %steps, ptr %data, ptr %advance, i64 %operands, i64 %count) {
@@ -52,19 +52,7 @@ done:
 @cache
 def _march() -> tuple[Any, Any]:
     """The compiled loop as a ctypes function that releases the GIL, and what keeps its code alive."""
-    import llvmlite.binding as llvm
-
-    target = host()
-    with LOCK:
-        machine = llvm.Target.from_triple(target.triple).create_target_machine(
-            cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
-        )
-        module = llvm.parse_assembly(_TEXT, llvm.create_context())
-        module.triple = target.triple
-        builder = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(module))
-        tracker = builder.export_symbol("march").link(
-            llvm.create_lljit_compiler(), "dynarm_march"
-        )
+    tracker = linked(assembled(_TEXT, "march", host()), "march", ("march",), {})
     word, address = ctypes.c_int64, ctypes.c_void_p
     kind = ctypes.CFUNCTYPE(None, *[address] * 6, word, word)
     return kind(tracker["march"]), tracker
@@ -90,13 +78,15 @@ class March:
     ) -> None:
         """Call it `count` times; operand k lies advance[k] bytes further after each call.
 
-        samples: length of the batch axis, None where there is none. Every place an operand comes to must be inside its array.
+        samples: length of the batch axis, None where there is none. Every place an operand comes to must be inside
+        its array.
         """
-        if self.run is None:
+        if self.run is None or self.loop is None:
             self._by_numpy(operands, advance, count)
             return
         size = len(operands)
-        outer, core = [], []
+        outer: list[int] = []
+        core: list[int] = []
         for a, axes in zip(operands, self.cores, strict=True):
             outer.append(a.strides[0] if a.ndim > axes else 0)
             core += a.strides[a.ndim - axes :]
@@ -104,7 +94,8 @@ class March:
         dims = (ctypes.c_int64 * (1 + len(core)))(1 if samples is None else samples)
         steps = (ctypes.c_int64 * (size + len(core)))(*outer, *core)
         moves = (ctypes.c_int64 * size)(*advance)
-        self.run(self.loop, args, dims, steps, None, moves, size, count)
+        loop, data = self.loop
+        self.run(loop, args, dims, steps, data, moves, size, count)
 
     def _by_numpy(self, operands: Sequence[np.ndarray], advance: Sequence[int], count: int) -> None:
         """The same by calls from Python, where NumPy's structure is not the one that its header declares."""

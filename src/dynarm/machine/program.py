@@ -1,57 +1,43 @@
-"""A graph as an ordered program for a machine with fused multiply-adds: instructions, calls, pieces and memory slots.
+"""A graph as an ordered program: pieces of straight-line code, calls between them, and the slots of a workspace.
 
-A product all of whose uses are sums is fused into each of them and vanishes; an addition takes in one product at most,
-so the products that vanish form an independent set of the graph whose edges are sums of two products. Which product
-joins which sum is decided here, once, and never by the compiler: results are the same bits for every vector width.
-
-Values live in registers inside a piece and in slots of a workspace between pieces. sin, cos and tanh are calls between
-pieces, from slots to slots, so that no call interrupts straight-line code.
+Order   The order in which a graph was written is mostly good: recursions keep few values alive. Where every output
+        evaluated depth first moves less between registers and memory, that order is taken.
+Slots   Values live in registers inside a piece and in slots of a workspace between pieces. Which value leaves the
+        registers when they are full is decided here (the one whose next use is farthest), so that compiling
+        takes time in proportion to the length of the code.
+Calls   sin, cos and tanh run between pieces, from slots to slots, so that no call interrupts straight-line code;
+        their arguments are computed as early as can be.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from ..graph import Graph, Node
+from ..graph import Graph
+from .fusion import CALLS, Instruction, instructions
 
-CALLS = ("sin", "cos", "tanh")
-PIECE = 1200  # instructions in one function: register allocation is more than linear in its length
-
-
-class Instruction(NamedTuple):
-    """dest = op(args). For `fma` the value is (+-a b) + (+-c), signs given by `minus` = (product, addend)."""
-
-    op: str
-    dest: int
-    args: tuple[int, ...]
-    minus: tuple[bool, bool] = (False, False)
+PIECE = (
+    1200  # instructions in one function; some compiler passes are more than linear in its length
+)
+GROUP = 4  # angles whose sin and cos are computed side by side
 
 
 class Call(NamedTuple):
-    """sin and cos, or tanh, of one slot into others; -1 where a result is not wanted by anybody."""
+    """Values computed together by one call: `sincos` of several arguments (sin, cos in turn), or `tanh`."""
 
     op: str
-    argument: int
-    results: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Straight-line code: slots to load, instructions, then values to store (slot, value, negated)."""
-
-    loads: dict[int, int]
-    instructions: tuple[Instruction, ...]
-    stores: tuple[tuple[int, int, bool], ...]
+    arguments: tuple[int, ...]
+    results: tuple[int, ...]  # -1: not wanted
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Pieces and calls in order. Slots: inputs by port, outputs by port, then temporaries."""
+    """Pieces and calls in order (calls name slots). Slots: inputs by port, outputs by port, then temporaries."""
 
-    steps: tuple[Piece | Call, ...]
+    steps: tuple[tuple[Instruction, ...] | Call, ...]
     constants: dict[int, float]
     fixed: tuple[
         tuple[int, float], ...
@@ -59,193 +45,313 @@ class Program:
     inputs: tuple[int, ...]  # first slot of each input port
     outputs: tuple[int, ...]
     slots: int
+    moves: int  # loads and stores
+
+    @property
+    def length(self) -> int:
+        """Arithmetic instructions, calls apart."""
+        return sum(
+            ins.op not in ("load", "store")
+            for step in self.steps
+            if not isinstance(step, Call)
+            for ins in step
+        )
 
 
-def program_of(graph: Graph, fused: bool = True, piece: int = PIECE) -> Program:
-    """The graph as pieces of at most `piece` instructions, with multiply-adds fused where the host has them."""
-    vanished = fused_products(graph) if fused else frozenset()
-    rounds = _rounds(graph)
-    bodies: list[list[Instruction]] = []
-    calls: dict[int, list[Call]] = {}
-    return _Layout(graph, vanished, rounds, piece, bodies, calls).program()
+def program_of(
+    graph: Graph, fused: bool = True, registers: int = 22, piece: int = PIECE
+) -> Program:
+    """The graph as a program for that many registers, in pieces of about `piece` instructions."""
+    code, flipped = instructions(graph, fused)
+    bodies, calls = _rounds(graph, code)
+    written = _Allocation(graph, flipped, registers, piece).run(bodies, calls)
+    deep = [*bodies[:-1], depth_first(graph, bodies[-1])]
+    other = _Allocation(graph, flipped, registers, piece).run(deep, calls)
+    return other if other.moves < written.moves else written
 
 
-def users_of(graph: Graph) -> list[list[int]]:
-    """For each node the nodes that read it."""
-    users: list[list[int]] = [[] for _ in graph.nodes]
-    for k, node in enumerate(graph.nodes):
-        if node.op != "input":
-            for a in set(node.args):
-                users[a].append(k)
-    return users
-
-
-def fused_products(graph: Graph) -> frozenset[int]:
-    """Products that vanish into the sums which use them: a large independent set, by least degree first."""
-    nodes, users = graph.nodes, users_of(graph)
-    kept = {ref.node for refs in graph.results for ref in refs}
-    able = {
-        k
-        for k, node in enumerate(nodes)
-        if node.op == "mul"
-        and k not in kept
-        and users[k]
-        and all(nodes[u].op in ("add", "sub") for u in users[k])
-    }
-    rivals: dict[int, set[int]] = {k: set() for k in able}
+def _rounds(
+    graph: Graph, code: dict[int, Instruction]
+) -> tuple[list[list[Instruction]], list[list[Call]]]:
+    """Instructions before the first calls, calls, instructions before the next calls ... and all that is left."""
+    nodes = graph.nodes
+    before: list[int] = []  # calls on the longest path up to a node, itself not included
     for node in nodes:
-        if node.op in ("add", "sub") and node.args[0] in able and node.args[1] in able:
-            rivals[node.args[0]].add(node.args[1])
-            rivals[node.args[1]].add(node.args[0])
-    heap = [(len(r), k) for k, r in rivals.items()]
-    heapq.heapify(heap)
-    degree = {k: len(r) for k, r in rivals.items()}
-    state: dict[int, bool] = {}
-    while heap:
-        d, k = heapq.heappop(heap)
-        if k in state or d != degree[k]:
+        args = () if node.op in ("input", "const") else node.args
+        before.append(max((before[a] + (nodes[a].op in CALLS) for a in args), default=0))
+    last = max((b + (nodes[k].op in CALLS) for k, b in enumerate(before)), default=0)
+    turn = [last] * len(nodes)
+    for k in range(len(nodes) - 1, -1, -1):
+        if nodes[k].op in CALLS:
+            turn[k] = before[k]
+        if nodes[k].op not in ("input", "const"):
+            for a in nodes[k].args:
+                turn[a] = min(turn[a], turn[k])
+    bodies: list[list[Instruction]] = [[] for _ in range(last + 1)]
+    angles: list[dict[int, list[int]]] = [{} for _ in range(last + 1)]
+    calls: list[list[Call]] = [[] for _ in range(last + 1)]
+    for k, node in enumerate(nodes):
+        if k in code:
+            bodies[turn[k]].append(code[k])
+        elif node.op == "tanh":
+            calls[turn[k]].append(Call("tanh", node.args, (k,)))
+        elif node.op in CALLS:
+            angles[turn[k]].setdefault(node.args[0], [-1, -1])[node.op == "cos"] = k
+    for found, place in zip(angles, calls, strict=True):
+        for part in _evenly(list(found.items()), GROUP):
+            place.append(
+                Call(
+                    "sincos", tuple(a for a, _ in part), tuple(r for _, pair in part for r in pair)
+                )
+            )
+    return bodies, calls
+
+
+def _evenly(items: list[Any], most: int) -> list[list[Any]]:
+    """Parts of nearly equal length, none longer than `most`."""
+    count = -(-len(items) // most)
+    return [items[k * len(items) // count : (k + 1) * len(items) // count] for k in range(count)]
+
+
+def depth_first(graph: Graph, body: Sequence[Instruction]) -> list[Instruction]:
+    """The same instructions, one output after another, the deeper argument of each first."""
+    code = {ins.dest: ins for ins in body}
+    depth: dict[int, int] = {}
+    for ins in body:
+        depth[ins.dest] = 1 + max((depth.get(a, 0) for a in ins.args), default=0)
+
+    def arguments(k: int) -> Iterator[int]:
+        return iter(sorted(code[k].args, key=lambda a: -depth.get(a, 0)))
+
+    order: list[Instruction] = []
+    seen: set[int] = set()
+    roots = [ref.node for refs in graph.results for ref in refs] + [ins.dest for ins in body]
+    for root in roots:
+        if root in seen or root not in code:
             continue
-        state[k] = True
-        for rival in rivals[k]:
-            if rival in state:
-                continue
-            state[rival] = False
-            for other in rivals[rival]:
-                if other not in state:
-                    degree[other] -= 1
-                    heapq.heappush(heap, (degree[other], other))
-    return frozenset(k for k, taken in state.items() if taken)
-
-
-def _rounds(graph: Graph) -> list[int]:
-    """For each node the number of calls on the longest path up to it, itself not included."""
-    found = []
-    for node in graph.nodes:
-        if node.op in ("input", "const"):
-            found.append(0)
-        else:
-            found.append(max(found[a] + (graph.nodes[a].op in CALLS) for a in node.args))
-    return found
+        seen.add(root)
+        stack = [(root, arguments(root))]
+        while stack:
+            k, rest = stack[-1]
+            fresh = next((a for a in rest if a in code and a not in seen), None)
+            if fresh is None:
+                order.append(code[k])
+                stack.pop()
+            else:
+                seen.add(fresh)
+                stack.append((fresh, arguments(fresh)))
+    return order
 
 
 @dataclass(slots=True)
-class _Layout:
+class _Allocation:
+    """Decides, along the program, which value is in a register, which in which slot."""
+
     graph: Graph
-    vanished: frozenset[int]
-    rounds: list[int]
+    flipped: frozenset[int]
+    registers: int
     piece: int
-    bodies: list[list[Instruction]]
-    calls: dict[int, list[Call]]
+    constants: dict[int, float] = field(default_factory=dict)
+    uses: dict[int, list[int]] = field(
+        default_factory=dict
+    )  # places that read a value, the next one last
+    held: set[int] = field(default_factory=set)  # values in registers
+    place: dict[int, int] = field(default_factory=dict)  # value -> slot
+    own: set[int] = field(
+        default_factory=set
+    )  # values whose slot may be given to others afterwards
+    free: list[int] = field(default_factory=list)
+    queue: list[tuple[int, int]] = field(default_factory=list)  # (-next use, value)
+    out: list[Instruction] = field(default_factory=list)
+    slots: int = 0
+    moves: int = 0
 
-    def program(self) -> Program:
+    def run(
+        self, bodies: Sequence[Sequence[Instruction]], calls: Sequence[Sequence[Call]]
+    ) -> Program:
+        inputs, outputs, wanted, fixed = self._ports()
+        parts: list[Sequence[Instruction] | Call] = []
+        for body, batch in zip(bodies, calls, strict=True):
+            parts += [*_cut(body, self.piece), *batch]
+        self._note_uses(parts, wanted)
+        steps: list[tuple[Instruction, ...] | Call] = []
+        clock = 0
+        for part in parts:
+            if isinstance(part, Call):
+                steps.append(self._call(part, clock))
+                clock += 1
+                continue
+            self.out = []
+            for ins in part:
+                self._step(ins, clock, wanted.get(ins.dest, ()))
+                clock += 1
+            if part is parts[-1]:
+                self._copies(wanted)
+            self._flush()
+            if self.out:
+                steps.append(tuple(self.out))
+        self.slots += 1  # the last slot takes results of calls that nobody wants
+        return Program(tuple(steps), self.constants, fixed, inputs, outputs, self.slots, self.moves)
+
+    def _ports(
+        self,
+    ) -> tuple[
+        tuple[int, ...],
+        tuple[int, ...],
+        dict[int, list[tuple[int, bool]]],
+        tuple[tuple[int, float], ...],
+    ]:
+        """First slots of inputs and outputs, which slots want which value (and sign), and which hold constants."""
         graph = self.graph
-        inputs, size = [], 0
-        for port in graph.inputs:
-            inputs.append(size)
-            size += port.size
-        outputs = []
-        for port in graph.outputs:
-            outputs.append(size)
-            size += port.size
-        slot = {
-            k: inputs[node.args[0]] + node.args[1]
-            for k, node in enumerate(graph.nodes)
-            if node.op == "input"
-        }
-        constants = {k: node.value for k, node in enumerate(graph.nodes) if node.op == "const"}
-        batches = self._batches()
-        where: dict[int, int] = {}
-        for index, batch in enumerate(batches):
-            if isinstance(batch, list):
-                for ins in batch:
-                    where[ins.dest] = index
-
-        def crosses(value: int) -> bool:
-            return value not in slot and value not in constants
-
-        for index, batch in enumerate(batches):
-            needs: Iterable[int]
-            if isinstance(batch, list):
-                needs = (a for ins in batch for a in ins.args if where.get(a) != index)
-            else:
-                needs = (batch.argument, *(r for r in batch.results if r >= 0))
-            for value in needs:
-                if crosses(value):
-                    slot[value] = size
-                    size += 1
-        stores: dict[int, list[tuple[int, int, bool]]] = {}
+        first = []
+        for port in (*graph.inputs, *graph.outputs):
+            first.append(self.slots)
+            self.slots += port.size
+        inputs, outputs = tuple(first[: len(graph.inputs)]), tuple(first[len(graph.inputs) :])
+        for k, node in enumerate(graph.nodes):
+            if node.op == "input":
+                self.place[k] = inputs[node.args[0]] + node.args[1]
+            elif node.op == "const":
+                self.constants[k] = node.value
+        wanted: dict[int, list[tuple[int, bool]]] = {}
         fixed = []
-        last = len(batches) - 1
-        for port, first, refs in zip(graph.outputs, outputs, graph.results, strict=True):
+        for start, refs in zip(outputs, graph.results, strict=True):
             for e, ref in enumerate(refs):
-                if ref.node in constants:
-                    value = constants[ref.node]
-                    fixed.append((first + e, -value if ref.negative else value))
+                if ref.node in self.constants:
+                    value = self.constants[ref.node]
+                    fixed.append((start + e, -value if ref.negative else value))
                 else:
-                    stores.setdefault(where.get(ref.node, last), []).append(
-                        (first + e, ref.node, ref.negative)
-                    )
-        steps: list[Piece | Call] = []
-        for index, batch in enumerate(batches):
-            if isinstance(batch, Call):
-                steps.append(
-                    Call(
-                        batch.op,
-                        slot[batch.argument],
-                        tuple(slot[r] if r >= 0 else -1 for r in batch.results),
-                    )
-                )
-                continue
-            out = [(slot[i.dest], i.dest, False) for i in batch if i.dest in slot] + stores.get(
-                index, []
-            )
-            read = {a for ins in batch for a in ins.args} | {value for _, value, _ in out}
-            loads = {a: slot[a] for a in read if a in slot and where.get(a) != index}
-            if batch or out:
-                steps.append(Piece(loads, tuple(batch), tuple(out)))
-        size += 1  # the last slot takes results of calls that nobody wants
-        return Program(tuple(steps), constants, tuple(fixed), tuple(inputs), tuple(outputs), size)
+                    minus = ref.negative != (ref.node in self.flipped)
+                    wanted.setdefault(ref.node, []).append((start + e, minus))
+        return inputs, outputs, wanted, tuple(fixed)
 
-    def _batches(self) -> list[list[Instruction] | Call]:
-        """Instructions and calls in order; arguments of calls as early as they can be, everything else last."""
-        nodes = self.graph.nodes
-        last = max((r + (nodes[k].op in CALLS) for k, r in enumerate(self.rounds)), default=0)
-        turn = [last] * len(nodes)
-        for k in range(len(nodes) - 1, -1, -1):
-            node = nodes[k]
-            if node.op in CALLS:
-                turn[k] = self.rounds[k]
-            if node.op not in ("input", "const"):
-                for a in node.args:
-                    turn[a] = min(turn[a], turn[k])
-        bodies: list[list[Instruction]] = [[] for _ in range(last + 1)]
-        angles: list[dict[tuple[str, int], list[int]]] = [{} for _ in range(last + 1)]
-        for k, node in enumerate(nodes):
-            if node.op in ("input", "const") or k in self.vanished:
-                continue
-            if node.op == "tanh":
-                angles[turn[k]][node.op, node.args[0]] = [k]
-            elif node.op in CALLS:
-                pair = angles[turn[k]].setdefault(("sincos", node.args[0]), [-1, -1])
-                pair[node.op == "cos"] = k
-            else:
-                bodies[turn[k]].append(self._instruction(k, node))
-        batches: list[list[Instruction] | Call] = []
-        for body, calls in zip(bodies, angles, strict=True):
-            count = max(1, -(-len(body) // self.piece))
-            for i in range(count):
-                batches.append(body[i * len(body) // count : (i + 1) * len(body) // count])
-            batches += [
-                Call(op, argument, tuple(results)) for (op, argument), results in calls.items()
-            ]
-        return batches
+    def _note_uses(
+        self, parts: Sequence[Sequence[Instruction] | Call], wanted: Iterable[int]
+    ) -> None:
+        clock = 0
+        for part in parts:
+            for args in [part.arguments] if isinstance(part, Call) else [ins.args for ins in part]:
+                for a in args:
+                    if a not in self.constants:
+                        self.uses.setdefault(a, []).append(clock)
+                clock += 1
+        for value in wanted:
+            if self.graph.nodes[value].op in ("input", *CALLS):
+                self.uses.setdefault(value, []).append(clock)  # copied at the end
+        for places in self.uses.values():
+            places.reverse()
 
-    def _instruction(self, k: int, node: Node) -> Instruction:
-        if node.op in ("add", "sub"):
-            x, y = node.args
-            minus = node.op == "sub"
-            if y in self.vanished:
-                return Instruction("fma", k, (*self.graph.nodes[y].args, x), (minus, False))
-            if x in self.vanished:
-                return Instruction("fma", k, (*self.graph.nodes[x].args, y), (False, minus))
-        return Instruction(node.op, k, node.args)
+    def _step(self, ins: Instruction, clock: int, wanted: Sequence[tuple[int, bool]]) -> None:
+        """One instruction, with the loads before it and the stores after it."""
+        args = {a for a in ins.args if a not in self.constants}
+        for a in args - self.held:
+            self._load(a)
+        self.out.append(ins)
+        for a in args:
+            self._passed(a, clock)
+        dest = ins.dest
+        for slot, minus in wanted:
+            self._store(dest, slot, minus)
+            if not minus and dest not in self.place:
+                self.place[dest] = slot
+        if dest in self.uses:
+            self.held.add(dest)
+            heapq.heappush(self.queue, (-self.uses[dest][-1], dest))
+        while len(self.held) > self.registers:
+            self._evict()
+
+    def _passed(self, value: int, clock: int) -> None:
+        """A value was read: forget it if this was the last time."""
+        places = self.uses[value]
+        while places and places[-1] <= clock:
+            places.pop()
+        if places:
+            heapq.heappush(self.queue, (-places[-1], value))
+            return
+        self.held.discard(value)
+        if value in self.own:
+            self.own.discard(value)
+            self.free.append(self.place[value])
+
+    def _evict(self) -> None:
+        while True:
+            use, value = heapq.heappop(self.queue)
+            if value in self.held and self.uses[value][-1] == -use:
+                break
+        self._keep(value)
+        self.held.discard(value)
+
+    def _keep(self, value: int) -> None:
+        """See that a value is in memory."""
+        if value not in self.place:
+            self._store(value, self._slot(value), False)
+
+    def _slot(self, value: int) -> int:
+        if self.free:
+            slot = self.free.pop()
+        else:
+            slot = self.slots
+            self.slots += 1
+        self.place[value] = slot
+        self.own.add(value)
+        return slot
+
+    def _load(self, value: int) -> None:
+        self.out.append(Instruction("load", value, (self.place[value],)))
+        self.held.add(value)
+        self.moves += 1
+
+    def _store(self, value: int, slot: int, minus: bool) -> None:
+        self.out.append(Instruction("store", value, (slot,), (minus, False)))
+        self.moves += 1
+
+    def _flush(self) -> None:
+        """At the end of a piece everything that is still needed goes to memory."""
+        for value in sorted(self.held):
+            self._keep(value)
+        self.held.clear()
+        self.queue.clear()
+
+    def _call(self, call: Call, clock: int) -> Call:
+        arguments = tuple(self.place[a] for a in call.arguments)
+        results = tuple(self._slot(r) if r >= 0 else -1 for r in call.results)
+        for a in call.arguments:
+            self._passed(a, clock)
+        self.queue.clear()
+        return Call(call.op, arguments, results)
+
+    def _copies(self, wanted: dict[int, list[tuple[int, bool]]]) -> None:
+        """Outputs that are inputs or results of calls."""
+        for value, places in wanted.items():
+            if self.graph.nodes[value].op in ("input", *CALLS):
+                if value not in self.held:
+                    self._load(value)
+                for slot, minus in places:
+                    self._store(value, slot, minus)
+                self.held.discard(value)
+
+
+def _cut(body: Sequence[Instruction], piece: int) -> list[Sequence[Instruction]]:
+    """Pieces of about that length, cut where few values are alive."""
+    count = -(-len(body) // piece)
+    if count <= 1:
+        return [body]
+    last = {}
+    for i, ins in enumerate(body):
+        for a in ins.args:
+            last[a] = i
+    change = [0] * (len(body) + 1)
+    for i, ins in enumerate(body):
+        if ins.dest in last:
+            change[i + 1] += 1
+            change[last[ins.dest]] -= 1
+    alive, living = [], 0
+    for step in change:
+        living += step
+        alive.append(living)
+    room = len(body) // (5 * count)
+    cuts = [0]
+    for k in range(1, count):
+        middle = k * len(body) // count
+        cuts.append(min(range(middle - room, middle + room + 1), key=lambda i: alive[i]))
+    return [body[a:b] for a, b in zip(cuts, [*cuts[1:], len(body)], strict=True)]

@@ -168,6 +168,8 @@ def admissibility(
     eta = coefficients(friction, len(robot.wheels))
     found = robot.evaluate(q, z, tau, load, locked)
     forces = found.forces
+    if forces.ndim != 2:
+        raise InputError("admissible looks at one state; tau or load holds a batch: loop over it")
     if not np.isfinite(forces).all():
         raise InputError("the state or the inputs hold NaN or infinity; give finite numbers")
     phi = float(q[3]) if robot.guidance.steered else 0.0
@@ -202,7 +204,9 @@ def _driving(
     left = np.zeros(len(robot.wheels))
     for place, j in enumerate(f.rolling):
         wheel, roll = robot.wheels[j], at.rolling[place]
-        spin = (roll.change + sum(V * acc for V, acc in zip(roll.V, zd, strict=False))) / wheel.radius
+        spin = (
+            roll.change + sum(V * acc for V, acc in zip(roll.V, zd, strict=False))
+        ) / wheel.radius
         left[j] = wheel.radius * forces[j, 0] - (tau[j] - lost[place] - wheel.spin * spin)
     return left
 

@@ -99,7 +99,9 @@ class Formulas:
         """theta, phi and the joint positions."""
         return (q[2], q[3], q[4:]) if self.guidance.steered else (q[2], 0, q[3:])
 
-    def state(self, q: Flat, z: Flat, virtual: bool = False) -> tuple[Machine, Motion, list[Scalar]]:
+    def state(
+        self, q: Flat, z: Flat, virtual: bool = False
+    ) -> tuple[Machine, Motion, list[Scalar]]:
         """Machine and motion in the independent speeds, and what is returned beside them (skew)."""
         _, phi, joints = self._split(q)
         machine = self.machine(phi)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled import function
 from ..errors import InputError, KindError, ModelError, UnknownName
 from ..graph import Count, Port
 from ..robot.arm import Arm
 from .constraints import SINGULAR, Guidance, guidance_of
 from .contact import Contact, contact_of
-from .kernels import NAMES, Formulas, graph_of, ports, scalar_function
+from .functions import Functions
+from .kernels import NAMES, Formulas, graph_of, ports
 from .platform import Base, Platform, Wheel
 from .stability import Support, Tipover, friction_needed, support_of, tip_angles
 
@@ -35,62 +35,6 @@ class Outputs(NamedTuple):
     wrench: np.ndarray  # (..., 6)
     forces: np.ndarray  # (..., w, 3): rolling, axle, up
     ground: np.ndarray  # (..., 6): force and moment of (9) about the origin of {v}
-
-
-class Functions(Mapping[str, np.ufunc]):
-    """The bare NumPy gufuncs of a robot; compiled when first asked for."""
-
-    def __init__(self, formulas: Formulas, name: str):
-        self._formulas, self._name = formulas, name
-        self._made: dict[str, np.ufunc] = {}
-
-    def __getitem__(self, key: str) -> np.ufunc:
-        found = self._made.get(key)
-        if found is None:
-            if key not in NAMES:
-                raise UnknownName("function", key, NAMES)
-            f = self._formulas
-            if key.startswith(("control", "derivative")):
-                check_regular(f, key.endswith(":locked"), self._name)
-            recipe = (f.platform, f.wheels, f.base, f.arm, f.gravity, f.friction)
-            inputs, outputs = ports(f, key)
-            name = "mobile_" + key.replace(":", "_")
-            found = self._made[key] = function(
-                recipe, name, inputs, outputs, lambda: graph_of(f, key)
-            )
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
-
-    def __len__(self) -> int:
-        return len(NAMES)
-
-
-def check_regular(f: Formulas, locked: bool, name: str) -> None:
-    """Refuse a machine whose mass matrix is singular everywhere: it has no accelerations to compute."""
-    rng = np.random.default_rng(0)
-    q, z = rng.uniform(-0.7, 0.7, f.coordinates), np.zeros(f.n)
-    M = np.array(scalar_function(f, "equations")(q.tolist(), z.tolist())[0], dtype=float)
-    held = f.guidance.moving if f.guidance.steered and locked else None
-    free = [k for k in range(f.n) if k != held]
-    M = M[np.ix_(free, free)]
-    scale = np.sqrt(np.maximum(np.diag(M), 0))
-    names = [(*f.guidance.speeds, *f.arm.joint_names)[k] for k in free]
-    for speed, size in zip(names, scale, strict=True):
-        if size == 0:
-            remedy = (
-                "give a steered wheel mass or `turn`, or lock the steering"
-                if speed == "phid"
-                else "give it mass"
-            )
-            raise ModelError(
-                f"'{speed}' of robot '{name}' moves no inertia, so its acceleration is undefined; {remedy}"
-            )
-    if np.linalg.eigvalsh(M / np.outer(scale, scale))[0] < 1e-13:
-        raise ModelError(
-            f"the mass matrix of robot '{name}' is singular; give its links more inertia"
-        )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy as np
 from ..errors import InputError, KindError, UnknownName
 from .admissibility import coefficients
 from .constraints import SINGULAR, forwardness
-from .stability import Tipover, friction_needed
+from .stability import Tipover, friction_needed, tip_angles
 
 if TYPE_CHECKING:
     from .robot import MobileManipulator
 
 Array = Any
+Signal = Callable[..., np.ndarray]
 METHODS = {m.lower(): m for m in ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")}
 
 
@@ -27,7 +28,7 @@ class Event:
 
     t: float
     kind: str  # "contact" or "adhesion"
-    wheel: str
+    wheel: str  # with more than three wheels, for contact, the two between which the tip-over axis runs
     lost: bool
 
 
@@ -102,8 +103,6 @@ def simulate(
                   because the speeds are independent and nothing drifts off the constraints
     dt            spacing of the grid; default: a hundredth of t_end, at most 0.01 s
     """
-    from scipy.integrate import solve_ivp
-
     q0, z0, t_end = _start(robot, q0, z0, t_end)
     name = METHODS.get(str(method).lower())
     if name is None:
@@ -118,75 +117,145 @@ def simulate(
         raise InputError(
             "project keeps the energy of free motion; leave torque, load and friction out"
         )
-    key = robot.variant("derivative", z0, locked)
-    rate, n = robot.functions[key], len(q0)
-    watch = robot.functions[robot.variant("control", z0, locked)]
-    singular: list[float] = []
-
-    def derivative(t: float, y: np.ndarray) -> np.ndarray:
-        q, z = y[:n], y[n:]
-        found = rate(q, z, inputs(t, q, z), loads(t, q, z))
-        if robot.guidance.steered and not found[-1] < SINGULAR**2:
-            singular.append(t)
-        return np.concatenate(found[:2])
-
-    def margins(t: float, y: np.ndarray) -> np.ndarray:
-        q, z = y[:n], y[n:]
-        forces = watch(q, z, inputs(t, q, z), loads(t, q, z))[5]
-        return _margins(forces, eta)
-
-    def ahead(t: float, y: np.ndarray) -> float:
-        return float(forwardness(robot.guidance, robot.platform.steering, float(y[3])))
-
-    ahead.terminal = True  # type: ignore[attr-defined]
+    robot.variant("derivative", z0, locked)
+    flow = Flow(robot, inputs, loads, eta, locked)
     grid = np.append(np.arange(0.0, t_end - 1e-9 * step, step), t_end)
-    events = _watchers(robot, margins, eta is not None, stop)
-    if robot.guidance.steered:
-        events.append(ahead)
-    y = np.concatenate([q0, z0])
+    settings = {"method": name, "rtol": rtol, "atol": atol, "events": flow.events(stop)}
+    return _run(robot, flow, *_integrate(flow, q0, z0, grid, project, settings))
+
+
+def _integrate(
+    flow: Flow,
+    q0: np.ndarray,
+    z0: np.ndarray,
+    grid: np.ndarray,
+    project: bool,
+    settings: dict[str, Any],
+) -> tuple[np.ndarray, np.ndarray, list[Event], str]:
+    """Times, states, events, and why the motion ended before its time (empty if it did not)."""
+    from scipy.integrate import solve_ivp
+
+    robot, n, y = flow.robot, len(q0), np.concatenate([q0, z0])
     energy = float(robot.kinetic_energy(q0, z0) + robot.potential_energy(q0))
-    pieces = itertools.pairwise(grid) if project else [(0.0, t_end)]
-    times, states, found_events, ended = [np.zeros(1)], [y[None]], [], ""
-    for start, end in pieces:
-        wanted = np.array([start, end]) if project else grid
-        answer = solve_ivp(
-            derivative,
-            (start, end),
-            y,
-            method=name,
-            t_eval=wanted,
-            events=events,
-            rtol=rtol,
-            atol=atol,
-        )
-        if robot.guidance.steered:
-            singular += answer.t_events.pop().tolist()
-            answer.y_events.pop()
-        if singular:
-            raise InputError(
-                f"the steering angle reached a singular value at t = {min(singular):.6g} s; end the motion before, "
-                "lock the steering or give it friction"
-            )
+    times, states, happened, ended = [grid[:1]], [y[None]], [], ""
+    for piece in itertools.pairwise(grid) if project else [grid]:
+        answer = solve_ivp(flow.rate, (piece[0], piece[-1]), y, t_eval=np.array(piece), **settings)
+        flow.refuse_singular(answer)
         times.append(answer.t[1:])
         states.append(answer.y.T[1:])
-        found_events += _events(robot, answer, margins, eta is not None)
-        if answer.status != 0:
-            ended = answer.message if answer.status < 0 else "stopped"
+        happened += flow.happened(answer)
+        if answer.status < 0:
+            ended = answer.message
+            break
+        if answer.status > 0:  # the moment of the event itself ends the run
+            ended = "stopped"
+            moments = [max(t, default=-1.0) for t in answer.t_events]
+            last = int(np.argmax(moments))
+            times.append(answer.t_events[last][-1:])
+            states.append(answer.y_events[last][-1:])
             break
         y = answer.y[:, -1].copy()
         if project:
             y[n:] *= _rescaled(robot, y, n, energy)
             states[-1][-1] = y
-    return _run(
-        robot,
-        np.concatenate(times),
-        np.concatenate(states),
-        inputs,
-        loads,
-        locked,
-        found_events,
-        ended,
-    )
+    return np.concatenate(times), np.concatenate(states), happened, ended
+
+
+@dataclass(slots=True, eq=False)
+class Flow:
+    """The equations of motion as SciPy wants them, and the margins watched on the way.
+
+    Contact: the vertical force of each wheel where three carry the robot; with more, the tip-over angle about each
+    side of the support polygon, since the split is a convention. Adhesion: by the minimum-norm split.
+    """
+
+    robot: MobileManipulator
+    inputs: Signal
+    loads: Signal
+    eta: np.ndarray | None
+    locked: bool
+    singular: list[float] = field(default_factory=list)
+
+    def labels(self) -> list[tuple[str, str, int]]:
+        """Kind, wheel (or axis) and place of every margin."""
+        robot, names = self.robot, self.robot.wheel_names
+        if robot.support.determinate:
+            contact = list(names)
+        else:
+            contact = [f"{names[a]}-{names[b]}" for a, b in robot.support.axes]
+        found = [("contact", name, k) for k, name in enumerate(contact)]
+        if self.eta is not None:
+            found += [("adhesion", names[j], len(contact) + j) for j in robot.formulas.rolling]
+        return found
+
+    def rate(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Rates of q and z."""
+        n = len(self.robot.coordinate_names)
+        q, z = y[:n], y[n:]
+        name = "derivative:locked" if self.locked and self.robot.guidance.steered else "derivative"
+        found = self.robot.functions[name](q, z, self.inputs(t, q, z), self.loads(t, q, z))
+        if self.robot.guidance.steered and not found[-1] < SINGULAR**2:
+            self.singular.append(t)
+        return np.concatenate(found[:2])
+
+    def margins(self, t: float, y: np.ndarray) -> np.ndarray:
+        """What contact and adhesion leave; negative where they are lost."""
+        n = len(self.robot.coordinate_names)
+        q, z = y[:n], y[n:]
+        name = "control:locked" if self.locked and self.robot.guidance.steered else "control"
+        found = self.robot.functions[name](q, z, self.inputs(t, q, z), self.loads(t, q, z))
+        forces, ground = found[5], found[6]
+        if self.robot.support.determinate:
+            contact = forces[:, 2]
+        else:
+            contact = tip_angles(self.robot.support, ground[:3], ground[3:])
+        if self.eta is None:
+            return contact
+        grip = self.eta * forces[:, 2] - np.hypot(forces[:, 0], forces[:, 1])
+        return np.concatenate([contact, grip])
+
+    def events(self, stop: bool) -> list[Callable[..., float]]:
+        """Functions whose zeros SciPy looks for; the last one of a steered platform is the singular angle."""
+        found: list[Callable[..., float]] = []
+        for _, _, k in self.labels():
+
+            def watch(t: float, y: np.ndarray, k: int = k) -> float:
+                return float(self.margins(t, y)[k])
+
+            watch.terminal, watch.direction = stop, -1.0 if stop else 0.0  # type: ignore[attr-defined]
+            found.append(watch)
+        if self.robot.guidance.steered:
+            guidance, steering = self.robot.guidance, self.robot.platform.steering
+
+            def ahead(t: float, y: np.ndarray) -> float:
+                return float(forwardness(guidance, steering, float(y[3])))
+
+            ahead.terminal = True  # type: ignore[attr-defined]
+            found.append(ahead)
+        return found
+
+    def refuse_singular(self, answer: Any) -> None:
+        """An error if the steering angle has become singular."""
+        if not self.robot.guidance.steered:
+            return
+        self.singular += answer.t_events.pop().tolist()
+        answer.y_events.pop()
+        if self.singular:
+            raise InputError(
+                f"the steering angle reached a singular value at t = {min(self.singular):.6g} s; end the motion "
+                "before, lock the steering or give it friction"
+            )
+
+    def happened(self, answer: Any) -> list[Event]:
+        """The events of one stretch, by time; lost or found again is told by the margin's slope."""
+        found, h = [], 1e-6
+        for (kind, name, k), times, states in zip(
+            self.labels(), answer.t_events, answer.y_events, strict=True
+        ):
+            for t, y in zip(times, states, strict=True):
+                ahead = self.margins(t + h, y + h * self.rate(t, y))[k]
+                found.append(Event(float(t), kind, name, bool(ahead < self.margins(t, y)[k])))
+        return sorted(found, key=lambda e: e.t)
 
 
 def _start(
@@ -208,10 +277,19 @@ def _start(
     return q, z, end
 
 
-def _signal(what: str, given: Any, size: int) -> Callable[..., np.ndarray]:
+def _signal(what: str, given: Any, size: int) -> Signal:
     """A function of (t, q, z) out of None, an array or a function."""
     if callable(given):
-        return lambda t, q, z: np.asarray(given(t, q, z), float)
+
+        def called(t: float, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+            value = np.asarray(given(t, q, z), float)
+            if value.shape != (size,):
+                raise InputError(
+                    f"{what}(t, q, z) returned shape {value.shape}; return {size} numbers"
+                )
+            return value
+
+        return called
     try:
         value = np.zeros(size) if given is None else np.asarray(given, float)
     except (TypeError, ValueError):
@@ -223,62 +301,6 @@ def _signal(what: str, given: Any, size: int) -> Callable[..., np.ndarray]:
     return lambda t, q, z: value
 
 
-def _margins(forces: np.ndarray, eta: np.ndarray | None) -> np.ndarray:
-    """Vertical forces, then (with friction) what adhesion leaves, wheel by wheel [N]."""
-    up = forces[:, 2]
-    if eta is None:
-        return up
-    return np.concatenate([up, eta * up - np.hypot(forces[:, 0], forces[:, 1])])
-
-
-def _watchers(
-    robot: MobileManipulator, margins: Callable[..., np.ndarray], adhesion: bool, stop: bool
-) -> list[Callable[..., float]]:
-    found = []
-    for k in range(len(robot.wheels) * (2 if adhesion else 1)):
-        if k >= len(robot.wheels) and not robot.wheels[k - len(robot.wheels)].guides:
-            continue
-
-        def watch(t: float, y: np.ndarray, k: int = k) -> float:
-            return float(margins(t, y)[k])
-
-        watch.terminal, watch.direction = stop, -1.0 if stop else 0.0  # type: ignore[attr-defined]
-        watch.index = k  # type: ignore[attr-defined]
-        found.append(watch)
-    return found
-
-
-def _events(
-    robot: MobileManipulator, answer: Any, margins: Callable[..., np.ndarray], adhesion: bool
-) -> list[Event]:
-    found = []
-    w = len(robot.wheels)
-    places = [k for k in range(w * (2 if adhesion else 1)) if k < w or robot.wheels[k - w].guides]
-    for k, times, states in zip(places, answer.t_events, answer.y_events, strict=True):
-        for t, y in zip(times, states, strict=True):
-            h = 1e-6
-            rate = _slope(robot, margins, float(t), y, k, h)
-            kind = "contact" if k < w else "adhesion"
-            found.append(Event(float(t), kind, robot.wheel_names[k % w], bool(rate < 0)))
-    return sorted(found, key=lambda e: e.t)
-
-
-def _slope(
-    robot: MobileManipulator,
-    margins: Callable[..., np.ndarray],
-    t: float,
-    y: np.ndarray,
-    k: int,
-    h: float,
-) -> float:
-    """Rate of a margin along the motion, by a difference."""
-    n = len(robot.coordinate_names)
-    zero = np.zeros(len(robot.input_names))
-    qd, zd = robot.functions["derivative"](y[:n], y[n:], zero, np.zeros(6))[:2]
-    ahead = y + h * np.concatenate([qd, zd])
-    return float((margins(t + h, ahead)[k] - margins(t, y)[k]) / h)
-
-
 def _rescaled(robot: MobileManipulator, y: np.ndarray, n: int, energy: float) -> float:
     """The factor that gives the speeds back the energy of the start."""
     kinetic = float(robot.kinetic_energy(y[:n], y[n:]))
@@ -288,35 +310,33 @@ def _rescaled(robot: MobileManipulator, y: np.ndarray, n: int, energy: float) ->
 
 def _run(
     robot: MobileManipulator,
+    flow: Flow,
     t: np.ndarray,
     y: np.ndarray,
-    inputs: Callable[..., np.ndarray],
-    loads: Callable[..., np.ndarray],
-    locked: bool,
     events: list[Event],
     ended: str,
 ) -> Run:
     n = len(robot.coordinate_names)
     q, z = y[:, :n], y[:, n:]
-    tau = np.array([inputs(*row) for row in zip(t, q, z, strict=True)])
-    load = np.array([loads(*row) for row in zip(t, q, z, strict=True)])
-    found = robot.evaluate(q, z, tau, load, locked)
-    tipover = robot.tipover_of(found[6])
-    lost = [e for e in events if e.lost]
+    tau = np.array([flow.inputs(*row) for row in zip(t, q, z, strict=True)])
+    load = np.array([flow.loads(*row) for row in zip(t, q, z, strict=True)])
+    found = robot.evaluate(q, z, tau, load, flow.locked)
+    tipover = robot.tipover_of(found.ground)
     status = tipover.status
     if ended:
-        first = lost[0] if lost else None
-        status = f"stopped at t = {t[-1]:.6g} s: {ended if first is None else f'{first.wheel} loses {first.kind}'}"
+        lost = [e for e in events if e.lost]
+        why = f"{lost[-1].wheel} loses {lost[-1].kind}" if lost and ended == "stopped" else ended
+        status = f"stopped at t = {t[-1]:.6g} s: {why}"
     return Run(
         t,
         q,
         z,
-        found[3],
+        found.zd,
         tau,
         robot.kinetic_energy(q, z),
         np.broadcast_to(robot.potential_energy(q), t.shape),
-        found[5],
-        friction_needed(found[5]),
+        found.forces,
+        friction_needed(found.forces),
         tipover,
         tuple(events),
         status,

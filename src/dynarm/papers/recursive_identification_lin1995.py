@@ -4,11 +4,12 @@
            and Automation 11 (1995) 360-373, section IV, (94)-(117), with (57)-(62) for the motion.
 Frames     As in section III: quantities of link i in frame i, u the axis of joint r in frame i, W and A the angular
            velocity and acceleration along u for r <= i < s. Joints are counted from 0.
-Differs    Gravity enters as a base acceleration, so that a stands where a - g is printed. The third row of Omega in (97)
-           ends with -(w_x^2 + w_y^2); (98) has w_x^2 - w_y^2 for U_12 and wd_y + w_x w_z for U_23; the last entry of
-           (103) is squared, that of (104) is (wd)_z. The columns that delta or sigma make void are left out: A_i has
-           full rank only then. For i+1 < s step 3.1.2 uses (84), (85), (88)-(90), because no more is known there, and
-           (106) holds for z components. A_i may be widened by columns of the joint's own (friction, armature).
+Differs    Gravity enters as a base acceleration, so that a stands where a - g is printed. The third row of Omega in
+           (97) ends with -(w_x^2 + w_y^2); (98) has w_x^2 - w_y^2 for U_12 and wd_y + w_x w_z for U_23; the last
+           entry of (103) is squared, that of (104) is (wd)_z. The columns that delta or sigma make void are left
+           out: A_i has full rank only then. For i+1 < s step 3.1.2 uses (84), (85), (88)-(90), because no more is
+           known there, and (106) holds for z components. A_i may be widened by columns of the joint's own
+           (friction, armature).
            tau_i = v_i . w_i + phi_i; `solve` is the least-squares method, given the columns of A_i and gamma_i.
 
     (57) w_i = R w + z qd    (58) wd_i = R wd + z qdd + R w x z qd    (59) Omega = [wd x] + [w x][w x]
@@ -170,7 +171,9 @@ def identify(
         found[i] = dict(zip(kinds[i], w, strict=False))
         more[i] = w[len(kinds[i]) :]
         if i:
-            outer = _handed_on(structure, i, pose[i], moving[i], qdd[i], qd[i], outer, tilde, found[i])
+            outer = _handed_on(
+                structure, i, pose[i], moving[i], qdd[i], qd[i], outer, tilde, found[i]
+            )
     return [found[i][kind] for i, kind in layout(structure)], more[:]
 
 
@@ -232,7 +235,13 @@ def _handed_on(
     own = Sym3(mul(2, k.z), 0, mul(2, k.z), -k.x, -k.y, 0)
     kappas = add(outer.kappas, mul(mul(2, w.get("kappa2", 0)), d))
     return Outer(
-        inner, zeta, outer.g, outer.U33, step.fall(outer.axis), (*slides, (d, step.fall_sym(own))), kappas
+        inner,
+        zeta,
+        outer.g,
+        outer.U33,
+        step.fall(outer.axis),
+        (*slides, (d, step.fall_sym(own))),
+        kappas,
     )
 
 
@@ -264,7 +273,5 @@ def _moment_along(
         lever = mul(u.z, sub(mul(k.x, at.a.y), mul(k.y, at.a.x)))
         return add(lever, mul(A, add(tilde.zz, w["U_33"])))  # (85), (115)
     side = sub(mul(u.y, at.star.x), mul(u.x, at.star.y))
-    pull = add(
-        mul(w.get("kappa1", 0), acc), mul(mul(2, w.get("kappa2", 0)), mul(W, v))
-    )
+    pull = add(mul(w.get("kappa1", 0), acc), mul(mul(2, w.get("kappa2", 0)), mul(W, v)))
     return add(mul(side, mul(w["m"], d)), pull)  # (85)

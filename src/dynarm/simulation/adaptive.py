@@ -1,23 +1,23 @@
-"""Motion by SciPy's adaptive integrators: breaks where the input jumps, events, friction that sticks.
+"""Motion by SciPy's adaptive integrators: breaks where an input jumps, events, friction that sticks.
 
-The state of the integrator is [q, qd, work]. The motion is cut into intervals on which the right-hand side is
-smooth: at samples that are held, at a controller's ticks, and where a joint with sharp Coulomb friction starts or stops sliding.
+The state of the integrator is [q, qd, work, friction's share]. A run is cut into intervals on which the right-hand side is
+smooth: at samples of an input, at a controller's ticks, and where a joint with sharp Coulomb friction starts or stops
+sliding. Every accepted step leaves its interpolant, on which events are located.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..model import Model
-from .fixed import Record
+from .events import POINTS, Event, root
 from .friction import Sliding
-from .inputs import Failed, Sampled, Source
-from .integrators import rates
+from .health import BLOWN, Progress, Record, cause
+from .inputs import Failed, Law, Source
+from .integrators import Plant, rates
 
 SOLVERS = {
     "dop853": "DOP853",
@@ -28,233 +28,295 @@ SOLVERS = {
     "lsoda": "LSODA",
 }
 IMPLICIT = ("radau", "bdf", "lsoda")
-BLOWN = 1e8  # a joint velocity [rad/s or m/s] at which the motion has blown up
-MOST_SWITCHES = 100_000  # of sliding joints, before the motion is taken for chattering without end
+STALLED = 100  # switches of friction in a row at the same time
+LOST = 2000  # evaluations in a row that give no finite number, before the run is given up
+HINT = "check torques, masses and gains, damp the joints, or take a method for stiff motions: 'radau'"
+
+
+class Ended(Exception):
+    """The run ends here, for a reason that the arguments give: status, message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """A function of (t, q, qd) whose zeros are reported, and whether the run ends there."""
+class Piece:
+    """One step: from when to when, and the states in between."""
 
-    name: str
-    function: Callable[[float, np.ndarray, np.ndarray], float]
-    terminal: bool = False
-    direction: float = 0.0
+    start: float
+    end: float
+    states: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Tolerances:
+class Settings:
+    """How a run is integrated."""
+
+    method: str
     rtol: float
     atol: float
+    max_step: float
+    max_steps: int
+    events: Sequence[Event]
 
 
 class Motion:
-    """One adaptive run: the smooth pieces, put together."""
+    """One adaptive run."""
 
-    def __init__(
-        self,
-        model: Model,
-        torque: Source,
-        wrench: Source | None,
-        method: str,
-        tolerances: Tolerances,
-        events: Sequence[Event],
-        period: float | None,
-        max_step: float,
-    ):
-        self.model, self.torque, self.wrench = model, torque, wrench
-        self.method, self.tolerances, self.events = method, tolerances, list(events)
-        self.period, self.max_step = period, max_step
-        self.n = model.arm.n
-        self.rates = rates(model, wrench is not None)
-        self.sliding = Sliding.of(model) if model.friction else None
-        if self.sliding is not None and wrench is not None:
-            raise InputError(
-                "sharp Coulomb friction with a tool wrench is not supported; give the joints shape='tanh'"
-            )
-        self.held: np.ndarray | None = None
-        self.evaluations = 0
+    def __init__(self, plant: Plant, torque: Source, push: Source | None, settings: Settings):
+        self.plant, self.n = plant, plant.n
+        self.sources = (torque,) if push is None else (torque, push)
+        self.settings = settings
+        self.sliding = Sliding.of(plant, 10 * settings.atol)
+        self.rates = self.sliding.rates if self.sliding is not None else rates(plant)
+        self.extras = () if self.sliding is not None else plant.extras
+        self.laws: tuple[Law, ...] = ()
+        self.law_starts: list[float] = []
+        self.law_list: list[tuple[Law, ...]] = []
+        self.pieces: list[Piece] = []
+        self.times = [0.0]
+        self.states: list[np.ndarray] = []
         self.found: list[tuple[float, str]] = []
+        self.evaluations, self.steps, self.lost, self.stalled = 0, 0, 0, 0
 
     # ---- right-hand side
 
-    def force(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        return self.torque(t, q, qd) if self.held is None else self.held
+    def drives(self, t: float, q: np.ndarray, qd: np.ndarray) -> list[np.ndarray]:
+        return [law(t, q, qd) for law in self.laws]
 
     def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
         n = self.n
         q, qd = y[:n], y[n : 2 * n]
         self.evaluations += 1
-        tau = self.force(t, q, qd)
-        if self.sliding is not None:
-            qdd, power = self.sliding.rates(q, qd, tau)
+        out = np.empty(2 * n + 2)
+        out[:n] = qd
+        qdd, out[2 * n :] = self.rates(q, qd, *self.drives(t, q, qd), *self.extras)
+        out[n : 2 * n] = qdd
+        if np.isfinite(out).all():
+            self.lost = 0
         else:
-            push = () if self.wrench is None else (self.wrench(t, q, qd),)
-            qdd, power = self.rates(q, qd, tau, *push)
-        return np.concatenate([qd, qdd, [power]])
+            self.lost += 1
+            if self.lost > LOST:
+                raise Ended
+        return out
 
     def jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
-        """d(derivative)/dy with the torque held, which is what an implicit method needs to converge."""
+        """d(derivative)/dy: dynamics by their compiled derivatives, a torque that follows the state by differences."""
         n = self.n
         q, qd = y[:n], y[n : 2 * n]
-        dq, dqd, _ = self.model.forward_dynamics_derivatives(q, qd, self.force(t, q, qd))
-        J = np.zeros((2 * n + 1, 2 * n + 1))
+        (tau,) = self.drives(t, q, qd)
+        parts = self.plant.model.forward_dynamics_derivatives(q, qd, tau, **self.plant.keywords)
+        J = np.zeros((2 * n + 2, 2 * n + 2))
         J[:n, n : 2 * n] = np.eye(n)
-        J[n : 2 * n, :n], J[n : 2 * n, n : 2 * n] = dq, dqd
+        J[n : 2 * n, :n], J[n : 2 * n, n : 2 * n], inverse = parts
+        if not self.laws[0].steady:
+            for k in range(2 * n):
+                moved = y.copy()
+                moved[k] += 1.5e-8 * max(1.0, abs(y[k]))
+                change = self.laws[0](t, moved[:n], moved[n : 2 * n]) - tau
+                J[n : 2 * n, k] += inverse @ change / (moved[k] - y[k])
         return J
 
-    # ---- pieces
+    def solver(self, t: float, y: np.ndarray, end: float) -> Any:
+        from scipy import integrate
 
-    def breaks(self, t_end: float) -> list[float]:
-        """Times inside the run at which the input jumps."""
-        times: set[float] = set()
-        for source in (self.torque, self.wrench):
-            if isinstance(source, Sampled) and source.hold == "zero":
-                times |= {float(t) for t in source.t}
-        if self.period is not None:
-            times |= {k * self.period for k in range(1, int(np.ceil(t_end / self.period)) + 1)}
-        return [*sorted(t for t in times if 0 < t < t_end * (1 - 1e-12)), t_end]
+        s = self.settings
+        extra: dict[str, Any] = {}
+        if s.method in IMPLICIT and self.sliding is None and len(self.sources) == 1:
+            extra["jac"] = self.jacobian
+        kind = getattr(integrate, SOLVERS[s.method])
+        return kind(
+            self.derivative, t, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, **extra
+        )
 
-    def run(
-        self,
-        q0: np.ndarray,
-        qd0: np.ndarray,
-        t_end: float,
-        times: np.ndarray | None,
-        progress: Callable[[float], None] | None,
-    ) -> tuple[Record, list[tuple[float, float, Any]]]:
-        """The motion at the given times (None: at the solver's own steps), and its dense pieces."""
-        y = np.concatenate([q0, qd0, [0.0]])
-        t = 0.0
-        pieces: list[tuple[float, float, Any]] = []
-        steps: list[np.ndarray] = [np.zeros(1)]
-        status, message = "success", ""
-        ends = self.breaks(t_end)
-        switches = 0
+    # ---- the run
+
+    def run(self, q0: Any, qd0: Any, t_end: float, progress: Progress | None) -> tuple[str, str]:
+        """Integrate as far as it goes; status and message."""
+        t, y = 0.0, np.concatenate([q0, qd0, np.zeros(2)])
+        self.states.append(y)
+        breaks = np.unique(np.concatenate([s.breaks(t_end) for s in self.sources]))
         try:
-            if self.sliding is not None:
-                self.sliding.start(q0, qd0, self.torque(0.0, q0, qd0))
-            while ends and status == "success":
-                if self.period is not None and not switches:
-                    self.held = np.array(self.torque(t, y[: self.n], y[self.n : 2 * self.n]))
-                solved, kind = self.piece(t, y, ends[0])
-                pieces.append((t, float(solved.t[-1]), solved.sol))
-                steps.append(solved.t[1:])
-                t, y = float(solved.t[-1]), solved.y[:, -1].copy()
-                if kind == "end":
-                    ends.pop(0)
-                    switches = 0
-                elif kind == "switch":
-                    switches += 1
-                    assert self.sliding is not None
-                    y = self.sliding.switch(y, self.force(t, y[: self.n], y[self.n : 2 * self.n]))
-                    if switches > MOST_SWITCHES:
-                        status, message = (
-                            "step",
-                            f"friction switches without end near t = {t:.6g} s",
-                        )
-                else:
-                    status, message = kind, self.explain(kind, t, solved.message)
+            with np.errstate(all="ignore"):
+                for end in [*breaks.tolist(), t_end]:
+                    self.enter(t, end, y)
+                    t, y = self.interval(t, y, end, progress, t_end)
+        except Failed as failure:
+            return "function", str(failure)
+        except Ended as ended:
+            if ended.args:
+                return ended.args[0], ended.args[1]
+            last = self.states[-1]
+            return cause(self.plant, self.times[-1], last[: self.n], last[self.n : 2 * self.n], HINT)
+        return "success", ""
+
+    def enter(self, t: float, end: float, y: np.ndarray) -> None:
+        """Find the laws of the inputs in the interval that begins here, and what the joints at rest do."""
+        q, qd = y[: self.n], y[self.n : 2 * self.n]
+        self.laws = tuple(s.during(t, end, q, qd) for s in self.sources)
+        self.law_starts.append(t)
+        self.law_list.append(self.laws)
+        if self.sliding is not None:
+            self.switch(t, y, qd == 0)
+
+    def switch(self, t: float, y: np.ndarray, resting: np.ndarray) -> None:
+        """Choose the modes of joints at rest anew, and report what changed."""
+        assert self.sliding is not None
+        q, qd = y[: self.n], y[self.n : 2 * self.n]
+        before = self.sliding.mode if self.pieces else np.sign(qd)
+        self.sliding.settle(q, qd, resting, *self.drives(t, q, qd))
+        self.found += [(t, words) for words in self.sliding.changes(before) if self.pieces]
+
+    def interval(
+        self, t: float, y: np.ndarray, end: float, progress: Progress | None, t_end: float
+    ) -> tuple[float, np.ndarray]:
+        """From one break to the next, with a new start after each switch of friction."""
+        while t < end:
+            if not np.isfinite(self.derivative(t, y)).all():
+                raise Ended
+            solver = self.solver(t, y, end)
+            while solver.status == "running":
+                fired = self.step(solver)
+                t, y = self.times[-1], self.states[-1]
                 if progress is not None:
                     progress(t / t_end)
-        except Failed as failure:
-            status, message = "torque", f"{failure} (after t = {t:.6g} s)"
-        return self.record(pieces, np.concatenate(steps), times, t, status, message), pieces
+                if fired is not None:
+                    y = y.copy()
+                    y[self.n : 2 * self.n][fired] = 0.0
+                    self.states[-1] = y
+                    self.switch(t, y, y[self.n : 2 * self.n] == 0)
+                    break
+        return t, y
 
-    def piece(self, t: float, y: np.ndarray, end: float) -> tuple[Any, str]:
-        """One smooth interval, and what ended it: end, switch, event, nan or step."""
-        from scipy.integrate import solve_ivp
-
-        watched = [self.watch(e) for e in self.events]
-        guard = _guard(self.n)
-        stops = self.sliding.events(self) if self.sliding is not None else []
-        implicit = self.method in IMPLICIT and self.sliding is None and self.wrench is None
-        with np.errstate(all="ignore"):
-            solved = solve_ivp(
-                self.derivative,
-                (t, end),
-                y,
-                method=SOLVERS[self.method],
-                rtol=self.tolerances.rtol,
-                atol=self.tolerances.atol,
-                dense_output=True,
-                events=[*watched, guard, *stops],
-                max_step=self.max_step,
-                **({"jac": self.jacobian} if implicit else {}),
+    def step(self, solver: Any) -> np.ndarray | None:
+        """One step, its events, and where friction ended it the joints concerned."""
+        try:
+            solver.step()
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+            raise Ended from None
+        speed = np.abs(solver.y[self.n : 2 * self.n]).max()
+        if solver.status == "failed" or not speed < BLOWN:
+            raise Ended
+        self.steps += 1
+        start, end, states = solver.t_old, solver.t, solver.dense_output()
+        if not end > start:
+            raise Ended
+        cut, fired = self.look(start, end, states)
+        stop = self.watch(start, cut, states)
+        if stop is not None and stop[0] < cut:
+            cut, fired = stop[0], None
+        elif stop is not None and fired is None:
+            cut = stop[0]
+        self.keep(start, cut, end, solver.y, states)
+        if stop is not None:
+            raise Ended("event", f"event '{stop[1]}' ended the run at t = {stop[0]:.6g} s")
+        if self.steps >= self.settings.max_steps:
+            raise Ended(
+                "step",
+                f"{self.steps} steps led no further than t = {cut:.6g} s; raise max_steps, loosen rtol, or take a method "
+                "for stiff motions: 'radau'",
             )
-        for event, when in zip(self.events, solved.t_events, strict=False):
-            self.found += [(float(x), event.name) for x in when]
-        if solved.status == -1 or not np.isfinite(solved.y[:, -1]).all():
-            return solved, "nan" if not np.isfinite(solved.y[:, -1]).all() else "step"
-        if solved.status == 0:
-            return solved, "end"
-        return solved, self.reason(solved, len(watched))
+        return fired
 
-    def reason(self, solved: Any, watched: int) -> str:
-        if len(solved.t_events[watched]):
-            return "step"
-        if any(len(when) for when in solved.t_events[watched + 1 :]):
-            return "switch"
-        return "event"
+    def keep(self, start: float, cut: float, end: float, y: np.ndarray, states: Any) -> None:
+        state = y.copy() if cut == end else states(cut)
+        if cut > self.times[-1]:
+            self.pieces.append(Piece(start, cut, states))
+            self.times.append(cut)
+            self.states.append(state)
+            self.stalled = 0
+        else:
+            self.stalled += 1
+            if self.stalled > STALLED:
+                raise Ended("step", f"friction switches without end at t = {cut:.6g} s")
+        if self.sliding is not None:
+            self.sliding.arm(state[self.n : 2 * self.n])
 
-    def watch(self, event: Event) -> Any:
-        def function(t: float, y: np.ndarray) -> float:
-            return event.function(t, y[: self.n], y[self.n : 2 * self.n])
+    # ---- events
 
-        function.terminal = event.terminal  # type: ignore[attr-defined]
-        function.direction = event.direction  # type: ignore[attr-defined]
-        return function
+    def look(self, start: float, end: float, states: Any) -> tuple[float, np.ndarray | None]:
+        """Where friction changes within a step, and which joints come to rest or break loose there."""
+        if self.sliding is None:
+            return end, None
+        sliding, n = self.sliding, self.n
 
-    def explain(self, kind: str, t: float, solver: str) -> str:
-        if kind == "event":
-            return f"event '{self.found[-1][1]}' ended the run at t = {t:.6g} s"
-        if kind == "nan":
-            return f"the state is no longer finite at t = {t:.6g} s; check torques, masses and the mass matrix there"
-        return f"the motion blew up at t = {t:.6g} s ({solver.rstrip('.')}); check torques, or damp the joints"
+        def gaps(t: float) -> np.ndarray:
+            y = states(t)
+            return sliding.gaps(y[:n], y[n : 2 * n], *self.drives(t, y[:n], y[n : 2 * n]))
+
+        low = start
+        for high in np.linspace(start, end, POINTS + 1)[1:].tolist():
+            beyond = np.flatnonzero(gaps(high) < 0)
+            if len(beyond):
+                times = [root(lambda t, i=i: float(gaps(t)[i]), low, high) for i in beyond]
+                first = min(times)
+                fired = np.zeros(n, bool)
+                fired[[i for i, t in zip(beyond, times, strict=True) if t == first]] = True
+                return first, fired
+            sliding.arm(states(high)[n : 2 * n])
+            low = high
+        return end, None
+
+    def watch(self, start: float, end: float, states: Any) -> tuple[float, str] | None:
+        """Report the events of a step; the first one that ends the run, if any."""
+        n, hits = self.n, []
+        if not self.settings.events:
+            return None
+        points = np.linspace(start, end, POINTS + 1).tolist()
+        y = [states(t) for t in points]
+        for event in self.settings.events:
+
+            def value(t: float, event: Event = event) -> float:
+                at = states(t)
+                return event(t, at[:n], at[n : 2 * n])
+
+            values = [event(t, at[:n], at[n : 2 * n]) for t, at in zip(points, y, strict=True)]
+            for k in range(POINTS):
+                if event.crosses(values[k], values[k + 1]):
+                    hits.append((root(value, points[k], points[k + 1]), event))
+        hits.sort(key=lambda hit: hit[0])
+        for t, event in hits:
+            self.found.append((t, event.name))
+            if event.terminal:
+                return t, event.name
+        return None
 
     # ---- results
 
-    def record(
-        self,
-        pieces: Sequence[tuple[float, float, Any]],
-        steps: np.ndarray,
-        times: np.ndarray | None,
-        reached: float,
-        status: str,
-        message: str,
-    ) -> Record:
-        grid = steps if times is None else times[times <= reached * (1 + 1e-12)]
-        y = dense(pieces, grid) if pieces else np.zeros((0, 2 * self.n + 1))
-        grid = grid[: len(y)]
-        q, qd, work = y[:, : self.n], y[:, self.n : 2 * self.n], y[:, -1]
-        tau = np.zeros_like(q)
+    def record(self, times: np.ndarray | None, status: str, message: str) -> Record:
+        """The motion at some times (None: at the integrator's own steps)."""
+        n, reached = self.n, self.times[-1]
+        if times is None:
+            t, y = np.array(self.times), np.array(self.states)
+        else:
+            t = times[times <= reached * (1 + 1e-12)]
+            y = self.between(t)
+        q, qd = y[:, :n], y[:, n : 2 * n]
+        rows = [np.full((len(t), size), np.nan) for size in (n, 6)[: len(self.sources)]]
+        which = np.searchsorted(self.law_starts, t, side="right") - 1
         try:
-            for k, t in enumerate(grid):
-                tick = t if self.period is None else np.floor(t / self.period + 1e-9) * self.period
-                at = dense(pieces, np.array([tick]))[0] if self.period is not None else y[k]
-                tau[k] = self.torque(tick, at[: self.n], at[self.n : 2 * self.n])
+            for k, time in enumerate(t.tolist()):
+                if which[k] >= 0:
+                    for row, law in zip(rows, self.law_list[which[k]], strict=True):
+                        row[k] = law(time, q[k], qd[k])
         except Failed as failure:
-            status, message = "torque", message or str(failure)
-        return Record(grid, q, qd, tau, work, status, message)
+            if status == "success":
+                status, message = "function", str(failure)
+        push = rows[1] if len(rows) > 1 else None
+        return Record(
+            t, q, qd, rows[0], y[:, 2 * n :], push, status, message, reached, self.evaluations, self.steps
+        )
 
-
-def _guard(n: int) -> Any:
-    """A terminal event where velocities have blown up."""
-
-    def function(t: float, y: np.ndarray) -> float:
-        speed = float(np.abs(y[n : 2 * n]).max())
-        return 1 - speed / BLOWN if np.isfinite(speed) else -1.0
-
-    function.terminal = True  # type: ignore[attr-defined]
-    return function
-
-
-def dense(pieces: Sequence[tuple[float, float, Any]], times: np.ndarray) -> np.ndarray:
-    """The states at some times by each piece's own interpolant."""
-    starts = np.array([start for start, _, _ in pieces])
-    which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(pieces) - 1)
-    found = [
-        pieces[k][2](min(max(t, pieces[k][0]), pieces[k][1]))
-        for k, t in zip(which, times, strict=True)
-    ]
-    return np.array(found)
+    def between(self, times: np.ndarray) -> np.ndarray:
+        """The states at some times by each step's own interpolant."""
+        y = np.empty((len(times), 2 * self.n + 2))
+        if not self.pieces:
+            y[:] = self.states[0]
+            return y
+        starts = np.array([p.start for p in self.pieces])
+        which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(starts) - 1)
+        order = np.argsort(which, kind="stable")
+        edges = np.flatnonzero(np.diff(which[order])) + 1
+        for mine in np.split(order, edges):
+            if len(mine):
+                piece = self.pieces[which[mine[0]]]
+                y[mine] = piece.states(np.clip(times[mine], piece.start, piece.end)).T
+        return y

@@ -3,148 +3,180 @@
 A sliding joint feels its Coulomb friction as a constant. When its velocity reaches zero it sticks if friction can hold
 it: its acceleration is then zero, and the friction is whatever that takes. When that is more than the joint's Coulomb
 friction, it slides off in the direction of the excess.
+
+Which joints at rest stick and which slide off is decided for all of them together: M qdd + friction = f with
+0 < qdd_i where friction is +c_i, qdd_i < 0 where it is -c_i, and |friction| <= c_i where qdd_i = 0. With M positive
+definite this has exactly one solution; pivoting on the least index finds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..drive import friction_force
+from ..errors import InputError
+from ..graph import Port
 from ..model import Model
 from ..robot.arm import Friction
+from ..scene import minus
+from .integrators import Plant, powers, vectors
 
-TINY = 1e-10  # velocity [rad/s or m/s] below which a joint stands still at the start of a run
+EXCESS = 1e-10  # part of the Coulomb friction by which a load must exceed it before the joint slides off
+PIVOTS = 50  # a joint, before the search for the modes is given up
 
 
 @dataclass(slots=True)
 class Sliding:
     """Which joints slide which way: mode +1, -1, or 0 for a joint that sticks."""
 
-    model: Model
+    plant: Plant  # with everything but the sharp Coulomb friction
     sharp: np.ndarray  # joints with sharp Coulomb friction
-    mode: np.ndarray
     limits: np.ndarray  # (n, 2): Coulomb friction for positive and for negative velocity
-    smooth: tuple[Friction | None, ...]  # what else the joints' friction has
-    terms: Any = field(repr=False)  # (q, qd) -> M, bias
+    slack: float  # velocity below which a joint that has just been let go counts as still at rest
+    terms: Any = field(repr=False)
+    mode: np.ndarray = field(init=False)
+    armed: np.ndarray = field(init=False)  # sliding joints that have left zero velocity behind
+
+    def __post_init__(self) -> None:
+        self.mode = np.zeros(len(self.sharp))
+        self.armed = np.zeros(len(self.sharp), bool)
 
     @classmethod
-    def of(cls, model: Model) -> Sliding | None:
-        """The friction of a model's joints, or None where none of it is sharp."""
-        frictions = [j.friction for j in model.arm.joints]
-        limits = np.array([_coulomb(f) for f in frictions])
+    def of(cls, plant: Plant, slack: float) -> Sliding | None:
+        """The friction of a plant's joints, or None where none of it is sharp."""
+        limits = coulomb_limits(plant.model)
         sharp = limits.max(axis=1) > 0
         if not sharp.any():
             return None
-        smooth = tuple(
-            _without_coulomb(f) if s else f for f, s in zip(frictions, sharp, strict=True)
-        )
-        return cls(
-            model,
-            sharp,
-            np.ones(len(sharp)),
-            limits,
-            smooth,
-            model.functions["mass_matrix_and_bias"],
-        )
-
-    def start(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
-        """The modes at the beginning of a run."""
-        self.mode = np.sign(np.where(np.abs(qd) < TINY, 0.0, qd))
-        self._release(q, qd, tau)
-
-    def rates(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, float]:
-        """Accelerations and the rate of the total energy, with the modes as they are."""
-        qdd, _ = self._solve(q, qd, tau)
-        lost = self._smooth(qd) + np.where(self.mode > 0, self.limits[:, 0], -self.limits[:, 1]) * (
-            self.sharp & (self.mode != 0)
-        )
-        lost = np.where(self._stuck, 0.0, lost)
-        return qdd, float((tau - lost) @ np.where(self._stuck, 0.0, qd))
+        smooth = _without_coulomb(plant, sharp)
+        return cls(smooth, sharp, limits, slack, _terms(smooth))
 
     @property
-    def _stuck(self) -> np.ndarray:
+    def stuck(self) -> np.ndarray:
         return self.sharp & (self.mode == 0)
 
-    def _smooth(self, qd: np.ndarray) -> np.ndarray:
-        return np.array([float(friction_force(f, v)) for f, v in zip(self.smooth, qd, strict=True)])
+    # ---- right-hand side
 
-    def _solve(
-        self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations, and for stuck joints the force that friction holds."""
-        M, b = self.terms(q, qd)
-        coulomb = np.where(self.mode > 0, self.limits[:, 0], -self.limits[:, 1]) * (
-            self.sharp & (self.mode != 0)
-        )
-        free = tau - b - self._smooth(qd) - coulomb
-        stuck = self._stuck
-        qdd = np.zeros(len(q))
-        if not stuck.all():
-            moving = ~stuck
+    def rates(self, q: Any, qd: Any, *drives: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations, and the powers of the inputs and of friction, with the modes as they are."""
+        M, f, power = self.terms(q, qd, *drives, *self.plant.extras)
+        qdd, _, coulomb = self._solve(M, f, self.mode)
+        power[1] += coulomb @ qd
+        return qdd, power
+
+    def _solve(self, M: Any, f: Any, mode: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Accelerations, for stuck joints the force that friction holds, and the Coulomb friction of sliding ones."""
+        slides = self.sharp & (mode != 0)
+        coulomb = np.where(slides, np.where(mode > 0, self.limits[:, 0], -self.limits[:, 1]), 0.0)
+        moving = ~self.sharp | slides
+        free = f - coulomb
+        qdd = np.zeros(len(f))
+        if moving.all():
+            qdd = np.linalg.solve(M, free)
+        elif moving.any():
             qdd[moving] = np.linalg.solve(M[np.ix_(moving, moving)], free[moving])
-        return qdd, free - M @ qdd
+        return qdd, free - M @ qdd, coulomb
 
-    def _release(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
-        """Let go the stuck joints that friction cannot hold, the most overloaded one first."""
-        while self._stuck.any():
-            _, held = self._solve(q, qd, tau)
+    # ---- switching
+
+    def gaps(self, q: Any, qd: Any, *drives: Any) -> np.ndarray:
+        """For each joint how far it is from leaving its mode; negative beyond."""
+        found = np.where(self.sharp, self.mode * qd + np.where(self.armed, 0.0, self.slack), 1.0)
+        stuck = self.stuck
+        if stuck.any():
+            M, f, _ = self.terms(q, qd, *drives, *self.plant.extras)
+            _, held, _ = self._solve(M, f, self.mode)
             limit = np.where(held > 0, self.limits[:, 0], self.limits[:, 1])
-            excess = np.where(self._stuck, np.abs(held) - limit, -np.inf)
-            worst = int(np.argmax(excess))
-            if excess[worst] <= 0:
-                return
-            self.mode[worst] = np.sign(held[worst])
-
-    def switch(self, y: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """The state after a joint has come to rest or broken loose, modes set anew."""
-        n = len(self.mode)
-        y = y.copy()
-        q, qd = y[:n], y[n : 2 * n]
-        rest = self.sharp & (np.abs(qd) < 1e-7)
-        qd[rest] = 0.0
-        self.mode = np.where(rest, 0.0, np.where(self.sharp, np.sign(qd), self.mode))
-        self._release(q, qd, tau)
-        return y
-
-    def events(self, motion: Any) -> list[Callable[..., float]]:
-        """For each joint with sharp friction the function whose zero ends its mode."""
-        found = []
-        n = len(self.mode)
-        for i in np.flatnonzero(self.sharp):
-            found.append(self._rest(int(i), n) if self.mode[i] else self._loose(int(i), n, motion))
+            found = np.where(stuck, limit * (1 + EXCESS) + 1e-300 - np.abs(held), found)
         return found
 
-    def _rest(self, i: int, n: int) -> Callable[..., float]:
-        def function(t: float, y: np.ndarray) -> float:
-            return float(y[n + i])
+    def arm(self, qd: np.ndarray) -> None:
+        """Note which joints have left zero velocity behind."""
+        self.armed |= self.sharp & (self.mode * qd > self.slack)
 
-        function.terminal = True  # type: ignore[attr-defined]
-        function.direction = -self.mode[i]  # type: ignore[attr-defined]
-        return function
+    def settle(self, q: Any, qd: Any, resting: Any, *drives: Any) -> None:
+        """Choose the modes of the joints at rest, so that each of them does what its friction allows."""
+        M, f, _ = self.terms(q, qd, *drives, *self.plant.extras)
+        resting = resting & self.sharp
+        mode = np.where(self.sharp, np.sign(qd), 0.0)
+        mode[resting] = 0.0
+        for _ in range(PIVOTS * len(mode)):
+            qdd, held, _ = self._solve(M, f, mode)
+            over = np.where(
+                mode == 0,
+                (held > self.limits[:, 0]) | (held < -self.limits[:, 1]),
+                mode * qdd < 0,
+            )
+            wrong = np.flatnonzero(resting & over)
+            if not len(wrong):
+                break
+            i = wrong[0]
+            mode[i] = np.sign(held[i]) if mode[i] == 0 else 0.0
+        self.mode = mode
+        self.armed = self.sharp & (np.abs(qd) > self.slack)
 
-    def _loose(self, i: int, n: int, motion: Any) -> Callable[..., float]:
-        def function(t: float, y: np.ndarray) -> float:
-            q, qd = y[:n], y[n : 2 * n]
-            _, held = self._solve(q, qd, motion.force(t, q, qd))
-            limit = self.limits[i, 0] if held[i] > 0 else self.limits[i, 1]
-            return float(limit - abs(held[i]))
-
-        function.terminal = True  # type: ignore[attr-defined]
-        function.direction = -1  # type: ignore[attr-defined]
-        return function
+    def changes(self, before: np.ndarray) -> list[str]:
+        """What the joints do that have another mode than before, in words."""
+        names = self.plant.model.arm.joint_names
+        words = []
+        for i in np.flatnonzero(self.sharp & (self.mode != before)):
+            done = "sticks" if not self.mode[i] else "slides" if not before[i] else "reverses"
+            words.append(f"{names[i]} {done}")
+        return words
 
 
-def _coulomb(f: Friction | None) -> tuple[float, float]:
-    if f is None or f.shape != "sign":
-        return 0.0, 0.0
-    return f.coulomb, f.coulomb if f.coulomb_negative is None else f.coulomb_negative
+def coulomb_limits(model: Model) -> np.ndarray:
+    """(n, 2): sharp Coulomb friction [N m or N] for positive and for negative velocity."""
+    rows = []
+    for joint in model.arm.joints:
+        f = joint.friction
+        if not model.friction or f is None or f.shape != "sign":
+            rows.append((0.0, 0.0))
+            continue
+        both = (f.coulomb, f.coulomb if f.coulomb_negative is None else f.coulomb_negative)
+        if min(both) < 0:
+            raise InputError(
+                f"joint '{joint.name}' has negative Coulomb friction {min(both):g}, which would drive it; "
+                "give a positive one"
+            )
+        rows.append(both)
+    return np.array(rows)
 
 
-def _without_coulomb(f: Friction | None) -> Friction | None:
-    if f is None:
-        return None
-    return Friction(viscous=f.viscous, offset=f.offset, viscous_negative=f.viscous_negative)
+def _without_coulomb(plant: Plant, sharp: np.ndarray) -> Plant:
+    """The plant whose joints have lost their sharp Coulomb friction."""
+
+    def rest(f: Friction) -> Friction:
+        return Friction(viscous=f.viscous, offset=f.offset, viscous_negative=f.viscous_negative)
+
+    model = plant.model
+    joints = [
+        replace(j, friction=rest(j.friction)) if s and j.friction is not None else j
+        for j, s in zip(model.arm.joints, sharp, strict=True)
+    ]
+    gravity = "input" if model.gravity_input else None
+    parameters = "inputs" if model.parameters_input else None
+    smooth = Model(replace(model.arm, joints=joints), model.wishes, True, gravity, parameters)
+    return replace(plant, model=smooth)
+
+
+def _terms(plant: Plant) -> np.ufunc:
+    """(q, qd, tau, [wrench], ...) -> (M, f, powers) with M qdd = f."""
+    n = plant.n
+    inputs = [*vectors(n, "q", "qd", "tau"), *([Port("wrench", (6,))] if plant.wrench else [])]
+    outputs = [Port("M", (n, n)), Port("f", (n,)), Port("power", (2,))]
+
+    def body() -> Any:
+        chosen = plant.chosen("mass_matrix", "inverse_dynamics")
+
+        def compute(q: Any, qd: Any, tau: Any, *rest: Any) -> Any:
+            wrench, extras = (rest[0], rest[1:]) if plant.wrench else (None, rest)
+            given = {"q": q, "qd": qd, "tau": tau, "wrench": wrench}
+            scene = plant.scene(chosen, given, extras)
+            return scene.mass_matrix, minus(tau, scene.forces(scene.still)), powers(scene, tau)
+
+        return compute
+
+    return plant.compiled("sliding_terms", inputs, outputs, body).ufunc

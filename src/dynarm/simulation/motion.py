@@ -8,16 +8,21 @@ from typing import Any
 import numpy as np
 
 from .. import batch
-from ..errors import InputError, KindError, UnknownName
+from ..errors import InputError, KindError, ModelError, UnknownName
 from ..model import Model
-from . import fixed
-from .adaptive import SOLVERS, Event, Motion, Tolerances, dense
-from .fixed import Record
-from .friction import Sliding
-from .inputs import source_of
+from ..report.progress import progress_of
+from .adaptive import SOLVERS, Motion, Settings
+from .events import events_of
+from .fixed import integrate, step_length
+from .friction import coulomb_limits
+from .health import Record, singular_start
+from .inputs import Failed, Held, Source, source_of
+from .integrators import Plant
 from .run import Run
+from .steppers import STEPPERS
 
-METHODS = (*SOLVERS, *fixed.METHODS)
+METHODS = (*SOLVERS, *STEPPERS)
+TIGHTEST = 2.3e-14  # the smallest rtol that SciPy accepts
 
 
 def simulate(
@@ -30,163 +35,265 @@ def simulate(
     dt: float | None = None,
     *,
     wrench: Any = None,
+    gravity: Any = None,
+    values: Any = None,
     rtol: float = 1e-9,
-    atol: float = 1e-11,
+    atol: float | None = None,
     times: Any = None,
-    events: Sequence[Any] = (),
+    events: Any = (),
     limits: str = "ignore",
     max_step: float = np.inf,
+    max_steps: int = 1_000_000,
+    every: int = 1,
     threads: int | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: bool | Callable[[float], Any] | None = None,
 ) -> Run:
     """The motion of a model from q0, qd0 until t_end [s].
 
     torque   None, an array, `dynarm.simulation.Sampled(t, values, hold)`, f(t, q, qd), or a controller
-    wrench   force and torque on the tool in its axes: None, an array (6,) or f(t, q, qd)
-    method   "dop853", "rk45", "radau", "bdf", "lsoda" (adaptive, to rtol and atol), or with steps of length dt "rk4",
-             "ab4", or "midpoint" (symplectic, for long free motions); dt=None takes a step from the velocity limits
-    times    where an adaptive run is recorded (None: at the solver's own steps)
-    events   functions f(t, q, qd) whose zeros are reported; with attribute terminal=True they end the run
+             (`dynarm.simulation.GravityPD`, `ComputedTorque`)
+    method   "dop853", "rk45", "rk23", "radau", "bdf", "lsoda" (adaptive, to rtol and atol; atol=None: rtol/100), or with
+             steps of length dt "rk4", "ab4", "midpoint" (symplectic, for long free motions); dt=None takes a step from the
+             joints' velocity limits and a bounded change in one step, reported as run.dt
+    wrench   force and torque on the tool in its axes, (6,): None, an array, samples or f(t, q, qd)
+    gravity, values   for models compiled with gravity="input", parameters="inputs": constant over the run
+    times    where an adaptive run is recorded (None: at the integrator's own steps); every: record a run with fixed
+             steps every so many steps
+    events   functions f(t, q, qd) whose zeros are reported in run.events; with attribute terminal=True they end the
+             run, with direction=+1 or -1 only rising or falling zeros count
     limits   "ignore", "report" or "stop" at the joints' position limits
-    q0, qd0 of shape (N, n) make a batch (fixed steps; the kernels run over all of it at once, on several threads)
+    progress None: a bar on a terminal when the run takes long; False: none; or a function of the part that is done
+
+    q0, qd0 of shape (N, n), values (N, p) or gravity (N, 3) make a batch: fixed steps, all samples at once, on `threads` threads;
+    torques, wrenches and a controller's gains may then be (N, ...) too. What goes wrong while the motion is computed
+    does not raise: run.status and run.message say when and why, everything computed until then is kept, and
+    run.check() raises.
     """
     if not isinstance(model, Model):
         raise KindError(f"model is {model!r}; give dynarm.compile(arm)")
+    method = str(method).lower()
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
-    if model.gravity_input or model.parameters_input:
-        raise InputError(
-            "the model takes gravity or parameters as inputs; compile it without for a simulation"
-        )
-    q0, qd0 = _state(model, "q0", q0), _state(model, "qd0", qd0)
-    q0, qd0 = (np.array(x) for x in np.broadcast_arrays(q0, qd0))
-    t_end = _positive("t_end", t_end)
+    q0, qd0, gravity, values = _start(model, q0, qd0, gravity, values)
+    t_end = _positive("t_end", t_end, "a number of seconds")
     force = source_of(torque, q0.shape, "torque")
     push = None if wrench is None else source_of(wrench, (*q0.shape[:-1], 6), "wrench")
-    rate = getattr(torque, "rate", None)
-    period = 1 / rate if rate else None
-    model.functions["forward_dynamics"]  # refuses a mass matrix that is singular everywhere
-    if method in fixed.METHODS:
-        if Sliding.of(model) is not None and model.friction:
+    plant = Plant(model, push is not None, gravity, values)
+    refused = _refusal(plant, q0)
+    if refused:
+        return _run(plant, _nothing(plant, q0, qd0, refused), method, None)
+    bar = progress_of(progress, f"simulating {model.arm.name}")
+    if method in SOLVERS:
+        if dt is not None:
             raise InputError(
-                f"{method} cannot step across sharp Coulomb friction; use an adaptive method such as 'dop853', or give "
-                "the joints shape='tanh'"
+                f"{method} chooses its steps itself; give rtol and atol, or max_step, instead of dt"
             )
-        if events or limits != "ignore" or times is not None:
+        if q0.ndim > 1:
             raise InputError(
-                f"{method} knows no events, limits or times; use an adaptive method such as 'dop853'"
+                f"q0 has shape {q0.shape}; batches need fixed steps: method='rk4', 'ab4' or 'midpoint'"
             )
-        step = _positive("dt", dt) if dt is not None else fixed.step_length(model, qd0, t_end)
-        count = batch.threads if threads is None else batch.check_threads(threads)
-        record, step = fixed.integrate(
-            model, q0, qd0, t_end, force, push, method, step, period, count, progress
-        )
-        return _run(model, record, method, step, (), 0, None)
-    if q0.ndim > 1:
+        settings = _settings(method, rtol, atol, max_step, max_steps, events_of(events, model, limits))
+        motion = Motion(plant, force, push, settings)
+        with bar as report:
+            ended = motion.run(q0, qd0, t_end, report)
+        record = motion.record(_times(times, t_end), *ended)
+        return _run(plant, record, method, None, tuple(sorted(motion.found)), _dense(motion))
+    if len(events) or limits != "ignore" or times is not None:
         raise InputError(
-            f"q0 has shape {q0.shape}; batches need fixed steps: method='rk4', 'ab4' or 'midpoint'"
+            f"{method} knows no events, limits or times; use an adaptive method such as 'dop853'"
         )
-    if dt is not None:
+    if coulomb_limits(model).any():
         raise InputError(
-            f"{method} chooses its steps itself; give rtol and atol, or max_step, instead of dt"
+            f"{method} cannot step across sharp Coulomb friction; use an adaptive method such as 'dop853', or give "
+            "the joints friction of shape='tanh'"
         )
-    watched = [_event(e, k) for k, e in enumerate(events)] + _limits(model, limits)
-    motion = Motion(model, force, push, method, Tolerances(rtol, atol), watched, period, max_step)
-    grid = None if times is None else np.unique(np.asarray(times, float))
-    if grid is not None and (len(grid) == 0 or grid[0] < 0 or grid[-1] > t_end):
-        raise InputError(f"times must lie between 0 and t_end = {t_end}")
-    record, pieces = motion.run(q0, qd0, t_end, grid, progress)
-    n = model.arm.n
-
-    def between(t: Any) -> tuple[np.ndarray, np.ndarray]:
-        y = dense(pieces, np.atleast_1d(np.asarray(t, float)))
-        shape = np.shape(t)
-        return y[:, :n].reshape(*shape, n), y[:, n : 2 * n].reshape(*shape, n)
-
-    found = tuple(sorted(motion.found))
-    return _run(model, record, method, None, found, motion.evaluations, between if pieces else None)
+    count = batch.threads if threads is None else batch.check_threads(threads)
+    try:
+        step = _step(plant, q0, qd0, t_end, dt, force, push)
+    except Failed as failure:
+        record = _nothing(plant, q0, qd0, ("function", str(failure)))
+        return _run(plant, record, method, None)
+    with bar as report:
+        record, longest = integrate(
+            plant, q0, qd0, t_end, force, push, method, step, _whole("every", every), count, report
+        )
+    return _run(plant, record, method, longest)
 
 
-def _run(
-    model: Model,
-    r: Record,
-    method: str,
-    dt: float | None,
-    events: tuple[tuple[float, str], ...],
-    evaluations: int,
-    between: Any,
-) -> Run:
-    def lead(x: np.ndarray) -> np.ndarray:
-        return np.moveaxis(x, 0, -1 if x is r.work else -2) if r.q.ndim > 2 else x
-
-    return Run(
-        model,
-        r.t,
-        lead(r.q),
-        lead(r.qd),
-        lead(r.tau),
-        lead(r.work),
-        method,
-        dt,
-        r.status,
-        r.message,
-        events,
-        evaluations,
-        between,
-    )
+# ---- checks at the border
 
 
-def _state(model: Model, name: str, value: Any) -> np.ndarray:
+def _start(model: Model, q0: Any, qd0: Any, gravity: Any, values: Any) -> tuple[Any, ...]:
+    """First states, gravity and values as arrays that fit together."""
+    n, names = model.arm.n, f"robot '{model.arm.name}' has {model.arm.n} joints"
+    q0, qd0 = _array("q0", q0, n, names), _array("qd0", qd0, n, names)
+    for word, given, wanted, how in (
+        ("gravity", gravity, model.gravity_input, "gravity='input'"),
+        ("values", values, model.parameters_input, "parameters='inputs'"),
+    ):
+        if given is None and wanted:
+            raise InputError(f"give {word}=, because the model was compiled with {how}")
+        if given is not None and not wanted:
+            raise InputError(f"the model takes no {word}=; compile it with {how}")
+    if gravity is not None:
+        gravity = _array("gravity", gravity, 3, "an acceleration in the base link's axes")
+    if values is not None:
+        p = model.minimal.count
+        values = _array("values", values, p, f"the model has {p} minimal parameters")
+    leads = {
+        name: x.shape[:-1]
+        for name, x in (("q0", q0), ("qd0", qd0), ("gravity", gravity), ("values", values))
+        if x is not None
+    }
+    try:
+        lead = np.broadcast_shapes(*leads.values())
+    except ValueError:
+        raise InputError(f"the batch axes do not fit together: {leads}") from None
+    q0, qd0 = (np.array(np.broadcast_to(x, (*lead, n))) for x in (q0, qd0))
+    return q0, qd0, gravity, values
+
+
+def _array(name: str, value: Any, size: int, meaning: str) -> np.ndarray:
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise KindError(f"{name} is {value!r}; give {model.arm.n} numbers") from None
-    if array.ndim == 0 or array.shape[-1] != model.arm.n or array.ndim > 2:
+        raise KindError(f"{name} is {value!r}; give {size} numbers") from None
+    if array.ndim == 0 or array.shape[-1] != size or array.ndim > 2 or not array.size:
         raise InputError(
-            f"{name} has shape {array.shape}, robot '{model.arm.name}' has {model.arm.n} joints; give (n,) or (N, n)"
+            f"{name} has shape {array.shape}, {meaning}; give ({size},), or (N, {size}) for a batch"
         )
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds NaN or infinity; give finite numbers")
     return array
 
 
-def _positive(name: str, value: Any) -> float:
+def _positive(name: str, value: Any, what: str, infinite: bool = False) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise KindError(f"{name} is {value!r}; give a number of seconds") from None
-    if not (np.isfinite(number) and number > 0):
-        raise InputError(f"{name} is {number}; give a positive number of seconds")
+        raise KindError(f"{name} is {value!r}; give {what}") from None
+    if not (number > 0 and (infinite or np.isfinite(number))):
+        raise InputError(f"{name} is {number}; give {what} above 0")
     return number
 
 
-def _event(given: Any, k: int) -> Event:
-    if isinstance(given, Event):
-        return given
-    if not callable(given):
-        raise KindError(f"events[{k}] is {given!r}; give a function of (t, q, qd)")
-    name = getattr(given, "__name__", f"event {k}")
-    terminal, direction = getattr(given, "terminal", False), getattr(given, "direction", 0.0)
-    return Event(name, given, bool(terminal), float(direction))
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
+    return int(value)
 
 
-def _limits(model: Model, wanted: str) -> list[Event]:
-    """Events at the joints' position limits."""
-    if wanted not in ("ignore", "report", "stop"):
-        raise InputError(f"limits is {wanted!r}; choose 'ignore', 'report' or 'stop'")
-    if wanted == "ignore":
-        return []
-    found = []
-    for i, joint in enumerate(model.arm.joints):
-        for side, bound in zip(("lower", "upper"), joint.position_limits or (), strict=False):
+def _settings(
+    method: str, rtol: Any, atol: Any, max_step: Any, max_steps: Any, events: Sequence[Any]
+) -> Settings:
+    rtol = _positive("rtol", rtol, "a relative error")
+    if rtol < TIGHTEST:
+        raise InputError(
+            f"rtol is {rtol:g}; double precision allows no less than {TIGHTEST:g}"
+        )
+    atol = rtol / 100 if atol is None else _positive("atol", atol, "an error")
+    longest = _positive("max_step", max_step, "a number of seconds", infinite=True)
+    return Settings(method, rtol, atol, longest, _whole("max_steps", max_steps), events)
 
-            def function(
-                t: float, q: np.ndarray, qd: np.ndarray, i: int = i, bound: float = bound
-            ) -> float:
-                return float(q[i] - bound)
 
-            direction = -1.0 if side == "lower" else 1.0
-            found.append(
-                Event(f"{side} limit of {joint.name}", function, wanted == "stop", direction)
-            )
-    return found
+def _times(given: Any, t_end: float) -> np.ndarray | None:
+    if given is None:
+        return None
+    try:
+        times = np.unique(np.asarray(given, float).ravel())
+    except (TypeError, ValueError):
+        raise KindError(f"times is {given!r}; give numbers of seconds") from None
+    if not len(times) or not (times[0] >= 0 and times[-1] <= t_end):
+        raise InputError(f"times must lie between 0 and t_end = {t_end:g} s")
+    return times
+
+
+def _step(
+    plant: Plant, q0: Any, qd0: Any, t_end: float, dt: Any, force: Source, push: Source | None
+) -> float:
+    """The step that was asked for, or one that suits the robot."""
+    if dt is not None:
+        return min(_positive("dt", dt, "a number of seconds"), t_end)
+    laws = [s.during(0.0, t_end, q0, qd0) for s in (force, push) if s is not None]
+    tau, *pushes = (law(0.0, q0, qd0) for law in laws)
+    length = step_length(plant, q0, qd0, tau, pushes[0] if pushes else None)
+    periods = [s.period for s in (force, push) if isinstance(s, Held)]
+    return min(length, t_end, *periods)
+
+
+def _refusal(plant: Plant, q0: np.ndarray) -> tuple[str, str] | None:
+    """Status and message where no motion can start."""
+    try:
+        plant.model.functions["forward_dynamics"]
+    except ModelError as error:
+        return "singular", f"{error} (t = 0 s)"
+    message = singular_start(plant, q0)
+    return ("singular", message) if message else None
+
+
+# ---- results
+
+
+def _nothing(plant: Plant, q0: Any, qd0: Any, ended: tuple[str, str]) -> Record:
+    """The record of a run that could not start: its first state."""
+    lead = q0.shape[:-1]
+    push = np.full((1, *lead, 6), np.nan) if plant.wrench else None
+    return Record(
+        np.zeros(1),
+        q0[None],
+        qd0[None],
+        np.full((1, *q0.shape), np.nan),
+        np.zeros((1, *lead, 2)),
+        push,
+        *ended,
+        np.zeros(lead),
+    )
+
+
+def _dense(motion: Motion) -> Callable[[Any], tuple[np.ndarray, np.ndarray]]:
+    n, reached = motion.n, motion.times[-1]
+
+    def dense(t: Any) -> tuple[np.ndarray, np.ndarray]:
+        """q and qd at times between 0 and the end of the run."""
+        times = np.asarray(t, float)
+        if times.size and not (times.min() >= 0 and times.max() <= reached * (1 + 1e-12)):
+            raise InputError(f"the run goes from 0 to {reached:g} s; ask for times in between")
+        y = motion.between(times.ravel()).reshape(*times.shape, -1)
+        return y[..., :n], y[..., n : 2 * n]
+
+    return dense
+
+
+def _run(
+    plant: Plant,
+    r: Record,
+    method: str,
+    dt: float | None,
+    events: tuple[tuple[float, str], ...] = (),
+    dense: Any = None,
+) -> Run:
+    def lead(x: np.ndarray) -> np.ndarray:
+        return np.moveaxis(x, 0, -2) if x.ndim > 2 else x
+
+    energy = lead(r.energy)
+    return Run(
+        plant.model,
+        r.t,
+        lead(r.q),
+        lead(r.qd),
+        lead(r.tau),
+        energy[..., 0],
+        energy[..., 1],
+        method,
+        dt,
+        r.status,
+        r.message,
+        reached=r.reached if np.ndim(r.reached) else float(r.reached),
+        events=events,
+        steps=r.steps,
+        evaluations=r.evaluations,
+        dense=dense,
+        wrench=None if r.push is None else lead(r.push),
+        gravity=plant.gravity,
+        values=plant.values,
+    )

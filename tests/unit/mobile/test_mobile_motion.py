@@ -73,6 +73,20 @@ def test_stop_at_the_first_loss():
     assert whole.t[-1] == 5.0 and whole.intervals and "formal" in whole.status
 
 
+def test_contact_of_four_wheels_is_lost_where_the_measure_ends():
+    """With more than three wheels contact means the tip-over axis, not the split that was chosen."""
+    robot = four_steered()
+    q0, z0 = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
+    z0[-2] = 20.0
+    run = robot.simulate(q0, z0, 0.1, dt=0.001)
+    assert len(run.intervals) == 1 and [e.lost for e in run.events] == [True, False]
+    assert all(e.kind == "contact" and "-" in e.wheel for e in run.events)
+    assert np.allclose(run.intervals[0], [e.t for e in run.events], atol=1e-4)
+    stopped = robot.simulate(q0, z0, 0.1, dt=0.001, stop=True)
+    assert stopped.t[-1] == pytest.approx(run.events[0].t) and abs(stopped.measure[-1]) < 1e-6
+    assert f"{run.events[0].wheel} loses contact" in stopped.status
+
+
 def test_projection_keeps_energy_of_a_coarse_run():
     coarse = {"rtol": 1e-4, "atol": 1e-4, "method": "rk45", "dt": 0.05}
     plain = TANNER.simulate(*CIRCLE, 3.0, **coarse)
@@ -119,6 +133,16 @@ def test_negative_spans():
         (lambda: TANNER.simulate(*CIRCLE, "long"), KindError, "real numbers"),
         (lambda: TANNER.simulate(*CIRCLE, 1.0, np.zeros(3)), InputError, "torque has shape"),
         (lambda: TANNER.simulate(*CIRCLE, 1.0, "full"), KindError, "torque is 'full'"),
+        (
+            lambda: TANNER.simulate(*CIRCLE, 1.0, lambda t, q, z: np.zeros(3)),
+            InputError,
+            "returned shape",
+        ),
+        (
+            lambda: TANNER.simulate(np.zeros(6), [0, 1, 0, 0], 1.0, locked=True),
+            InputError,
+            "locked",
+        ),
         (lambda: TANNER.simulate(*CIRCLE, 1.0, dt=2.0), InputError, "dt is 2"),
         (lambda: TANNER.simulate(*CIRCLE, 1.0, method="euler"), UnknownName, "method 'euler'"),
         (

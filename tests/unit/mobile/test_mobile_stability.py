@@ -48,12 +48,12 @@ def test_more_wheels_tip_exactly_when_no_normals_exist(name):
     robot = MACHINES[name]()
     q, z, tau, load = fast_states(robot, 60, 2)
     out = robot.evaluate(q, z, tau, load, False)
-    tip = robot.tipover_of(out[6])
+    tip = robot.tipover_of(out.ground)
     points = robot.support.points
     levers = np.stack([np.ones(len(points)), points[:, 1], -points[:, 0]])
     seen = set()
     for k in range(len(q)):
-        wanted = levers @ out[5][k, :, 2]
+        wanted = levers @ out.forces[k, :, 2]
         found = linprog(np.zeros(len(points)), A_eq=levers, b_eq=wanted, bounds=(0, None))
         possible = found.status == 0
         seen.add(possible)
@@ -70,15 +70,15 @@ def test_minimum_norm_split(name):
     for k in range(len(q)):
         phi = float(q[k, 3]) if robot.guidance.steered else 0.0
         vertical, axle = self_stresses(robot, phi)
-        assert np.abs(vertical.T @ out[5][k, :, 2]).max(initial=0) < 1e-9
-        assert np.abs(axle.T @ out[5][k, :, 1]).max(initial=0) < 1e-9
+        assert np.abs(vertical.T @ out.forces[k, :, 2]).max(initial=0) < 1e-9
+        assert np.abs(axle.T @ out.forces[k, :, 1]).max(initial=0) < 1e-9
         force, moment = np.zeros(3), np.zeros(3)
-        for wheel, point, f in zip(robot.wheels, robot.support.points, out[5][k], strict=True):
+        for wheel, point, f in zip(robot.wheels, robot.support.points, out.forces[k], strict=True):
             at = roller(wheel, robot.platform.steering, phi)
             F = np.array([at.c * f[0] - at.s * f[1], at.s * f[0] + at.c * f[1], f[2]], float)
             force, moment = force + F, moment + np.cross(point, F)
-        assert np.abs(force + out[6][k, :3]).max() < 1e-9
-        assert np.abs(moment + out[6][k, 3:]).max() < 1e-9
+        assert np.abs(force + out.ground[k, :3]).max() < 1e-9
+        assert np.abs(moment + out.ground[k, 3:]).max() < 1e-9
 
 
 def test_what_is_determinate():

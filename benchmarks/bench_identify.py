@@ -1,0 +1,170 @@
+"""One million samples of a 7-joint arm, none decimated: time and memory of a fit, and the same fit built by hand.
+
+The peer evaluates pin.computeJointTorqueRegressor sample by sample, keeps the base columns, adds friction, armature and
+offset columns and folds blocks of rows with SciPy's QR: same data, same unknowns, same weights, one thread.
+`python -m benchmarks.bench_identify` prints the figures; the fit runs in a process of its own, whose peak is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+
+SAMPLES = 1_000_000
+RATE = 1000.0
+_ONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def motion(n: int, samples: int) -> tuple[np.ndarray, ...]:
+    """t and a multi-sine motion q, qd, qdd (samples, n)."""
+    rng = np.random.default_rng(0)
+    t = np.arange(samples) / RATE
+    w = 2 * np.pi * rng.uniform(0.05, 0.9, (6, n))
+    a, phase = rng.uniform(0.05, 0.35, (6, n)), rng.uniform(0, 2 * np.pi, (6, n))
+    q, qd, qdd = (np.zeros((samples, n)) for _ in range(3))
+    for k in range(6):
+        angle = np.outer(t, w[k]) + phase[k]
+        q += a[k] * np.sin(angle)
+        qd += a[k] * w[k] * np.cos(angle)
+        qdd -= a[k] * w[k] ** 2 * np.sin(angle)
+    return t, q, qd, qdd
+
+
+def recorded(samples: int) -> tuple[Any, Any]:
+    """The arm, and a log of it with noisy torques and positions."""
+    import dynarm
+
+    from .robots import robot
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        arm = robot("panda").arm
+    t, q, qd, qdd = motion(arm.n, samples)
+    rng = np.random.default_rng(1)
+    tau = dynarm.compile(arm).inverse_dynamics(q, qd, qdd)
+    tau += 0.5 * qd + 0.3 * np.sign(qd) + 0.1 + rng.normal(0, 0.1, tau.shape)
+    q += rng.normal(0, 1e-5, q.shape)
+    return arm, dynarm.Log(t, q, tau, qd)
+
+
+def ours(samples: int = SAMPLES) -> dict[str, float]:
+    """Seconds of the fit, of its regressor alone, and the process's peak memory."""
+    import resource
+
+    import dynarm
+    from dynarm.identify.regressor import Terms
+
+    arm, log = recorded(samples)
+    how = dynarm.Preparation(decimate=1, velocity="recorded")
+    identifier = dynarm.Identifier(arm, cutoff=20.0, preparation=how)
+    identifier.fit(log.cut(0, 5))  # compiles and imports
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
+    fit = identifier.fit(log)
+    seconds = time.perf_counter() - start
+    rigid = Terms(arm).rigid
+    start = time.perf_counter()
+    for low in range(0, samples, 4096):
+        rows = slice(low, low + 4096)
+        rigid.columns(log.q[rows], log.qd[rows], log.qd[rows])
+    return {
+        "fit [s]": seconds,
+        "regressor [s]": time.perf_counter() - start,
+        "peak memory [MB]": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "memory before the fit [MB]": before / 1024,
+        "unknowns": float(len(fit.names_)),
+    }
+
+
+def by_hand(samples: int) -> dict[str, float]:
+    """Seconds of the same fit from pinocchio's regressor and SciPy's QR, and of that regressor alone."""
+    import pinocchio as pin
+    import scipy.linalg as linalg
+    import scipy.signal as signal
+
+    from .robots import robot
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        twin = robot("panda")
+    _, log = recorded(samples)
+    model = twin.pin.model if hasattr(twin, "pin") else twin.model
+    data, n = model.createData(), model.nv
+    start = time.perf_counter()
+    sos = signal.butter(4, 20.0, fs=RATE, output="sos")
+    q, qd = (signal.sosfiltfilt(sos, x, axis=0) for x in (log.q, log.qd))
+    qdd = np.gradient(qd, 1 / RATE, axis=0)
+    keep = _base_columns(pin, model, data)
+    eye = np.eye(n)
+    evaluating = 0.0
+    R: list[Any] = [None] * n
+    for low in range(0, samples, 4096):
+        rows = slice(low, low + 4096)
+        began = time.perf_counter()
+        Y = np.stack(
+            [pin.computeJointTorqueRegressor(model, data, *x).copy() for x in zip(q[rows], qd[rows], qdd[rows])]
+        )
+        evaluating += time.perf_counter() - began
+        v, a = qd[rows], qdd[rows]
+        extra = [eye * x[:, None] for x in (a, v, np.sign(v))] + [np.repeat(eye[None], len(v), 0)]
+        W = np.concatenate([Y, *extra], axis=2)[:, :, keep]
+        for j in range(n):  # joint by joint, so that weights can follow
+            block = np.column_stack([W[:, j], log.tau[rows, j]])
+            stacked = block if R[j] is None else np.vstack([R[j], block])
+            R[j] = linalg.qr(stacked, mode="r", check_finite=False, overwrite_a=True)[0][: block.shape[1]]
+    sigma = np.ones(n)
+    for _ in range(5):
+        A = np.vstack([R[j] / sigma[j] for j in range(n)])
+        values = linalg.lstsq(A[:, :-1], A[:, -1])[0]
+        sigma = np.array([np.linalg.norm(R[j][:, -1] - R[j][:, :-1] @ values) for j in range(n)])
+        sigma /= np.sqrt(samples)
+    return {"fit [s]": time.perf_counter() - start, "regressor [s]": evaluating}
+
+
+def _base_columns(pin: Any, model: Any, data: Any) -> np.ndarray:
+    """Independent columns of pinocchio's regressor with armatures, and those of friction and offset."""
+    from scipy.linalg import qr
+
+    rng = np.random.default_rng(0)
+    n = model.nv
+    rows = []
+    for _ in range(200):
+        q, v, a = (rng.uniform(-s, s, n) for s in (3, 3, 8))
+        rows.append(np.hstack([pin.computeJointTorqueRegressor(model, data, q, v, a), np.diag(a)]))
+    W = np.vstack(rows)
+    R, pivots = qr(W, mode="r", pivoting=True)
+    size = np.abs(np.diag(R))
+    independent = np.sort(pivots[: int((size > 1e-8 * size[0]).sum())])
+    return np.r_[independent, 11 * n + np.arange(3 * n)]
+
+
+def run(samples: int = SAMPLES) -> dict[str, Any]:
+    """The figures of both fits, each in a process of its own with one thread."""
+    found = {}
+    for name in ("ours", "by_hand"):
+        code = f"import json; from benchmarks.bench_identify import {name}; print(json.dumps({name}({samples})))"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, **_ONE},
+        )
+        found[name] = json.loads(done.stdout.strip().splitlines()[-1])
+    return {
+        "samples": samples,
+        **found,
+        "fit, times as fast": found["by_hand"]["fit [s]"] / found["ours"]["fit [s]"],
+        "regressor, times as fast": found["by_hand"]["regressor [s]"] / found["ours"]["regressor [s]"],
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(int(sys.argv[1]) if len(sys.argv) > 1 else SAMPLES), indent=1))

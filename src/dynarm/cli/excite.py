@@ -1,0 +1,96 @@
+"""dynarm excite: a motion to record, whose log determines a robot's parameters well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from .console import busy, print_json, say, show_table
+from .files import write_log
+from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, numbers, writable
+
+EXAMPLES = (
+    "dynarm excite two_link --duration 10",
+    "dynarm excite two_link --duration 10 --log log.csv",
+)
+
+
+def excite(
+    robot: str = ROBOT,
+    duration: float = typer.Option(20.0, "--duration", "-d", help="Length of the motion [s]."),
+    harmonics: int = typer.Option(5, "--harmonics", help="Of the Fourier series."),
+    criterion: str = typer.Option("condition", "--criterion", help="condition, logdet or recursive."),
+    rate: float = typer.Option(200.0, "--rate", help="Samples a second."),
+    velocity: str = typer.Option("", "--velocity", help="Limits [rad/s or m/s], one or one a joint."),
+    acceleration: str = typer.Option("", "--acceleration", help="Limits [rad/s^2 or m/s^2]."),
+    torque: str = typer.Option("", "--torque", help="Limits [N m or N]."),
+    box: str = typer.Option("", "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax."),
+    starts: int = typer.Option(3, "--starts", min=1, help="Attempts of the optimiser."),
+    seed: int = typer.Option(0, "--seed", help="Of the random starts."),
+    out: str = typer.Option("excitation.csv", "--out", "-o", metavar="FILE", help="CSV with t, q, qd, qdd."),
+    log: str = typer.Option(
+        "", "--log", metavar="FILE", help="Also a simulated log of this motion, to rehearse identification with."
+    ),
+    noise: float = typer.Option(0.02, "--noise", min=0.0, help="Of the simulated torques, part of their deviation."),
+    base: str = BASE,
+    tip: str = TIP,
+    html: str = HTML,
+    as_json: bool = JSON,
+) -> None:
+    """Find a motion within the robot's limits that makes its parameters visible, and write it as CSV.
+
+    Finite Fourier series that start and end at rest; the condition number of the regressor is made small.
+    """
+    from ..identify.excitation import excite as find
+
+    arm = load_arm(robot, base, tip)
+    writable(out, "--out", (".csv",))
+    if log:
+        writable(log, "--log", (".csv",))
+    if html:
+        writable(html, "--html", (".html",))
+    limits: dict[str, Any] = {}
+    for name, text in (("velocity", velocity), ("acceleration", acceleration), ("torque", torque)):
+        if text:
+            limits[name] = numbers(f"--{name}", text, arm.n, arm.joint_names)
+    if box:
+        corners = numbers("--box", box, 6)
+        limits["box"] = (corners[:3], corners[3:])
+    with busy("optimising the motion"):
+        found = find(
+            arm, duration, harmonics, criterion=criterion, rate=rate, starts=starts, seed=seed, **limits
+        )
+    found.save(out)
+    if log:
+        from .rehearsal import simulated_log
+
+        write_log(simulated_log(arm, found.t, found.q, found.qd, found.qdd, noise, seed), log)
+    if html:
+        from ..report.excitation import page
+
+        page(arm, found, html)
+    written = [path for path in (out, log, html) if path]
+    if as_json:
+        print_json(
+            {
+                "robot": arm.name,
+                "condition": found.condition,
+                "random": found.random,
+                "joint_conditions": found.joint_conditions,
+                "status": found.status,
+                "files": written,
+            }
+        )
+        return
+    rows = [
+        [name, f"{q.min():.3f}", f"{q.max():.3f}", f"{abs(qd).max():.3f}", f"{abs(qdd).max():.3f}"]
+        for name, q, qd, qdd in zip(arm.joint_names, found.q.T, found.qd.T, found.qdd.T, strict=True)
+    ]
+    columns = ["joint", "lowest", "highest", "fastest", "strongest acceleration"]
+    show_table(f"{arm.name}: {duration:g} s, {harmonics} harmonics (rad or m, s)", columns, rows)
+    say(
+        f"condition number {found.condition:.3g}; of {len(found.random)} random motions {min(found.random):.3g} to "
+        f"{max(found.random):.3g} ({found.status})"
+    )
+    say(f"wrote {', '.join(written)}")

@@ -1,0 +1,196 @@
+"""dynarm identify: from logs to a robot's parameters, with proof, a report and code to run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import InputError
+from .console import busy, print_json, say, show_table
+from .files import check_folder, new_folder
+from .options import BASE, JSON, ROBOT, TIP, load_arm, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..identify.log import Log
+    from ..identify.result import Fit, Validation, Verdict
+
+EXAMPLES = (
+    "dynarm excite two_link --duration 10 --log log.csv",
+    "dynarm identify two_link log.csv --hold-out 0.3",
+)
+FILES = ("model.toml", "identified.urdf", "report.html", "c")
+
+
+def identify(
+    robot: str = ROBOT,
+    logs: list[str] = typer.Argument(help="One or more logs: CSV, Parquet, npz, MAT or a ROS 2 bag.", show_default=False),
+    validate: list[str] = typer.Option([], "--validate", "-v", metavar="LOG", help="A log to predict; may be repeated."),
+    hold_out: float = typer.Option(0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."),
+    channels: str = typer.Option("", "--channels", metavar="TOML", help="What the columns are; default: <log>.toml, or their names."),
+    estimator: str = typer.Option("wls", "--estimator", help="ols, wls, irls, iv or recursive."),
+    friction: str = typer.Option("viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."),
+    shape: str = typer.Option("sign", "--shape", help="Of Coulomb friction: sign or tanh."),
+    asymmetric: bool = typer.Option(False, "--asymmetric", help="Friction differs by direction."),
+    armature: bool = typer.Option(True, "--armature/--no-armature", help="Motor inertias are unknown too."),
+    prior: bool = typer.Option(False, "--prior", help="Where the logs say little, stay near the robot file's own values."),
+    feasible: bool = typer.Option(False, "--feasible", help="Values are made physically consistent."),
+    cutoff: float = typer.Option(None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."),
+    limit: float = typer.Option(0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."),
+    out: str = typer.Option("identified", "--out", "-o", metavar="FOLDER", help="Where the results go."),
+    force: bool = typer.Option(False, "--force", help="Write into a folder that is not empty."),
+    base: str = BASE,
+    tip: str = TIP,
+    as_json: bool = JSON,
+) -> int:
+    """Identify a robot's minimal parameters, motor inertias and friction from logs.
+
+    Says what the logs determine and what they do not, predicts held-out logs, and writes model.toml, identified.urdf,
+    report.html and c/. Exit code 1 if the verdict is FAIL.
+    """
+    from ..identify.identifier import Identifier
+    from ..identify.regressor import FRICTION
+    from ..identify.result import POOR
+
+    arm = load_arm(robot, base, tip)
+    check_folder(out, force)
+    terms = () if friction == "none" else words("--friction", friction, FRICTION)
+    identifier = Identifier(
+        arm,
+        friction=terms,
+        shape=shape,
+        asymmetric=asymmetric,
+        armature=armature,
+        estimator=estimator,
+        cutoff=cutoff,
+        prior=arm if prior else None,
+        feasible=feasible,
+        progress=None,
+    )
+    with busy("reading"):
+        fitted, held = _read(logs, validate, channels or None, hold_out)
+    with busy("fitting"):
+        fit = identifier.fit(fitted)
+        checks = [fit.validate(log) for log in held]
+        verdict = fit.verdict(held, limit or POOR)
+    with busy("writing"), new_folder(out, force) as folder:
+        _write(fit, checks, verdict, folder)
+    if as_json:
+        print_json(_as_data(fit, checks, verdict, out))
+    else:
+        _show(fit, checks, verdict, out)
+    return verdict.exit_code
+
+
+def _read(
+    logs: Sequence[str], others: Sequence[str], channels: str | None, hold_out: float
+) -> tuple[list[Log], list[Log]]:
+    """The logs to fit and those to predict."""
+    from ..identify.log import Log
+
+    fitted = [Log.read(path, channels) for path in logs]
+    held = [Log.read(path, channels) for path in others]
+    if hold_out:
+        whole, fitted = fitted, []
+        for log in whole:
+            border = log.duration * (1 - hold_out)
+            if border <= 0:
+                raise InputError(f"--hold-out is {hold_out}; nothing of {log.source} would be left")
+            fitted.append(log.cut(0.0, border))
+            held.append(log.cut(border))
+    return fitted, held
+
+
+def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Any) -> None:
+    from ..export import export_c
+    from ..model import compile as compile_arm
+    from ..report.identification import page
+
+    fit.arm_.save(folder / "model.toml")
+    fit.arm_.save(folder / "identified.urdf")
+    page(fit, checks, verdict, folder / "report.html")
+    wanted = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
+    export_c(compile_arm(fit.arm_, friction=True), folder / "c", quantities=wanted)
+
+
+def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> None:
+    arm = fit.record.terms.arm
+    how = fit.record.preparation
+    title = (
+        f"{arm.name}: {len(fit.names_)} unknowns by {fit.record.identifier.estimator}, cut-off {fit.cutoff_:g} Hz, "
+        f"velocity {how.velocity}"
+    )
+    rows = [
+        [name, f"{value:.6g}", f"{std:.2g}", f"{percent:.1f}" if percent < 1e4 else "-", grade]
+        for name, value, std, percent, grade in zip(
+            fit.names_, fit.values_, fit.std_, fit.relative_std_, fit.identifiability_.grades, strict=True
+        )
+    ]
+    show_table(title, ["unknown", "value", "std", "rel. std [%]", "by the logs"], rows)
+    show_errors(fit, checks)
+    for line in fit.identifiability_.summary().splitlines():
+        say(line)
+    for log in fit.record.logs:
+        for told in (*log.notes, *log.quality.notes):
+            say(f"{log.source}: {told}")
+    say(fit.status_)
+    say()
+    show_verdict(verdict)
+    say(f"wrote {', '.join(FILES)} into {out}")
+
+
+def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
+    """Error over deviation of every joint: fitted, made consistent, predicted."""
+    columns = ["joint", "fitted", "consistent", *(f"on {_short(c.source)}" for c in checks)]
+    rows = [
+        [name, f"{own:.3f}", f"{safe:.3f}", *(f"{c.relative[j]:.3f}" for c in checks)]
+        for j, (name, own, safe) in enumerate(
+            zip(fit.record.terms.arm.joint_names, fit.relative_, fit.consistent_, strict=True)
+        )
+    ]
+    show_table("RMS error over the torque's standard deviation", columns, rows)
+
+
+def _short(source: str) -> str:
+    from pathlib import Path
+
+    return Path(source).name
+
+
+def show_verdict(verdict: Verdict) -> None:
+    """PASS or FAIL, and why."""
+    say(verdict.word, "bold green" if verdict.passed else "bold red")
+    for reason in verdict.reasons:
+        say(f"  {reason}")
+
+
+def _as_data(
+    fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str
+) -> dict[str, Any]:
+    check = fit.identifiability_
+    return {
+        "robot": fit.record.terms.arm.name,
+        "verdict": verdict.word,
+        "reasons": verdict.reasons,
+        "status": fit.status_,
+        "estimator": fit.record.identifier.estimator,
+        "cutoff": fit.cutoff_,
+        "velocity": fit.record.preparation.velocity,
+        "rank": fit.rank_,
+        "condition": fit.condition_,
+        "ridge": fit.ridge_,
+        "joints": fit.record.terms.arm.joint_names,
+        "parameters": [
+            {"name": name, "value": value, "std": std, "determined": grade}
+            for name, value, std, grade in zip(fit.names_, fit.values_, fit.std_, check.grades, strict=True)
+        ],
+        "relative": fit.relative_,
+        "relative_consistent": fit.consistent_,
+        "validation": [
+            {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean} for c in checks
+        ],
+        "advice": check.advice,
+        "files": [f"{out}/{name}" for name in FILES],
+    }

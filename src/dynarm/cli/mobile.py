@@ -1,0 +1,191 @@
+"""dynarm mobile: an arm on wheels: how it stands, how it moves, where it slips or tips over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import InputError
+from .console import busy, print_json, say, show_table
+from .options import HTML, JSON, mobile_robots, numbers, writable
+
+if TYPE_CHECKING:
+    from ..mobile.cases import CaseRun
+    from ..mobile.robot import MobileManipulator
+    from ..mobile.simulate import Run
+
+EXAMPLES = (
+    "dynarm mobile tanner2001 --case 5",
+    "dynarm mobile diffdrive_puma560 --z0 0.5,0.3,0,0,0,0,0,0 --time 2 --html run.html",
+)
+PAPER = "tanner2001"
+
+
+def mobile(
+    robot: str = typer.Argument(
+        help="A built-in mobile manipulator (tanner2001, diffdrive_puma560) or a path to a .toml file.",
+        autocompletion=mobile_robots,
+        show_default=False,
+    ),
+    case: int = typer.Option(None, "--case", help="A motion of the paper's section 6: 3, 4 or 5 (tanner2001 only)."),
+    q0: str = typer.Option("0", "--q0", help="Coordinates at the start; a number for all, or one each."),
+    z0: str = typer.Option("0", "--z0", help="Speeds at the start."),
+    time: float = typer.Option(0.0, "--time", "-t", min=0.0, help="Simulate so long [s]; 0: only look at how it stands."),
+    torque: str = typer.Option("", "--torque", help="Constant inputs: drive and steering of each wheel, then the joints."),
+    adhesion: float = typer.Option(None, "--adhesion", min=0.0, help="Friction coefficient between wheels and ground."),
+    stop: bool = typer.Option(False, "--stop", help="End at the first loss of contact or adhesion."),
+    locked: bool = typer.Option(False, "--locked", help="Hold the steering."),
+    friction: bool = typer.Option(False, "--friction", help="Friction of wheels and joints takes part."),
+    html: str = HTML,
+    as_json: bool = JSON,
+) -> int:
+    """Look at a mobile manipulator: ground forces, friction needed, tip-over margin; at rest or along a motion.
+
+    With --case one of the paper's motions is run, its statements are checked (exit code 1 if one does not hold) and a
+    page with an animated view from above is written.
+    """
+    from ..mobile.files import load
+
+    if case is not None:
+        return _case(robot, case, html, as_json)
+    if html:
+        writable(html, "--html", (".html",))
+        if not time:
+            raise InputError("--html shows a motion; give --time as well")
+    machine = load(robot, friction=friction or None)
+    q = numbers("--q0", q0, len(machine.coordinate_names), machine.coordinate_names)
+    z = numbers("--z0", z0, len(machine.speed_names), machine.speed_names)
+    inputs = machine.input_names
+    tau = numbers("--torque", torque, len(inputs), inputs) if torque else [0.0] * len(inputs)
+    if not time:
+        _stand(machine, q, z, tau, adhesion, locked, as_json)
+        return 0
+    with busy("simulating"):
+        run = machine.simulate(q, z, time, tau, friction=adhesion, stop=stop, locked=locked)
+    if html:
+        from ..report.mobile import page
+
+        page(machine, run, html)
+    _show_run(machine, run, html, as_json)
+    return 0
+
+
+def _stand(
+    machine: MobileManipulator,
+    q: list[float],
+    z: list[float],
+    tau: list[float],
+    adhesion: float | None,
+    locked: bool,
+    as_json: bool,
+) -> None:
+    """The ground forces of one state."""
+    contact = machine.contact(q, z, tau, locked=locked)
+    tip = machine.tipover(q, z, tau, locked=locked)
+    rows = wheel_rows(machine, contact.forces, contact.friction_needed)
+    judged = None if adhesion is None else machine.admissible(q, z, tau, adhesion, locked=locked)
+    if as_json:
+        data = {
+            "robot": machine.name,
+            "coordinates": machine.coordinate_names,
+            "speeds": machine.speed_names,
+            "inputs": machine.input_names,
+            "wheel_forces": dict(zip(machine.wheel_names, contact.forces.tolist(), strict=True)),
+            "tipover_measure": float(tip.measure),
+            "status": tip.status,
+            "admissible": None if judged is None else bool(judged),
+        }
+        print_json(data)
+        return
+    say(machine.name, "bold")
+    for word, names in (
+        ("coordinates q", machine.coordinate_names),
+        ("speeds z", machine.speed_names),
+        ("inputs tau", machine.input_names),
+    ):
+        say(f"  {word}: {', '.join(names)}")
+    say()
+    show_table("Ground forces [N]", ["wheel", "rolling", "axle", "up", "friction needed"], rows)
+    say(tip.status)
+    if judged is not None:
+        for line in str(judged).splitlines():
+            say(line)
+
+
+def wheel_rows(machine: MobileManipulator, forces: Any, needed: Any) -> list[list[str]]:
+    """Forces of each wheel and the friction coefficient that holds it."""
+    return [
+        [name, *(f"{x:.2f}" for x in force), f"{mu:.3f}"]
+        for name, force, mu in zip(machine.wheel_names, forces, needed, strict=True)
+    ]
+
+
+def _show_run(machine: MobileManipulator, run: Run, html: str | None, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "robot": machine.name,
+                "status": run.status,
+                "t_end": run.t[-1],
+                "q_end": dict(zip(machine.coordinate_names, run.q[-1].tolist(), strict=True)),
+                "z_end": dict(zip(machine.speed_names, run.z[-1].tolist(), strict=True)),
+                "lowest_measure": run.measure.min(),
+                "friction_needed": run.friction_needed.max(),
+                "intervals": run.intervals,
+                "events": [[e.t, e.kind, e.wheel, "lost" if e.lost else "found"] for e in run.events],
+                "files": [html] if html else [],
+            }
+        )
+        return
+    say(f"{machine.name}: {run.t[-1]:g} s, {run.status}")
+    ends = zip(machine.coordinate_names, run.q[-1], strict=True)
+    say("at the end: " + ", ".join(f"{name} {x:.4g}" for name, x in ends))
+    say(f"lowest tip-over measure {run.measure.min():.4g} N rad, most friction needed {run.friction_needed.max():.3g}")
+    for low, high in run.intervals:
+        say(f"tips between {low:.3f} s and {high:.3f} s", "yellow")
+    for e in run.events[:20]:
+        say(f"{e.t:.3f} s: {e.wheel} {'loses' if e.lost else 'finds'} {e.kind}")
+    if html:
+        say(f"wrote {html}")
+
+
+def _case(robot: str, case: int, html: str | None, as_json: bool) -> int:
+    """One of the paper's motions, its statements checked."""
+    from ..mobile.cases import run as run_case
+    from ..report.mobile import case_page
+
+    if robot != PAPER:
+        raise InputError(f"--case belongs to {PAPER}; '{robot}' has no motions of its own, give --time instead")
+    target = html or ("" if as_json else f"{PAPER}_case{case}.html")
+    if target:
+        writable(target, "--html", (".html",))
+    with busy("simulating"):
+        found = run_case(case)
+    if target:
+        case_page(found, target)
+    if as_json:
+        print_json(_case_data(found, target))
+        return 0 if found.ok else 1
+    say(f"Fig. {found.case.number}: {found.case.title}", "bold")
+    say(f"start: {found.case.start}")
+    say()
+    rows = [[f.claim, "holds" if f.holds else "FAILS", f.text] for f in found.findings]
+    show_table("What the paper says", ["statement", "", "found"], rows, right=3, wrap=2)
+    for low, high in found.run.intervals:
+        say(f"tips between {low:.3f} s and {high:.3f} s", "yellow")
+    say(f"wrote {target}")
+    return 0 if found.ok else 1
+
+
+def _case_data(found: CaseRun, target: str) -> dict[str, Any]:
+    return {
+        "case": found.case.number,
+        "title": found.case.title,
+        "start": found.case.start,
+        "assumptions": found.assumptions,
+        "findings": [{"claim": f.claim, "holds": f.holds, "found": f.text} for f in found.findings],
+        "intervals": found.run.intervals,
+        "verdict": "PASS" if found.ok else "FAIL",
+        "files": [target] if target else [],
+    }

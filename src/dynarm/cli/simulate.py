@@ -1,0 +1,157 @@
+"""dynarm simulate: the motion of a robot in time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import InputError, UnknownName
+from .console import print_json, progress, say
+from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, numbers, writable
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..simulation.run import Run
+
+EXAMPLES = (
+    "dynarm simulate two_link --q0 30deg,0 --time 5 --html run.html",
+    "dynarm simulate puma560 --control computed_torque --target 0.5 --time 2",
+)
+CONTROLS = ("none", "gravity_pd", "computed_torque")
+FORMATS = (".npz", ".parquet", ".csv")
+
+
+def simulate(
+    robot: str = ROBOT,
+    q0: str = typer.Option("0", "--q0", help="Start, one number a joint or one for all [rad or m]; 30deg is an angle."),
+    qd0: str = typer.Option("0", "--qd0", help="Speeds at the start [rad/s or m/s]."),
+    time: float = typer.Option(5.0, "--time", "-t", help="How long [s]."),
+    torque: str = typer.Option("", "--torque", help="Constant torques [N m or N]."),
+    control: str = typer.Option("none", "--control", help="none, gravity_pd or computed_torque."),
+    target: str = typer.Option("0", "--target", help="Where the controller shall bring the joints."),
+    kp: str = typer.Option("", "--kp", help="Gains on position; default 100."),
+    kd: str = typer.Option("", "--kd", help="Gains on velocity; default 20."),
+    control_rate: float = typer.Option(None, "--control-rate", help="Of the controller [Hz]; default: continuous."),
+    payload: float = typer.Option(0.0, "--payload", min=0.0, help="Mass at the tool [kg], which the controller does not know."),
+    friction: bool = typer.Option(False, "--friction", help="Friction and motor inertia of the joints take part."),
+    method: str = typer.Option("dop853", "--method", help="dop853, rk45, radau, bdf, lsoda, or by steps rk4, ab4, midpoint."),
+    dt: float = typer.Option(None, "--dt", help="Step of rk4, ab4 and midpoint [s]; default: from the speeds."),
+    limits: str = typer.Option("ignore", "--limits", help="Position limits: ignore, report or stop."),
+    save: str = typer.Option("", "--save", metavar="FILE", help="Write .npz, .parquet, or .csv as a log."),
+    base: str = BASE,
+    tip: str = TIP,
+    html: str = HTML,
+    as_json: bool = JSON,
+) -> int:
+    """Simulate a robot from a start, free or under control, and tell how it went.
+
+    Exit code 1 if the run ended early; everything until then is kept.
+    """
+    from ..model import compile as compile_arm
+    from ..simulation import simulate as integrate
+
+    if save:
+        writable(save, "--save", FORMATS)
+    if html:
+        writable(html, "--html", (".html",))
+    arm = load_arm(robot, base, tip)
+    start = {
+        name: numbers(f"--{name}", text, arm.n, arm.joint_names) for name, text in (("q0", q0), ("qd0", qd0))
+    }
+    model = compile_arm(arm.with_payload(payload) if payload else arm, friction=friction)
+    believed = compile_arm(arm, friction=friction)
+    force = _force(believed, torque, control, target, kp, kd, control_rate)
+    grid = {} if dt or method in ("rk4", "ab4", "midpoint") else {"times": _grid(time)}
+    with progress("simulating") as done:
+        run = integrate(
+            model,
+            start["q0"],
+            start["qd0"],
+            time,
+            torque=force,
+            method=method,
+            dt=dt,
+            limits=limits,
+            progress=done,
+            **grid,
+        )
+    if save:
+        _save(run, save)
+    if html:
+        from ..report.simulation import page
+
+        page(run, html)
+    good = run.status in ("success", "event")
+    if as_json:
+        print_json(_as_data(run, [path for path in (save, html) if path]))
+        return 0 if good else 1
+    for line in run.summary().splitlines():
+        say(line, "" if good else "yellow")
+    last = ", ".join(f"{name} {x:.4g}" for name, x in zip(arm.joint_names, run.q[-1], strict=True))
+    say(f"at the end: {last}")
+    for path in (save, html):
+        if path:
+            say(f"wrote {path}")
+    return 0 if good else 1
+
+
+def _grid(time: float, most: int = 2000) -> Any:
+    """Times at which an adaptive run is recorded: every 5 ms, less often in long runs."""
+    import numpy as np
+
+    if not time > 0:
+        raise InputError(f"--time is {time:g}; give a positive number of seconds")
+    return np.linspace(0.0, time, min(most, max(2, round(time / 0.005) + 1)))
+
+
+def _force(
+    model: Model, torque: str, control: str, target: str, kp: str, kd: str, rate: float | None
+) -> Any:
+    """What drives the joints: nothing, constant torques or a controller."""
+    from ..simulation import ComputedTorque, GravityPD
+
+    arm = model.arm
+    if control not in CONTROLS:
+        raise UnknownName("control", control, CONTROLS)
+    if control == "none":
+        return numbers("--torque", torque, arm.n, arm.joint_names) if torque else None
+    if torque:
+        raise InputError(f"--torque and --control {control} were both given; leave one of them out")
+    law = {"gravity_pd": GravityPD, "computed_torque": ComputedTorque}[control]
+    return law(
+        model,
+        numbers("--target", target, arm.n, arm.joint_names),
+        numbers("--kp", kp or "100", arm.n, arm.joint_names),
+        numbers("--kd", kd or "20", arm.n, arm.joint_names),
+        rate,
+    )
+
+
+def _save(run: Run, path: str) -> None:
+    if not path.lower().endswith(".csv"):
+        run.save(path)
+        return
+    from ..identify.log import Log
+    from .files import write_log
+
+    write_log(Log(run.t, run.q, run.tau, qd=run.qd, source="simulation"), path)
+
+
+def _as_data(run: Run, files: list[str]) -> dict[str, Any]:
+    return {
+        "robot": run.model.arm.name,
+        "status": run.status,
+        "message": run.message,
+        "method": run.method,
+        "dt": run.dt,
+        "samples": len(run.t),
+        "t_end": run.t[-1],
+        "q_end": run.q[-1],
+        "qd_end": run.qd[-1],
+        "energy_start": run.energy[0],
+        "energy_end": run.energy[-1],
+        "unexplained_energy": abs(run.balance).max(),
+        "events": run.events,
+        "files": files,
+    }

@@ -1,0 +1,143 @@
+"""A program as LLVM text: a kernel for one sample, a kernel for vectors of samples, and a table that describes them.
+
+    void kernel<W>(void *work, int64 blocks)     the workspaces of so many blocks of W samples, one after another
+
+Straight-line code longer than the processor's instruction cache runs only as fast as code can be fetched, so a long
+program takes several blocks of samples (a tile) through each piece in turn instead of each block through all pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import KindError
+from ..graph import Port
+from .fusion import Instruction
+from .lanes import Lanes, integer
+from .program import Call, Program
+
+TABLE = "dynarm_table"
+# Entries of the table: addresses of the two kernels; then integers: input ports, output ports, slots, tile, size of the
+# largest output, constant outputs; then for each port its first slot, its size, where the steps of its three axes stand
+# among NumPy's, and the axes' lengths; then slot and bits of each constant.
+KERNEL_ONE, KERNEL_WIDE, INPUTS, OUTPUTS, SLOTS, TILE, LARGEST, CONSTANTS, PORTS = range(9)
+PORT = 6
+MOST_PORTS = 16
+LONG = 2500  # instructions that still fit into the instruction cache of common processors
+NEAR = (
+    40 << 10
+)  # bytes of workspace that a tile may take, so that it stays in the first-level cache
+TILES = (2, 8)
+
+
+def tile_of(program: Program, width: int) -> int:
+    """How many blocks of samples go through each piece in turn."""
+    if program.length + program.moves <= LONG:
+        return 1
+    return min(TILES[1], max(TILES[0], NEAR // (8 * width * program.slots)))
+
+
+def kernel_text(
+    program: Program, inputs: Sequence[Port], outputs: Sequence[Port], width: int, fused: bool
+) -> str:
+    """The module of a program: both kernels and the table."""
+    tile = tile_of(program, width)
+    calls = {(s.op, len(s.arguments)) for s in program.steps if isinstance(s, Call)}
+    text = []
+    for w in (1, width):
+        text += Lanes(w).declarations()
+        for op, count in sorted(calls):
+            pointers = ", ".join(["ptr"] * (3 * count if op == "sincos" else 2))
+            text.append(f"declare void @{called(op, count, w)}({pointers})")
+        text += _kernel(program, w, fused, tile if w > 1 else 1)
+    return "\n".join([*text, *_table(program, inputs, outputs, width, tile)])
+
+
+def called(op: str, count: int, width: int) -> str:
+    """The name of the library function for a call with that many arguments."""
+    return f"dynarm_{op}{count}x{width}"
+
+
+def _kernel(program: Program, width: int, fused: bool, tile: int) -> list[str]:
+    text: list[str] = []
+    main = Lanes(width, fused)
+    for k, step in enumerate(program.steps):
+        if not isinstance(step, Call):
+            text += _piece(step, program, f"piece{width}_{k}", width, fused)
+        if tile == 1:
+            _run(main, program, k, "%work")
+            continue
+        with main.repeat("%blocks") as block:
+            _run(
+                main,
+                program,
+                k,
+                main.ahead("%work", main.whole("mul", block, 8 * width * program.slots)),
+            )
+    return [*text, *main.function(f"internal void @kernel{width}(ptr noalias %work, i64 %blocks)")]
+
+
+def _run(main: Lanes, program: Program, k: int, work: str) -> None:
+    """Step k of the program on one workspace."""
+    step = program.steps[k]
+    if not isinstance(step, Call):
+        main.line(f"call void @piece{main.width}_{k}(ptr {main.slot(work, _middle(program))})")
+        return
+    results = [r if r >= 0 else program.slots - 1 for r in step.results]
+    places = ", ".join(f"ptr {main.slot(work, s)}" for s in (*step.arguments, *results))
+    main.line(f"call void @{called(step.op, len(step.arguments), main.width)}({places})")
+
+
+def _middle(program: Program) -> int:
+    """The slot that pieces count from: 128 slots on either side of it are reached by the shortest addresses."""
+    return max(0, program.slots - 128)
+
+
+def _piece(
+    piece: Sequence[Instruction], program: Program, name: str, width: int, fused: bool
+) -> list[str]:
+    lanes = Lanes(width, fused)
+    value = {k: lanes.number(c) for k, c in program.constants.items()}
+    middle = _middle(program)
+    for op, dest, args, minus in piece:
+        if op == "load":
+            value[dest] = lanes.load(lanes.slot("%middle", args[0] - middle))
+        elif op == "store":
+            x = lanes.neg(value[dest]) if minus[0] else value[dest]
+            lanes.store(x, lanes.slot("%middle", args[0] - middle))
+        elif op == "fma":
+            a, b, c = (value[x] for x in args)
+            value[dest] = lanes.fma(
+                lanes.neg(a) if minus[0] else a, b, lanes.neg(c) if minus[1] else c
+            )
+        else:
+            value[dest] = getattr(lanes, op)(*(value[x] for x in args))
+    return lanes.function(f"internal void @{name}(ptr noalias %middle)")
+
+
+def _table(
+    program: Program, inputs: Sequence[Port], outputs: Sequence[Port], width: int, tile: int
+) -> list[str]:
+    ports = [*inputs, *outputs]
+    if len(ports) > MOST_PORTS:
+        raise KindError(
+            f"the function has {len(ports)} inputs and outputs; at most {MOST_PORTS} are compiled"
+        )
+    entries = [len(inputs), len(outputs), program.slots, tile]
+    entries += [max(port.size for port in outputs), len(program.fixed)]
+    core = len(ports)
+    for port, slot in zip(ports, (*program.inputs, *program.outputs), strict=True):
+        if len(port.shape) > 3:
+            raise KindError(
+                f"port '{port.name}' has {len(port.shape)} axes; at most 3 are compiled"
+            )
+        missing = 3 - len(port.shape)
+        entries += [slot, port.size, core - missing, *(1,) * missing, *port.shape]
+        core += len(port.shape)
+    for slot, number in program.fixed:
+        entries += [slot, integer(number)]
+    whole = ", ".join(f"i64 {e}" for e in entries)
+    kind = f"{{ ptr, ptr, [{len(entries)} x i64] }}"
+    return [
+        f"@{TABLE} = constant {kind} {{ ptr @kernel1, ptr @kernel{width}, [{len(entries)} x i64] [{whole}] }}"
+    ]

@@ -1,0 +1,90 @@
+"""Events: zeros of functions of time and state, found on the interpolant of an integrator's step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, KindError
+from ..model import Model
+from .inputs import Failed, locked
+
+POINTS = 8  # places of a step at which signs are looked at
+LIMITS = ("ignore", "report", "stop")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A function of (t, q, qd) whose zeros are reported; terminal: the run ends there; direction: +1 rising, -1 falling."""
+
+    name: str
+    function: Callable[[float, np.ndarray, np.ndarray], float]
+    terminal: bool = False
+    direction: float = 0.0
+
+    def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> float:
+        try:
+            value = float(self.function(t, locked(q), locked(qd)))
+        except Exception as error:
+            raise Failed(
+                f"event '{self.name}' raised {type(error).__name__}: {error} (t = {t:.6g} s)"
+            ) from error
+        if np.isnan(value):
+            raise Failed(f"event '{self.name}' returned NaN at t = {t:.6g} s")
+        return value
+
+    def crosses(self, before: float, after: float) -> bool:
+        """Whether a sign change is one that was asked for; a start on zero is none."""
+        rising, falling = before < 0 <= after, before > 0 >= after
+        return (rising and self.direction >= 0) or (falling and self.direction <= 0)
+
+
+def root(function: Callable[[float], float], low: float, high: float) -> float:
+    """A time between low and high at which the function changes its sign."""
+    from scipy.optimize import brentq
+
+    a, b = function(low), function(high)
+    if a == 0:
+        return low
+    if b == 0 or (a < 0) == (b < 0):
+        return high
+    width = 4 * np.spacing(max(abs(low), abs(high), 1e-300))
+    return float(brentq(function, low, high, xtol=width, rtol=8.9e-16))
+
+
+def events_of(given: Any, model: Model, limits: str) -> list[Event]:
+    """The user's functions and the joints' position limits, as events."""
+    if limits not in LIMITS:
+        raise InputError(f"limits is {limits!r}; choose 'ignore', 'report' or 'stop'")
+    if callable(given):
+        given = [given]
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise KindError(f"events is {given!r}; give a list of functions of (t, q, qd)")
+    found = [_event(e, k) for k, e in enumerate(given)]
+    return found + (_limits(model, limits == "stop") if limits != "ignore" else [])
+
+
+def _event(given: Any, k: int) -> Event:
+    if isinstance(given, Event):
+        return given
+    if not callable(given):
+        raise KindError(f"events[{k}] is {given!r}; give a function of (t, q, qd)")
+    name = getattr(given, "__name__", f"event {k}")
+    terminal, direction = getattr(given, "terminal", False), getattr(given, "direction", 0.0)
+    return Event(name, given, bool(terminal), float(direction))
+
+
+def _limits(model: Model, stop: bool) -> list[Event]:
+    found = []
+    for i, joint in enumerate(model.arm.joints):
+        for side, bound in zip(("lower", "upper"), joint.position_limits or (), strict=False):
+
+            def gap(t: float, q: Any, qd: Any, i: int = i, bound: float = bound) -> float:
+                return float(q[i] - bound)
+
+            direction = -1.0 if side == "lower" else 1.0
+            found.append(Event(f"{side} limit of {joint.name}", gap, stop, direction))
+    return found
