@@ -70,10 +70,11 @@ def ours(samples: int = SAMPLES) -> dict[str, float]:
     fit = identifier.fit(log)
     seconds = time.perf_counter() - start
     rigid = Terms(arm).rigid
+    out = np.empty((512, arm.n, rigid.compiled_size))
     start = time.perf_counter()
-    for low in range(0, samples, 4096):
-        rows = slice(low, low + 4096)
-        rigid.columns(log.q[rows], log.qd[rows], log.qd[rows])
+    for low in range(0, samples, 512):
+        rows = slice(low, low + 512)
+        rigid.compiled(*(x[rows] for x in (log.q, log.qd, log.qd)), out=out[: len(log.t[rows])])
     return {
         "fit [s]": seconds,
         "regressor [s]": time.perf_counter() - start,
@@ -95,7 +96,7 @@ def by_hand(samples: int) -> dict[str, float]:
         warnings.simplefilter("ignore")
         twin = robot("panda")
     _, log = recorded(samples)
-    model = twin.pin.model if hasattr(twin, "pin") else twin.model
+    model = twin.pinocchio
     data, n = model.createData(), model.nv
     start = time.perf_counter()
     sos = signal.butter(4, 20.0, fs=RATE, output="sos")

@@ -101,5 +101,5 @@ def slices(length: int, count: int, work: Callable[[int, int], None]) -> None:
 
 def _core(ufunc: np.ufunc, operand: int) -> list[str]:
     """The core dimensions of an operand in a gufunc's signature."""
-    inside = ufunc.signature.replace("->", ",").split("),")[operand].strip("()")
+    inside = str(ufunc.signature).replace("->", ",").split("),")[operand].strip("()")
     return [x for x in inside.split(",") if x]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .graph import Graph, Port
-from .machine import cache, compile_graph, load_object
+from .machine import cache, compile_graph, instructions, load_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,8 @@ def kernel(
             entry = cache.load(key)
             if entry is None:
                 graph, notes = build()
-                entry = cache.Entry(dict(notes), compile_graph(graph, name))
+                notes = {**notes, "instructions": instructions(graph)}
+                entry = cache.Entry(notes, compile_graph(graph, name))
                 cache.store(key, entry)
             ufunc = load_object(entry.code, name, inputs, outputs, _describe(name, inputs, outputs))
             found = _kernels[key] = Kernel(ufunc, entry.meta)

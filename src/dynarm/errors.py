@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class DynarmError(Exception):
@@ -22,14 +23,20 @@ class KindError(DynarmError, TypeError):
     """An argument has a wrong type."""
 
 
-class UnknownName(DynarmError, LookupError):
+class UnknownName(DynarmError, KeyError):
     """A name (robot, quantity, formulation, joint, link) that does not exist."""
 
     def __init__(self, what: str, name: object, known: Iterable[str]):
-        names = sorted(known)
-        near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else "one of: " + ", ".join(names)
+        self.what, self.name, self.known = what, name, tuple(sorted(known))
+        near = difflib.get_close_matches(str(name), self.known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"one of: {', '.join(self.known)}"
         super().__init__(f"unknown {what} '{name}'; {hint}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would put the message in quotes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, str(self.name), self.known)  # it comes back from workers
 
 
 class FileError(DynarmError, OSError):

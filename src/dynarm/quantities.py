@@ -268,6 +268,6 @@ QUANTITIES: dict[str, Quantity] = {
 
 def quantity_named(name: str) -> Quantity:
     """The quantity of that name, or an error with the nearest names."""
-    if name not in QUANTITIES:
+    if not isinstance(name, str) or name not in QUANTITIES:
         raise UnknownName("quantity", name, QUANTITIES)
     return QUANTITIES[name]

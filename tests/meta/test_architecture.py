@@ -14,7 +14,7 @@ LAYERS = [  # a module may import from its own layer and from those before it
     {"errors"},
     {"algebra"},
     {"robot"},
-    {"kinematics", "drive", "factorisation", "articulated_body", "schedule"},
+    {"kinematics", "drive", "factorisation", "articulated_body", "schedule", "published"},
     {"papers"},
     {"minimal", "long_form", "redundancy"},
     {"table"},

@@ -66,7 +66,9 @@ def _examples(lines: Sequence[str], rich: bool) -> str:
 def _main(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version."),
-    debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error; works anywhere."),
+    debug: bool = typer.Option(
+        False, "--debug", help="Show the traceback of an error; works anywhere."
+    ),
 ) -> None:
     if version:
         typer.echo(f"dynarm {__version__}")
@@ -143,7 +145,9 @@ def _failed(error: Exception) -> int:
     elif isinstance(error, MemoryError):
         complain("out of memory; give less data at a time")
     elif isinstance(error, OSError):
-        complain(f"{error.strerror or error} ({error.filename}); check the path and the rights to it")
+        complain(
+            f"{error.strerror or error} ({error.filename}); check the path and the rights to it"
+        )
     else:
         complain(
             f"unexpected {type(error).__name__}: {error}; this is a mistake in dynarm, --debug shows where"

@@ -8,39 +8,57 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .console import print_json, progress, say, show_table
-from .options import BASE, JSON, ROBOT, TIP, formulation_wishes, load_arm, words
+from .options import BASE, FORMULATION, JSON, ROBOT, TIP, formulation_wishes, load_arm, words
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..model import Model
 
-EXAMPLES = ("dynarm compile puma560", "dynarm compile scara -q mass_matrix -f mass_matrix=composite_1")
-DEFAULT = "inverse_dynamics,forward_dynamics,mass_matrix,bias,gravity,coriolis_matrix,jacobian,regressor"
-COLUMNS = ["quantity", "formulation", "mul", "add", "compile [ms]", "one call [us]", "batch [ns/sample]"]
+EXAMPLES = (
+    "dynarm compile puma560",
+    "dynarm compile scara -q mass_matrix -f mass_matrix=composite_1",
+)
+DEFAULT = (
+    "inverse_dynamics,forward_dynamics,mass_matrix,bias,gravity,coriolis_matrix,jacobian,regressor"
+)
+COLUMNS = [
+    "quantity",
+    "formulation",
+    "mul",
+    "add",
+    "compile [ms]",
+    "one call [us]",
+    "batch [ns/sample]",
+]
 BATCH = 4096
 
 
 def compile(
     robot: str = ROBOT,
-    quantities: str = typer.Option(DEFAULT, "--quantity", "-q", help="Names with commas between them, or all."),
-    formulation: list[str] = typer.Option(
-        [], "--formulation", "-f", metavar="QUANTITY=NAME", help="Force a formulation; may be repeated."
+    quantities: str = typer.Option(
+        DEFAULT, "--quantity", "-q", help="Names with commas between them, or all."
     ),
-    friction: bool = typer.Option(False, "--friction", help="Friction and motor inertia of the joints take part."),
+    formulation: list[str] = FORMULATION,
+    friction: bool = typer.Option(
+        False, "--friction", help="Friction and motor inertia of the joints take part."
+    ),
     base: str = BASE,
     tip: str = TIP,
     as_json: bool = JSON,
 ) -> None:
-    """Compile a robot's dynamics, once: later programs take the machine code from the cache.
+    """Compile a robot's dynamics to machine code.
 
-    Shows for every quantity the formulation that was chosen, its operations, and times measured here and now.
+    Once: later programs take the code from the cache. Shows for every quantity the formulation that was chosen, its
+    operations, and times measured here and now.
     """
     from ..machine.cache import directory
     from ..model import compile as compile_arm
     from ..quantities import QUANTITIES
 
-    wanted = tuple(QUANTITIES) if quantities == "all" else words("--quantity", quantities, QUANTITIES)
+    wanted = (
+        tuple(QUANTITIES) if quantities == "all" else words("--quantity", quantities, QUANTITIES)
+    )
     arm = load_arm(robot, base, tip)
     model = compile_arm(arm, formulation_wishes(formulation) or None, friction=friction)
     rows = []
@@ -69,7 +87,9 @@ def measured(model: Model, name: str) -> dict[str, Any]:
     compiled = time.perf_counter() - start
     n = model.arm.n
     one = [np.random.default_rng(0).uniform(-1, 1, p.shape) for p in model.ports(name)[0]]
-    many = [np.random.default_rng(1).uniform(-1, 1, (BATCH, *p.shape)) for p in model.ports(name)[0]]
+    many = [
+        np.random.default_rng(1).uniform(-1, 1, (BATCH, *p.shape)) for p in model.ports(name)[0]
+    ]
     counted = model.graph(name).count()
     chosen = dict.fromkeys(model.kernel(name).notes["formulation"].values())
     return {

@@ -33,7 +33,11 @@ def own_output() -> Iterator[None]:
     if _number(before) == 1 and _number(sys.stderr) == 2:
         kept = os.dup(1)
         stream = os.fdopen(
-            os.dup(1), "w", encoding=before.encoding or "utf-8", errors="backslashreplace", buffering=1
+            os.dup(1),
+            "w",
+            encoding=before.encoding or "utf-8",
+            errors="backslashreplace",
+            buffering=1,
         )
         os.dup2(2, 1)
     _own, sys.stdout = stream, sys.stderr
@@ -80,7 +84,14 @@ def console(stream: TextIO | None = None) -> Console:
 
     stream = stream or output()
     width = None if stream.isatty() else PIPE
-    return Console(file=stream, highlight=False, width=width, emoji=False, markup=False, soft_wrap=width is not None)
+    return Console(
+        file=stream,
+        highlight=False,
+        width=width,
+        emoji=False,
+        markup=False,
+        soft_wrap=width is not None,
+    )
 
 
 def say(text: str = "", style: str = "") -> None:
@@ -158,7 +169,9 @@ def _table(
     found = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold dim")
     for k, name in enumerate(columns):
         left = k < right or k == wrap
-        found.add_column(Text(name), justify="left" if left else "right", no_wrap=k != wrap, overflow="fold")
+        found.add_column(
+            Text(name), justify="left" if left else "right", no_wrap=k != wrap, overflow="fold"
+        )
     for k, row in enumerate(cells):
         found.add_row(*(Text(x) for x in row), style=styles.get(k))
     return found

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from ..robot.arm import Arm
 
 EXAMPLES = ("dynarm count stanford", "dynarm count --n 3..6 --type 1 --quantity mass_matrix")
-COLUMNS = ["formulation", "paper", "mul", "add", "path", "mul as written", "add as written", "printed"]
+COLUMNS = [
+    "formulation",
+    "paper",
+    "mul",
+    "add",
+    "path",
+    "mul as written",
+    "add as written",
+    "printed",
+]
 LONG = 12  # joints beyond which methods of O(n^3) and worse are left out
 MOST = 60
 
@@ -25,22 +34,27 @@ def count(
         "", help="A built-in robot's name or a path; leave it out with --n.", autocompletion=robots
     ),
     quantity: str = typer.Option("", "--quantity", "-q", help="Only this quantity."),
-    n: str = typer.Option("", "--n", help="The papers' generic arms instead of a robot: 6, or 3..8."),
+    n: str = typer.Option(
+        "", "--n", help="The papers' generic arms instead of a robot: 6, or 3..8."
+    ),
     type: int = typer.Option(
         1, "--type", min=1, max=2, help="Generic arms: 1 all rotational, 2 joint 3 translational."
     ),
     principal: bool = typer.Option(
-        False, "--principal", help="Generic arms whose links have principal axes along their frames."
+        False,
+        "--principal",
+        help="Generic arms whose links have principal axes along their frames.",
     ),
     base: str = BASE,
     tip: str = TIP,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
-    """Count what each formulation costs for a robot, or for the papers' generic manipulators.
+    """Count operations of every formulation.
 
-    Beside the count of the simplified graph stand the count of the formulas as written and, for generic arms, what
-    the paper prints (its row sums corrected; multiplications / additions).
+    For a robot, or for the papers' generic manipulators. Beside the count of the simplified graph stand the count of
+    the formulas as written and, for generic arms, what the paper prints (its row sums corrected; multiplications /
+    additions).
     """
     from ..table import QUANTITIES, check_quantity
 
@@ -83,7 +97,9 @@ def _arms(
     from ..robot.generic import generic_arm
 
     if bool(robot) == bool(n):
-        raise InputError("give a robot, or --n with numbers of joints; for example: dynarm count --n 3..8 --type 1")
+        raise InputError(
+            "give a robot, or --n with numbers of joints; for example: dynarm count --n 3..8 --type 1"
+        )
     if robot:
         return [load_arm(robot, base, tip)]
     low, _, high = n.partition("..")
@@ -92,13 +108,13 @@ def _arms(
     except ValueError:
         raise InputError(f"--n is {n!r}; give a number or a range such as 3..8") from None
     if not numbers or numbers[0] < 1 or numbers[-1] > MOST:
-        raise InputError(f"--n is {n!r}; give joints between 1 and {MOST}, the smaller number first")
+        raise InputError(
+            f"--n is {n!r}; give joints between 1 and {MOST}, the smaller number first"
+        )
     return [generic_arm(k, type, principal=principal) for k in numbers]
 
 
-def costs(
-    arm: Arm, quantity: str, generic: tuple[int, bool] | None = None
-) -> list[dict[str, Any]]:
+def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> list[dict[str, Any]]:
     """What each formulation of a quantity costs, cheapest first; for a generic arm also what papers print."""
     from ..counts import cheapest
     from ..counts import count as count_operations

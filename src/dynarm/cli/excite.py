@@ -20,27 +20,41 @@ def excite(
     robot: str = ROBOT,
     duration: float = typer.Option(20.0, "--duration", "-d", help="Length of the motion [s]."),
     harmonics: int = typer.Option(5, "--harmonics", help="Of the Fourier series."),
-    criterion: str = typer.Option("condition", "--criterion", help="condition, logdet or recursive."),
+    criterion: str = typer.Option(
+        "condition", "--criterion", help="condition, logdet or recursive."
+    ),
     rate: float = typer.Option(200.0, "--rate", help="Samples a second."),
-    velocity: str = typer.Option("", "--velocity", help="Limits [rad/s or m/s], one or one a joint."),
+    velocity: str = typer.Option(
+        "", "--velocity", help="Limits [rad/s or m/s], one or one a joint."
+    ),
     acceleration: str = typer.Option("", "--acceleration", help="Limits [rad/s^2 or m/s^2]."),
     torque: str = typer.Option("", "--torque", help="Limits [N m or N]."),
-    box: str = typer.Option("", "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax."),
+    box: str = typer.Option(
+        "", "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax."
+    ),
     starts: int = typer.Option(3, "--starts", min=1, help="Attempts of the optimiser."),
     seed: int = typer.Option(0, "--seed", help="Of the random starts."),
-    out: str = typer.Option("excitation.csv", "--out", "-o", metavar="FILE", help="CSV with t, q, qd, qdd."),
-    log: str = typer.Option(
-        "", "--log", metavar="FILE", help="Also a simulated log of this motion, to rehearse identification with."
+    out: str = typer.Option(
+        "excitation.csv", "--out", "-o", metavar="FILE", help="CSV with t, q, qd, qdd."
     ),
-    noise: float = typer.Option(0.02, "--noise", min=0.0, help="Of the simulated torques, part of their deviation."),
+    log: str = typer.Option(
+        "",
+        "--log",
+        metavar="FILE",
+        help="Also a simulated log of this motion, to rehearse identification with.",
+    ),
+    noise: float = typer.Option(
+        0.02, "--noise", min=0.0, help="Of the simulated torques, part of their deviation."
+    ),
     base: str = BASE,
     tip: str = TIP,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
-    """Find a motion within the robot's limits that makes its parameters visible, and write it as CSV.
+    """Find a motion for identification.
 
-    Finite Fourier series that start and end at rest; the condition number of the regressor is made small.
+    One that makes the robot's parameters visible within its limits, written as CSV: finite Fourier series that start
+    and end at rest; the condition number of the regressor is made small.
     """
     from ..identify.excitation import excite as find
 
@@ -59,7 +73,14 @@ def excite(
         limits["box"] = (corners[:3], corners[3:])
     with busy("optimising the motion"):
         found = find(
-            arm, duration, harmonics, criterion=criterion, rate=rate, starts=starts, seed=seed, **limits
+            arm,
+            duration,
+            harmonics,
+            criterion=criterion,
+            rate=rate,
+            starts=starts,
+            seed=seed,
+            **limits,
         )
     found.save(out)
     if log:
@@ -85,7 +106,9 @@ def excite(
         return
     rows = [
         [name, f"{q.min():.3f}", f"{q.max():.3f}", f"{abs(qd).max():.3f}", f"{abs(qdd).max():.3f}"]
-        for name, q, qd, qdd in zip(arm.joint_names, found.q.T, found.qd.T, found.qdd.T, strict=True)
+        for name, q, qd, qdd in zip(
+            arm.joint_names, found.q.T, found.qd.T, found.qdd.T, strict=True
+        )
     ]
     columns = ["joint", "lowest", "highest", "fastest", "strongest acceleration"]
     show_table(f"{arm.name}: {duration:g} s, {harmonics} harmonics (rad or m, s)", columns, rows)

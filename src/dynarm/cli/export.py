@@ -8,31 +8,43 @@ from typing import Any
 import typer
 
 from .console import busy, print_json, say
-from .options import BASE, JSON, ROBOT, TIP, formulation_wishes, load_arm, words
+from .options import BASE, FORMULATION, JSON, ROBOT, TIP, formulation_wishes, load_arm, words
 
-EXAMPLES = ("dynarm export two_link", "dynarm export puma560 puma_c --single -q inverse_dynamics,gravity")
+EXAMPLES = (
+    "dynarm export two_link",
+    "dynarm export puma560 puma_c --single -q inverse_dynamics,gravity",
+)
 
 
 def export(
     robot: str = ROBOT,
-    folder: str = typer.Argument("", help="A new folder for the code; default: <robot>_c.", show_default=False),
-    quantities: str = typer.Option("", "--quantity", "-q", help="Names with commas between them; default: the usual ones."),
-    name: str = typer.Option("", "--name", help="Prefix of files and functions; default: the robot's name."),
-    single: bool = typer.Option(False, "--single", help="float instead of double."),
-    bounded_stack: bool = typer.Option(False, "--bounded-stack", help="Temporaries in one array of stated size."),
-    friction: bool = typer.Option(False, "--friction", help="Friction and motor inertia of the joints take part."),
-    formulation: list[str] = typer.Option(
-        [], "--formulation", "-f", metavar="QUANTITY=NAME", help="Force a formulation; may be repeated."
+    folder: str = typer.Argument(
+        "", help="A new folder for the code; default: <robot>_c.", show_default=False
     ),
+    quantities: str = typer.Option(
+        "", "--quantity", "-q", help="Names with commas between them; default: the usual ones."
+    ),
+    name: str = typer.Option(
+        "", "--name", help="Prefix of files and functions; default: the robot's name."
+    ),
+    single: bool = typer.Option(False, "--single", help="float instead of double."),
+    bounded_stack: bool = typer.Option(
+        False, "--bounded-stack", help="Temporaries in one array of stated size."
+    ),
+    friction: bool = typer.Option(
+        False, "--friction", help="Friction and motor inertia of the joints take part."
+    ),
+    formulation: list[str] = FORMULATION,
     force: bool = typer.Option(False, "--force", help="Write into a folder that is not empty."),
     base: str = BASE,
     tip: str = TIP,
     as_json: bool = JSON,
 ) -> None:
-    """Write a robot's dynamics as C99: header, source, a self-test with stored cases, and a CMake file.
+    """Write a robot's dynamics as C.
 
-    No allocation, no global state, nothing of the C library but sin, cos and sqrt. Build and try it with
-    cmake -S FOLDER -B build && cmake --build build && ctest --test-dir build.
+    C99: header, source, a self-test with stored cases, and a CMake file. No allocation, no global state, nothing of
+    the C library but sin, cos and sqrt. Build and try it with cmake -S FOLDER -B build && cmake --build build &&
+    ctest --test-dir build.
     """
     from ..export import DEFAULT, export_c
     from ..machine.c import identifier
@@ -66,4 +78,6 @@ def export(
     say(f"{made.folder}: {', '.join(files)}")
     for function in made.functions:
         say(f"  {function}")
-    say(f"temporaries of any function: {made.stack} bytes; {'float' if single else 'double'}, {arm.n} joints")
+    say(
+        f"temporaries of any function: {made.stack} bytes; {'float' if single else 'double'}, {arm.n} joints"
+    )

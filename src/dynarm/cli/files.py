@@ -23,10 +23,14 @@ def check_folder(folder: str | os.PathLike[str], force: bool) -> Path:
     if target.exists() and not target.is_dir():
         raise FileError(f"{target} is a file; name a folder")
     if target.is_dir() and any(target.iterdir()) and not force:
-        raise FileError(f"folder {target} is not empty; name another one, or --force to write into it")
+        raise FileError(
+            f"folder {target} is not empty; name another one, or --force to write into it"
+        )
     above = target.absolute().parent
     if not above.is_dir():
-        raise FileError(f"there is no folder {target.parent} for {target.name}; make it first, or name another")
+        raise FileError(
+            f"there is no folder {target.parent} for {target.name}; make it first, or name another"
+        )
     if not os.access(target if target.is_dir() else above, os.W_OK):
         raise FileError(f"no permission to write to {target}; name another folder")
     return target
@@ -42,7 +46,9 @@ def new_folder(folder: str | os.PathLike[str], force: bool = False) -> Iterator[
     try:
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.absolute().parent))
     except OSError as error:
-        raise FileError(f"cannot write beside {target}: {error.strerror}; name another folder") from None
+        raise FileError(
+            f"cannot write beside {target}: {error.strerror}; name another folder"
+        ) from None
     try:
         draft.chmod(0o755)
         yield draft
@@ -50,7 +56,9 @@ def new_folder(folder: str | os.PathLike[str], force: bool = False) -> Iterator[
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"cannot write to {target}: {error.strerror or error}; nothing was left behind") from None
+        raise FileError(
+            f"cannot write to {target}: {error.strerror or error}; nothing was left behind"
+        ) from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -87,4 +95,6 @@ def write_log(log: Log, path: str | os.PathLike[str]) -> None:
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:
-        raise FileError(f"cannot write {target}: {error.strerror or error}; check folder and rights") from None
+        raise FileError(
+            f"cannot write {target}: {error.strerror or error}; check folder and rights"
+        ) from None

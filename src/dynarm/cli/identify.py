@@ -9,7 +9,7 @@ import typer
 from ..errors import InputError
 from .console import busy, print_json, say, show_table
 from .files import check_folder, new_folder
-from .options import BASE, JSON, ROBOT, TIP, load_arm, words
+from .options import BASE, CHANNELS, JSON, LOGS, ROBOT, TIP, load_arm, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,34 +21,53 @@ EXAMPLES = (
     "dynarm excite two_link --duration 10 --log log.csv",
     "dynarm identify two_link log.csv --hold-out 0.3",
 )
+HELD_OUT = typer.Option(
+    [], "--validate", "-v", metavar="LOG", help="A log to predict; may be repeated."
+)
 FILES = ("model.toml", "identified.urdf", "report.html", "c")
 
 
 def identify(
     robot: str = ROBOT,
-    logs: list[str] = typer.Argument(help="One or more logs: CSV, Parquet, npz, MAT or a ROS 2 bag.", show_default=False),
-    validate: list[str] = typer.Option([], "--validate", "-v", metavar="LOG", help="A log to predict; may be repeated."),
-    hold_out: float = typer.Option(0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."),
-    channels: str = typer.Option("", "--channels", metavar="TOML", help="What the columns are; default: <log>.toml, or their names."),
+    logs: list[str] = LOGS,
+    validate: list[str] = HELD_OUT,
+    hold_out: float = typer.Option(
+        0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."
+    ),
+    channels: str = CHANNELS,
     estimator: str = typer.Option("wls", "--estimator", help="ols, wls, irls, iv or recursive."),
-    friction: str = typer.Option("viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."),
+    friction: str = typer.Option(
+        "viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."
+    ),
     shape: str = typer.Option("sign", "--shape", help="Of Coulomb friction: sign or tanh."),
     asymmetric: bool = typer.Option(False, "--asymmetric", help="Friction differs by direction."),
-    armature: bool = typer.Option(True, "--armature/--no-armature", help="Motor inertias are unknown too."),
-    prior: bool = typer.Option(False, "--prior", help="Where the logs say little, stay near the robot file's own values."),
-    feasible: bool = typer.Option(False, "--feasible", help="Values are made physically consistent."),
-    cutoff: float = typer.Option(None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."),
-    limit: float = typer.Option(0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."),
-    out: str = typer.Option("identified", "--out", "-o", metavar="FOLDER", help="Where the results go."),
+    armature: bool = typer.Option(
+        True, "--armature/--no-armature", help="Motor inertias are unknown too."
+    ),
+    prior: bool = typer.Option(
+        False, "--prior", help="Where the logs say little, stay near the robot file's own values."
+    ),
+    feasible: bool = typer.Option(
+        False, "--feasible", help="Values are made physically consistent."
+    ),
+    cutoff: float = typer.Option(
+        None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."
+    ),
+    limit: float = typer.Option(
+        0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."
+    ),
+    out: str = typer.Option(
+        "identified", "--out", "-o", metavar="FOLDER", help="Where the results go."
+    ),
     force: bool = typer.Option(False, "--force", help="Write into a folder that is not empty."),
     base: str = BASE,
     tip: str = TIP,
     as_json: bool = JSON,
 ) -> int:
-    """Identify a robot's minimal parameters, motor inertias and friction from logs.
+    """Find a robot's parameters from logs.
 
-    Says what the logs determine and what they do not, predicts held-out logs, and writes model.toml, identified.urdf,
-    report.html and c/. Exit code 1 if the verdict is FAIL.
+    Minimal parameters, motor inertias and friction. Says what the logs determine and what they do not, predicts held-
+    out logs, and writes model.toml, identified.urdf, report.html and c/. Exit code 1 if the verdict is FAIL.
     """
     from ..identify.identifier import Identifier
     from ..identify.regressor import FRICTION
@@ -125,7 +144,12 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
     rows = [
         [name, f"{value:.6g}", f"{std:.2g}", f"{percent:.1f}" if percent < 1e4 else "-", grade]
         for name, value, std, percent, grade in zip(
-            fit.names_, fit.values_, fit.std_, fit.relative_std_, fit.identifiability_.grades, strict=True
+            fit.names_,
+            fit.values_,
+            fit.std_,
+            fit.relative_std_,
+            fit.identifiability_.grades,
+            strict=True,
         )
     ]
     show_table(title, ["unknown", "value", "std", "rel. std [%]", "by the logs"], rows)
@@ -166,9 +190,7 @@ def show_verdict(verdict: Verdict) -> None:
         say(f"  {reason}")
 
 
-def _as_data(
-    fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str
-) -> dict[str, Any]:
+def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> dict[str, Any]:
     check = fit.identifiability_
     return {
         "robot": fit.record.terms.arm.name,
@@ -184,12 +206,15 @@ def _as_data(
         "joints": fit.record.terms.arm.joint_names,
         "parameters": [
             {"name": name, "value": value, "std": std, "determined": grade}
-            for name, value, std, grade in zip(fit.names_, fit.values_, fit.std_, check.grades, strict=True)
+            for name, value, std, grade in zip(
+                fit.names_, fit.values_, fit.std_, check.grades, strict=True
+            )
         ],
         "relative": fit.relative_,
         "relative_consistent": fit.consistent_,
         "validation": [
-            {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean} for c in checks
+            {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean}
+            for c in checks
         ],
         "advice": check.advice,
         "files": [f"{out}/{name}" for name in FILES],

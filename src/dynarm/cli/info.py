@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from ..robot.arm import Arm, Joint
 
 EXAMPLES = ("dynarm info puma560", "dynarm info stanford --html stanford.html")
-SHOWN = ("inverse_dynamics", "bias", "mass_matrix", "mass_matrix_and_bias", "coriolis_tensor", "forward_dynamics")
+SHOWN = (
+    "inverse_dynamics",
+    "bias",
+    "mass_matrix",
+    "mass_matrix_and_bias",
+    "coriolis_tensor",
+    "forward_dynamics",
+)
 CHAIN = ["joint", "kind", "a [m]", "alpha [deg]", "d [m]", "theta [deg]", "mass [kg]", "limits"]
 
 
@@ -25,15 +32,20 @@ def info(
     base: str = BASE,
     tip: str = TIP,
     convention: str = typer.Option(
-        "lin1995", "--convention", help="Of the minimal parameters: lin1995, linfang1999 or gautier1990."
+        "lin1995",
+        "--convention",
+        help="Of the minimal parameters: lin1995, linfang1999 or gautier1990.",
     ),
-    armature: bool = typer.Option(False, "--armature", help="Reflected motor inertias are parameters too."),
+    armature: bool = typer.Option(
+        False, "--armature", help="Reflected motor inertias are parameters too."
+    ),
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
-    """Show a robot: its chain, doubts about it, its minimal parameters, costs by formulation, what was chosen and why.
+    """Show a robot and its minimal parameters.
 
-    With --html the robot's sheet: a sketch, the minimal parameters, the costs as bars, and a heat map of the mass matrix.
+    Its chain, doubts about it, the minimal parameters with their long forms, what each formulation costs, what was
+    chosen and why. With --html the robot's sheet: a sketch, the costs as bars, a heat map of the mass matrix.
     """
     from ..minimal import minimal_parameters
 
@@ -74,7 +86,12 @@ def _joint_row(joint: Joint) -> list[str]:
     if joint.position_limits:
         low, high = (x * factor for x in joint.position_limits)
         limits = f"{low:.4g} .. {high:.4g} {unit}"
-    lengths = [_tidy(joint.a), _tidy(math.degrees(joint.alpha)), _tidy(joint.d), _tidy(math.degrees(joint.theta))]
+    lengths = [
+        _tidy(joint.a),
+        _tidy(math.degrees(joint.alpha)),
+        _tidy(joint.d),
+        _tidy(math.degrees(joint.theta)),
+    ]
     return [str(joint.name), joint.kind, *lengths, _tidy(joint.mass), limits]
 
 

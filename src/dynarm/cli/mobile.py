@@ -28,22 +28,37 @@ def mobile(
         autocompletion=mobile_robots,
         show_default=False,
     ),
-    case: int = typer.Option(None, "--case", help="A motion of the paper's section 6: 3, 4 or 5 (tanner2001 only)."),
-    q0: str = typer.Option("0", "--q0", help="Coordinates at the start; a number for all, or one each."),
+    case: int = typer.Option(
+        None, "--case", help="A motion of the paper's section 6: 3, 4 or 5 (tanner2001 only)."
+    ),
+    q0: str = typer.Option(
+        "0", "--q0", help="Coordinates at the start; a number for all, or one each."
+    ),
     z0: str = typer.Option("0", "--z0", help="Speeds at the start."),
-    time: float = typer.Option(0.0, "--time", "-t", min=0.0, help="Simulate so long [s]; 0: only look at how it stands."),
-    torque: str = typer.Option("", "--torque", help="Constant inputs: drive and steering of each wheel, then the joints."),
-    adhesion: float = typer.Option(None, "--adhesion", min=0.0, help="Friction coefficient between wheels and ground."),
-    stop: bool = typer.Option(False, "--stop", help="End at the first loss of contact or adhesion."),
+    time: float = typer.Option(
+        0.0, "--time", "-t", min=0.0, help="Simulate so long [s]; 0: only look at how it stands."
+    ),
+    torque: str = typer.Option(
+        "", "--torque", help="Constant inputs: drive and steering of each wheel, then the joints."
+    ),
+    adhesion: float = typer.Option(
+        None, "--adhesion", min=0.0, help="Friction coefficient between wheels and ground."
+    ),
+    stop: bool = typer.Option(
+        False, "--stop", help="End at the first loss of contact or adhesion."
+    ),
     locked: bool = typer.Option(False, "--locked", help="Hold the steering."),
-    friction: bool = typer.Option(False, "--friction", help="Friction of wheels and joints takes part."),
+    friction: bool = typer.Option(
+        False, "--friction", help="Friction of wheels and joints takes part."
+    ),
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
-    """Look at a mobile manipulator: ground forces, friction needed, tip-over margin; at rest or along a motion.
+    """Look at an arm on wheels: slip and tip-over.
 
-    With --case one of the paper's motions is run, its statements are checked (exit code 1 if one does not hold) and a
-    page with an animated view from above is written.
+    Ground forces, friction needed and tip-over margin, at rest or along a motion. With --case one of the paper's
+    motions is run, its statements are checked (exit code 1 if one does not hold) and a page with an animated view
+    from above is written.
     """
     from ..mobile.files import load
 
@@ -64,9 +79,10 @@ def mobile(
     with busy("simulating"):
         run = machine.simulate(q, z, time, tau, friction=adhesion, stop=stop, locked=locked)
     if html:
+        from ..mobile.outline import outline
         from ..report.mobile import page
 
-        page(machine, run, html)
+        page(machine, run, outline, html)
     _show_run(machine, run, html, as_json)
     return 0
 
@@ -133,7 +149,9 @@ def _show_run(machine: MobileManipulator, run: Run, html: str | None, as_json: b
                 "lowest_measure": run.measure.min(),
                 "friction_needed": run.friction_needed.max(),
                 "intervals": run.intervals,
-                "events": [[e.t, e.kind, e.wheel, "lost" if e.lost else "found"] for e in run.events],
+                "events": [
+                    [e.t, e.kind, e.wheel, "lost" if e.lost else "found"] for e in run.events
+                ],
                 "files": [html] if html else [],
             }
         )
@@ -141,7 +159,9 @@ def _show_run(machine: MobileManipulator, run: Run, html: str | None, as_json: b
     say(f"{machine.name}: {run.t[-1]:g} s, {run.status}")
     ends = zip(machine.coordinate_names, run.q[-1], strict=True)
     say("at the end: " + ", ".join(f"{name} {x:.4g}" for name, x in ends))
-    say(f"lowest tip-over measure {run.measure.min():.4g} N rad, most friction needed {run.friction_needed.max():.3g}")
+    say(
+        f"lowest tip-over measure {run.measure.min():.4g} N rad, most friction needed {run.friction_needed.max():.3g}"
+    )
     for low, high in run.intervals:
         say(f"tips between {low:.3f} s and {high:.3f} s", "yellow")
     for e in run.events[:20]:
@@ -153,17 +173,20 @@ def _show_run(machine: MobileManipulator, run: Run, html: str | None, as_json: b
 def _case(robot: str, case: int, html: str | None, as_json: bool) -> int:
     """One of the paper's motions, its statements checked."""
     from ..mobile.cases import run as run_case
+    from ..mobile.outline import outline
     from ..report.mobile import case_page
 
     if robot != PAPER:
-        raise InputError(f"--case belongs to {PAPER}; '{robot}' has no motions of its own, give --time instead")
+        raise InputError(
+            f"--case belongs to {PAPER}; '{robot}' has no motions of its own, give --time instead"
+        )
     target = html or ("" if as_json else f"{PAPER}_case{case}.html")
     if target:
         writable(target, "--html", (".html",))
     with busy("simulating"):
         found = run_case(case)
     if target:
-        case_page(found, target)
+        case_page(found, outline, target)
     if as_json:
         print_json(_case_data(found, target))
         return 0 if found.ok else 1

@@ -32,9 +32,25 @@ ROBOT = typer.Argument(
     autocompletion=robots,
     show_default=False,
 )
-BASE = typer.Option(None, "--base", metavar="LINK", help="Link where the chain begins; default: the root.")
-TIP = typer.Option(None, "--tip", metavar="LINK", help="Link where the chain ends; default: the only movable end.")
+BASE = typer.Option(
+    None, "--base", metavar="LINK", help="Link where the chain begins; default: the root."
+)
+TIP = typer.Option(
+    None, "--tip", metavar="LINK", help="Link where the chain ends; default: the only movable end."
+)
 JSON = typer.Option(False, "--json", help="Print JSON for machines.")
+FORMULATION = typer.Option(
+    [], "--formulation", "-f", metavar="QUANTITY=NAME", help="Force a formulation; may be repeated."
+)
+LOGS = typer.Argument(
+    help="One or more logs: CSV, Parquet, npz, MAT or a ROS 2 bag.", show_default=False
+)
+CHANNELS = typer.Option(
+    "",
+    "--channels",
+    metavar="TOML",
+    help="What the logs' columns are; default: <log>.toml, else the usual names.",
+)
 HTML = typer.Option(None, "--html", metavar="FILE", help="Write a page with pictures too.")
 
 
@@ -108,7 +124,9 @@ def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Any:
         raise InputError(f"{what} is '{target}'; end the name in {' or '.join(suffixes)}")
     folder = target.parent
     if not folder.is_dir():
-        raise FileError(f"there is no folder {folder} for {target.name}; make it first, or name another")
+        raise FileError(
+            f"there is no folder {folder} for {target.name}; make it first, or name another"
+        )
     if target.is_dir():
         raise FileError(f"{target} is a folder; name a file")
     if not os.access(folder, os.W_OK):

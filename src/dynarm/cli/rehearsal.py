@@ -1,4 +1,5 @@
-"""Simulated recordings: what a log of a motion would look like, with noise, so that identification can be tried first."""
+"""Simulated recordings: what a log of a motion would look like, with noise, so that identification can be "
+"tried first."""
 
 from __future__ import annotations
 
@@ -33,4 +34,6 @@ def simulated_log(
     tau = compile_arm(arm, friction=True).inverse_dynamics(q, qd, qdd)
     rng = np.random.default_rng(seed)
     measured = tau + noise * tau.std(axis=0) * rng.normal(size=tau.shape)
-    return Log(t, np.round(q / ENCODER) * ENCODER, measured, joint_names=arm.joint_names, source=source)
+    return Log(
+        t, np.round(q / ENCODER) * ENCODER, measured, joint_names=arm.joint_names, source=source
+    )

@@ -24,29 +24,50 @@ FORMATS = (".npz", ".parquet", ".csv")
 
 def simulate(
     robot: str = ROBOT,
-    q0: str = typer.Option("0", "--q0", help="Start, one number a joint or one for all [rad or m]; 30deg is an angle."),
+    q0: str = typer.Option(
+        "0", "--q0", help="Start, one number a joint or one for all [rad or m]; 30deg is an angle."
+    ),
     qd0: str = typer.Option("0", "--qd0", help="Speeds at the start [rad/s or m/s]."),
     time: float = typer.Option(5.0, "--time", "-t", help="How long [s]."),
     torque: str = typer.Option("", "--torque", help="Constant torques [N m or N]."),
     control: str = typer.Option("none", "--control", help="none, gravity_pd or computed_torque."),
-    target: str = typer.Option("0", "--target", help="Where the controller shall bring the joints."),
+    target: str = typer.Option(
+        "0", "--target", help="Where the controller shall bring the joints."
+    ),
     kp: str = typer.Option("", "--kp", help="Gains on position; default 100."),
     kd: str = typer.Option("", "--kd", help="Gains on velocity; default 20."),
-    control_rate: float = typer.Option(None, "--control-rate", help="Of the controller [Hz]; default: continuous."),
-    payload: float = typer.Option(0.0, "--payload", min=0.0, help="Mass at the tool [kg], which the controller does not know."),
-    friction: bool = typer.Option(False, "--friction", help="Friction and motor inertia of the joints take part."),
-    method: str = typer.Option("dop853", "--method", help="dop853, rk45, radau, bdf, lsoda, or by steps rk4, ab4, midpoint."),
-    dt: float = typer.Option(None, "--dt", help="Step of rk4, ab4 and midpoint [s]; default: from the speeds."),
-    limits: str = typer.Option("ignore", "--limits", help="Position limits: ignore, report or stop."),
-    save: str = typer.Option("", "--save", metavar="FILE", help="Write .npz, .parquet, or .csv as a log."),
+    control_rate: float = typer.Option(
+        None, "--control-rate", help="Of the controller [Hz]; default: continuous."
+    ),
+    payload: float = typer.Option(
+        0.0, "--payload", min=0.0, help="Mass at the tool [kg], which the controller does not know."
+    ),
+    friction: bool = typer.Option(
+        False, "--friction", help="Friction and motor inertia of the joints take part."
+    ),
+    method: str = typer.Option(
+        "dop853",
+        "--method",
+        help="dop853, rk45, radau, bdf, lsoda, or by steps rk4, ab4, midpoint.",
+    ),
+    dt: float = typer.Option(
+        None, "--dt", help="Step of rk4, ab4 and midpoint [s]; default: from the speeds."
+    ),
+    limits: str = typer.Option(
+        "ignore", "--limits", help="Position limits: ignore, report or stop."
+    ),
+    save: str = typer.Option(
+        "", "--save", metavar="FILE", help="Write .npz, .parquet, or .csv as a log."
+    ),
     base: str = BASE,
     tip: str = TIP,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
-    """Simulate a robot from a start, free or under control, and tell how it went.
+    """Simulate a robot's motion.
 
-    Exit code 1 if the run ended early; everything until then is kept.
+    From a start, free or under control; tells how it went. Exit code 1 if the run ended early; everything until then
+    is kept.
     """
     from ..model import compile as compile_arm
     from ..simulation import simulate as integrate
@@ -57,7 +78,8 @@ def simulate(
         writable(html, "--html", (".html",))
     arm = load_arm(robot, base, tip)
     start = {
-        name: numbers(f"--{name}", text, arm.n, arm.joint_names) for name, text in (("q0", q0), ("qd0", qd0))
+        name: numbers(f"--{name}", text, arm.n, arm.joint_names)
+        for name, text in (("q0", q0), ("qd0", qd0))
     }
     model = compile_arm(arm.with_payload(payload) if payload else arm, friction=friction)
     believed = compile_arm(arm, friction=friction)

@@ -8,7 +8,7 @@ import typer
 
 from .console import busy, print_json, say, show_table
 from .identify import show_verdict
-from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, writable
+from .options import BASE, CHANNELS, HTML, JSON, LOGS, ROBOT, TIP, load_arm, writable
 
 if TYPE_CHECKING:
     from ..identify.log import Log
@@ -23,18 +23,23 @@ EXAMPLES = (
 
 def validate(
     robot: str = ROBOT,
-    logs: list[str] = typer.Argument(help="One or more logs.", show_default=False),
-    channels: str = typer.Option("", "--channels", metavar="TOML", help="What the columns are; default: <log>.toml, or their names."),
-    cutoff: float = typer.Option(None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."),
-    limit: float = typer.Option(0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."),
+    logs: list[str] = LOGS,
+    channels: str = CHANNELS,
+    cutoff: float = typer.Option(
+        None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."
+    ),
+    limit: float = typer.Option(
+        0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."
+    ),
     base: str = BASE,
     tip: str = TIP,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
-    """Predict the torques of logs by a robot's own numbers (such as an identified model.toml) and compare.
+    """Check a robot's model on logs.
 
-    Friction and motor inertia take part where the robot has them. Exit code 1 if the verdict is FAIL.
+    Predicts their torques by the robot's own numbers (such as an identified model.toml) and compares. Friction and
+    motor inertia take part where the robot has them. Exit code 1 if the verdict is FAIL.
     """
     from ..identify.log import Log
 
@@ -56,7 +61,8 @@ def validate(
                 "reasons": verdict.reasons,
                 "joints": arm.joint_names,
                 "validation": [
-                    {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean} for c in checks
+                    {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean}
+                    for c in checks
                 ],
             }
         )

@@ -16,8 +16,10 @@ import numpy as np
 from .preprocess import Preparation, Stretch, decimated, factor_for, kept_rows, margin
 from .regressor import Terms, wrench_forces
 
-CHUNK = 4096  # samples whose regressor is held at a time
+CHUNK = 2048  # samples whose regressor is held at a time
 BLOCKS = 24  # stretches of time that are kept apart
+_WAITING = 8  # triangles that are folded into one at a time
+_WORK = 64  # columns' worth of LAPACK's workspace
 
 Weigh = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 
@@ -92,8 +94,13 @@ class Factors:
 
 
 def triangle(X: np.ndarray) -> np.ndarray:
-    """R of the QR factorisation; X itself where it has no more rows than columns."""
-    return np.asarray(np.linalg.qr(X, mode="r")) if len(X) > X.shape[1] else X
+    """R of the QR factorisation; X itself where it has no more rows than columns. X may be overwritten."""
+    from scipy.linalg.lapack import dgeqrf
+
+    if len(X) <= X.shape[1]:
+        return np.array(X)
+    factored, _, _, _ = dgeqrf(X, lwork=_WORK * X.shape[1], overwrite_a=True)
+    return np.triu(factored[: X.shape[1]])
 
 
 # ---- streaming
@@ -101,12 +108,12 @@ def triangle(X: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The rows of one chunk: for each joint its columns X (m, k) and y (m,), and the samples' times."""
+    """The rows of one chunk: for each joint its columns and torque [X y] (m, k + 1), and the samples' times."""
 
     block: int
     samples: int  # of the log that the chunk stands for
-    X: list[np.ndarray]
-    y: list[np.ndarray]
+    Xy: list[np.ndarray]  # rows that take no part may stand there as zeros
+    count: list[int]  # rows that do take part
     t: list[np.ndarray]
 
 
@@ -122,6 +129,7 @@ def stream(
 ) -> Iterator[Rows]:
     """The rows of all pieces, chunk by chunk, filtered and decimated; rows that take no part are left out."""
     block = 0
+    scratch: dict[str, np.ndarray] = {}
     for piece, edges in zip(pieces, block_edges(pieces, blocks), strict=True):
         factor = factor_for(how, piece.rate)
         side = margin(factor, how.decimator)
@@ -129,10 +137,10 @@ def stream(
         size = max(CHUNK, 4 * side)
         for low, high in pairwise(edges.tolist()):
             for start in range(low, high, size):
-                stop = min(start + size, high)
-                rows = wanted[(wanted >= start) & (wanted < stop)]
+                ends = np.searchsorted(wanted, (start, min(start + size, high)))
+                rows = wanted[ends[0] : ends[1]]
                 if len(rows):
-                    yield _rows(terms, piece, rows, side, factor, how.decimator, block)
+                    yield _rows(terms, piece, rows, side, factor, how.decimator, block, scratch)
             block += 1
 
 
@@ -144,27 +152,27 @@ def _rows(
     factor: int,
     decimator: str,
     block: int,
+    scratch: dict[str, np.ndarray],
 ) -> Rows:
     low, high = max(rows[0] - side, 0), min(rows[-1] + side + 1, len(piece))
     part = piece.part(slice(low, high))
-    columns = terms.evaluate(part.q, part.qd, part.qdd)
-    tau = (
-        part.tau
-        if part.wrench is None
-        else part.tau - wrench_forces(terms.arm, part.q, part.wrench)
-    )
-    X, y, t = [], [], []
-    for j, support in enumerate(terms.support):
-        taken = rows[piece.keep[rows, j]]
-        # one array, unknowns then torque, in the column order that LAPACK wants
-        both = np.empty((len(support) + 1, high - low))
-        both[:-1] = columns[:, j, :].T[support]
+    tau = part.tau
+    if part.wrench is not None:
+        tau = tau - wrench_forces(terms.arm, part.q, part.wrench)
+    Xy, t, count = [], [], []
+    for j, both in enumerate(terms.joint_rows(part.q, part.qd, part.qdd, scratch)):
         both[-1] = tau[:, j]
-        found = decimated(both.T, factor, decimator, taken - low)
-        X.append(found[:, :-1])
-        y.append(found[:, -1])
+        kept = piece.keep[rows, j]
+        taken = rows[kept]
+        count.append(len(taken))
+        if factor == 1:
+            both[:, ~kept] = 0.0
+            Xy.append(both.T)
+        else:
+            found = decimated(both.T, factor, decimator, int(rows[0] - low), len(rows))
+            Xy.append(found if kept.all() else found[kept])
         t.append(piece.t[taken])
-    return Rows(block, factor * len(rows), X, y, t)
+    return Rows(block, factor * len(rows), Xy, count, t)
 
 
 def fold(
@@ -178,27 +186,29 @@ def fold(
     """The factors of all rows. weigh(joint, X, y) gives each row a weight (robust fits)."""
     n = terms.n
     total = sum(len(e) - 1 for e in block_edges(pieces, blocks))
-    R = [[np.zeros((0, len(s) + 1)) for s in terms.support] for _ in range(total)]
+    waiting: list[list[list[np.ndarray]]] = [[[] for _ in range(n)] for _ in range(total)]
     rows = np.zeros((total, n), int)
     for chunk in stream(terms, pieces, how, blocks):
-        for j in range(n):
-            X, y = chunk.X[j], chunk.y[j]
-            if not len(y):
+        for j, Xy in enumerate(chunk.Xy):
+            if not chunk.count[j]:
                 continue
             if weigh is not None:
-                w = weigh(j, X, y)
-                X, y = X * w[:, None], y * w
-            R[chunk.block][j] = folded(R[chunk.block][j], X, y)
-            rows[chunk.block, j] += len(y)
+                Xy = Xy * weigh(j, Xy[:, :-1], Xy[:, -1])[:, None]
+            found = waiting[chunk.block][j]
+            found.append(triangle(Xy))
+            rows[chunk.block, j] += chunk.count[j]
+            if len(found) >= _WAITING:
+                found[:] = [triangle(np.vstack(found))]
         if tick is not None:
             tick(chunk.samples)
+    R = [
+        [_joined(parts, s) for parts, s in zip(block, terms.support, strict=True)]
+        for block in waiting
+    ]
     return Factors(terms.support, terms.size, R, rows)
 
 
-def folded(R: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """R' with R'' R' = R' R + [X y]' [X y]."""
-    stacked = np.empty((len(R) + len(X), X.shape[1] + 1), order="F")
-    stacked[: len(R)] = R
-    stacked[len(R) :, :-1] = X
-    stacked[len(R) :, -1] = y
-    return triangle(stacked)
+def _joined(parts: Sequence[np.ndarray], support: np.ndarray) -> np.ndarray:
+    if not parts:
+        return np.zeros((0, len(support) + 1))
+    return parts[0] if len(parts) == 1 else triangle(np.vstack(parts))

@@ -14,14 +14,13 @@ from ..robot.arm import Arm
 from . import estimators, tuning
 from .estimators import Pull, Solution, worths
 from .factors import Factors, fold
-from .feasibility import nearest
 from .identifiability import NOT, Identifiability, assess
 from .instruments import instrumented
 from .log import Log
 from .preprocess import Preparation, Stretch, factor_for, smooth, stretches
 from .quality import unit_doubts
-from .regressor import Column, Terms
-from .result import Fit, Record
+from .regressor import Column, Terms, terms_of
+from .result import Fit, Record, nearest_to
 from .statistics import Residuals, covariance, residuals
 
 ESTIMATORS = ("ols", "wls", "irls", "iv", "recursive")
@@ -88,7 +87,7 @@ class Identifier:
 
     def terms(self, widths: tuple[float, ...] = ()) -> Terms:
         """The columns of the model."""
-        return Terms(
+        return terms_of(
             self.arm,
             tuple(self.friction),
             self.shape,
@@ -144,7 +143,10 @@ class Identifier:
             left = residuals(terms, pieces, how, solution.values)
         spread = covariance(factors, solution, left.inflation)
         record = Record(self, terms, how, widths, trials, errors, factors, check, left, logs)
-        return self._result(record, solution, spread)
+        if not self.feasible:
+            return Fit(record, solution, solution.values, spread)
+        near = nearest_to(record, solution.values, spread)
+        return Fit(record, solution, near.values, spread)
 
     def _plain(
         self, terms: Terms, factors: Factors, pieces: Sequence[Stretch], how: Preparation
@@ -196,16 +198,6 @@ class Identifier:
         if ridge == 0:
             return factors, plain
         return factors, estimators.wls(factors, ridge, pull)
-
-    def _result(self, record: Record, solution: Solution, spread: np.ndarray) -> Fit:
-        near = nearest(
-            record.terms,
-            solution.values,
-            spread,
-            None if self.prior is None else self.prior.parameters,
-        )
-        values = near.values if self.feasible and not near.exact else solution.values
-        return Fit(record, solution, values, spread, near)
 
 
 def _fitting(arm: Arm, log: Log) -> Log:

@@ -16,11 +16,32 @@ import numpy as np
 from . import estimators
 from .estimators import Solution
 from .factors import Factors, stream, triangle
-from .preprocess import Preparation, Stretch, band, differentiate, low_pass
+from .preprocess import Preparation, Stretch, differentiate, low_pass
 from .regressor import Terms
 
 _SHARE = 0.999  # of a velocity's power lies below the band's edge
 _SPARE = 1.5
+_ABOVE = 20.0  # a line this much above the noise is motion
+
+
+def _motion_band(pieces: Sequence[Stretch], how: Preparation) -> float:
+    """Where the motion's frequencies end [Hz]: velocity power less that of white position noise.
+
+    The noise is read off the positions between half and four fifths of the cut-off, above any motion.
+    """
+    assert how.cutoff is not None
+    edges = [0.0]
+    for piece in pieces:
+        frequency = np.fft.rfftfreq(len(piece), 1 / piece.rate)
+        quiet = (frequency > 0.5 * how.cutoff) & (frequency < 0.8 * how.cutoff)
+        for q in piece.q.T:
+            power = np.abs(np.fft.rfft((q - q.mean()) * np.hanning(len(q)))) ** 2
+            floor = float(power[quiet].mean()) if quiet.any() else 0.0
+            speed = np.where(power > _ABOVE * floor, power - floor, 0.0) * frequency**2
+            total = np.cumsum(speed)
+            if total[-1] > 0:
+                edges.append(float(frequency[int(np.searchsorted(total, _SHARE * total[-1]))]))
+    return max(edges) or how.cutoff
 
 
 def simulated(piece: Stretch, edge: float) -> Stretch:
@@ -43,13 +64,13 @@ def instrumented(
 
     [Z X y] of each joint is folded into one triangle [[Rz, Rzx, Rzy], ...]; then Rzx values = Rzy.
     """
-    edge = _SPARE * band(pieces, _SHARE)
+    edge = _SPARE * _motion_band(pieces, how)
     exact = how.cutoff == np.inf  # states that were taken as they are have no noise to keep out
     doubles = list(pieces) if exact else [simulated(piece, edge) for piece in pieces]
     R: list[np.ndarray] = [np.zeros((0, 2 * len(s) + 1)) for s in terms.support]
     for real, model in zip(stream(terms, pieces, how), stream(terms, doubles, how), strict=True):
         for j in range(terms.n):
-            rows = np.column_stack([model.X[j], real.X[j], real.y[j]])
+            rows = np.column_stack([model.Xy[j][:, :-1], real.Xy[j]])
             R[j] = triangle(np.vstack([R[j], rows]))
     weights, values, A = plain.weights, plain.values, np.zeros((0, 0))
     for _ in range(10):

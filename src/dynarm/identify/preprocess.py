@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -224,25 +225,31 @@ def margin(factor: int, decimator: str) -> int:
     return _FIR_SIDE * factor if decimator == "fir" else 80 * factor
 
 
-def decimated(x: np.ndarray, factor: int, decimator: str, wanted: np.ndarray) -> np.ndarray:
-    """The low-passed x (N, ...) at the wanted rows. Rows nearer to an end than the margin see that end go on."""
+def decimated(x: np.ndarray, factor: int, decimator: str, first: int, count: int) -> np.ndarray:
+    """The low-passed x (N, k) at `count` rows from `first` on, `factor` apart; ends go on flat (fir) or odd."""
+    if factor == 1:
+        return x[first : first + count]
+    if decimator == "fir":
+        return np.asarray(_fir_matrix(factor, first, count, len(x)) @ x)
     import scipy.signal as signal
 
-    if factor == 1:
-        return x[wanted]
-    if decimator == "chebyshev":
-        sos = signal.cheby1(8, 0.05, 0.8 / factor, output="sos")
-        return signal.sosfiltfilt(sos, x, axis=0, padlen=min(24, len(x) - 2))[wanted]
+    sos = signal.cheby1(8, 0.05, 0.8 / factor, output="sos")
+    smoothed = signal.sosfiltfilt(sos, x, axis=0, padlen=min(24, len(x) - 2))
+    return np.asarray(smoothed[first : first + count * factor : factor])
+
+
+@lru_cache(maxsize=64)
+def _fir_matrix(factor: int, first: int, count: int, length: int) -> Any:
+    """(count, length) sparse: a windowed sinc about each kept row."""
+    import scipy.signal as signal
     import scipy.sparse as sparse
 
     side = _FIR_SIDE * factor
     taps = signal.firwin(2 * side + 1, 0.8 / factor)
-    index = np.clip(wanted[:, None] + np.arange(-side, side + 1), 0, len(x) - 1)
-    rows = np.repeat(np.arange(len(wanted)), len(taps))
-    weights = sparse.csr_matrix(
-        (np.tile(taps, len(wanted)), (rows, index.ravel())), shape=(len(wanted), len(x))
-    )
-    return (weights @ x.reshape(len(x), -1)).reshape(len(wanted), *x.shape[1:])
+    centres = first + factor * np.arange(count)
+    index = np.clip(centres[:, None] + np.arange(-side, side + 1), 0, length - 1)
+    rows = np.repeat(np.arange(count), len(taps))
+    return sparse.csr_matrix((np.tile(taps, count), (rows, index.ravel())), shape=(count, length))
 
 
 def kept_rows(length: int, factor: int) -> np.ndarray:

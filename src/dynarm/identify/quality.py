@@ -9,6 +9,7 @@ import numpy as np
 
 GAP = 5.0  # a step in time longer than this many usual steps is a gap
 REST = 0.01  # a joint slower than this part of its own top speed rests
+_LOOKED = 50_000  # samples in which a quantisation shows
 _TURN = 7.0  # [rad] positions beyond this are rather degrees
 
 
@@ -92,6 +93,7 @@ def _resets(steps: np.ndarray, q: np.ndarray) -> tuple[tuple[int, int], ...]:
 
 def _resolution(column: np.ndarray) -> float:
     """The step of which all changes are multiples, 0 if there is none that could matter."""
+    column = column[:_LOOKED]
     changes = np.abs(np.diff(column))
     changes = changes[changes > 0]
     if len(changes) < 20:

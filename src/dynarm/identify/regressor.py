@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..algebra import Sym3, Vec3
 from ..errors import InputError, KindError
 from ..minimal import minimal_parameters
 from ..model import compile as compile_arm
+from ..papers.minimal_parameters_lin1995 import layout
 from ..papers.newton_euler_lin1995 import inverse_dynamics
 from ..robot.arm import SHAPES, Arm
 from ..robot.chain import Body, Chain, chain_of, pose
@@ -119,38 +120,65 @@ class Rigid:
         return compile_arm(bare).functions["regressor"]
 
     @cached_property
-    def _mixture(self) -> tuple[np.ndarray, bool]:
-        """From the compiled columns and the armatures' to those of the minimal parameters; whether it only picks."""
+    def _mixture(self) -> np.ndarray:
+        """From the compiled columns and the armatures' to those of the minimal parameters."""
         n = self.arm.n
         plain = np.asarray(minimal_parameters(self.arm).matrix)
         both = np.zeros((len(plain) + n, n, 11))
         both[: len(plain), :, :10] = plain.reshape(-1, n, 10)
         both[len(plain) + np.arange(n), np.arange(n), 10] = 1.0
-        matrix = both.reshape(len(both), -1) @ np.linalg.pinv(self.matrix)
-        matrix[np.abs(matrix) < 1e-10] = 0.0
-        picks = (np.count_nonzero(matrix, axis=0) == 1).all() and np.allclose(matrix.max(axis=0), 1)
-        return (matrix.argmax(axis=0), True) if picks else (matrix, False)
+        return both.reshape(len(both), -1) @ np.linalg.pinv(self.matrix)
+
+    @cached_property
+    def sources(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """For each minimal parameter its column of the compiled regressor, or -1, and the joint of its armature, or -1.
+
+        None where parameters mix several of those.
+        """
+        plain = minimal_parameters(self.arm)
+        if not self.armature:
+            return np.arange(plain.count), np.full(plain.count, -1)
+        place = {k: column for column, k in enumerate(plain.kept)}
+        last = len(layout(plain.structure))
+        kept = self.minimal.kept
+        if any(k < last and k not in place for k in kept):
+            return None
+        columns = [place[k] if k < last else -1 for k in kept]
+        return np.array(columns), np.array([-1 if k < last else k - last for k in kept])
+
+    @cached_property
+    def compiled_size(self) -> int:
+        """Number of columns of the compiled regressor."""
+        return minimal_parameters(self.arm).count
+
+    def compiled(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """(N, n, p) of the minimal parameters without armatures, into `out` if given."""
+        return self._kernel(q, qd, qdd) if out is None else self._kernel(q, qd, qdd, out=out)
 
     def columns(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """(N, n, p): joint forces per unit of each minimal parameter."""
-        Y = self._kernel(q, qd, qdd)
+        Y = self.compiled(q, qd, qdd)
         if not self.armature:
             return Y
-        n = self.arm.n
-        wide = np.zeros((*Y.shape[:2], Y.shape[2] + n))
-        wide[..., : Y.shape[2]] = Y
+        n, p = self.arm.n, Y.shape[2]
+        wide = np.zeros((len(Y), n, p + n))
+        wide[..., :p] = Y
         j = np.arange(n)
-        wide[:, j, Y.shape[2] + j] = qdd
-        mixture, picks = self._mixture
-        return wide[..., mixture] if picks else wide @ mixture
-
-
-def regressor_blocks(rigid: Rigid, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-    """(N, n, p): the one place where a fit gets its rigid-body columns from."""
-    return rigid.columns(q, qd, qdd)
+        wide[:, j, p + j] = qdd
+        if self.sources is None:
+            return wide @ self._mixture
+        return wide[..., np.where(self.sources[0] >= 0, self.sources[0], p + self.sources[1])]
 
 
 # ---- all columns of a model
+
+
+@lru_cache(maxsize=64)
+def rigid_of(arm: Arm, armature: bool) -> Rigid:
+    """The rigid part of a model, kept for the next fit of the same arm."""
+    return Rigid(arm, armature)
 
 
 @dataclass(frozen=True)
@@ -182,7 +210,7 @@ class Terms:
         put(self, "friction", wanted)
         if not self.widths:
             put(self, "widths", (0.02,) * self.arm.n)
-        put(self, "rigid", Rigid(self.arm, self.armature))
+        put(self, "rigid", rigid_of(self.arm, self.armature))
 
     @property
     def n(self) -> int:
@@ -234,13 +262,81 @@ class Terms:
         """(N, n, size): joint forces per unit of each unknown."""
         p, words = self.rigid_size, len(self.drive_names)
         out = np.zeros((len(q), self.n, self.size))
-        out[:, :, :p] = regressor_blocks(self.rigid, q, qd, qdd)
+        out[:, :, :p] = self.rigid.columns(q, qd, qdd)
         j = np.arange(self.n)
         for k, column in enumerate(self.drive_columns(qd)):
             out[:, j, p + j * words + k] = column
         first = p + words * self.n
         for k, own in enumerate(self.columns):
             out[:, :, first + k] = own.evaluate(q, qd, qdd)
+        return out
+
+    def joint_rows(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, scratch: dict[str, np.ndarray]
+    ) -> list[np.ndarray]:
+        """For each joint (k + 1, N): its own unknowns' columns as rows, and a last row left for the torque.
+
+        The one place where a fit gets its numbers from. scratch keeps the compiled regressor's array between calls.
+        """
+        Y = self._by_columns(q, qd, qdd, scratch)
+        drives, p, words = self.drive_columns(qd), self.rigid_size, len(self.drive_names)
+        own = [c.evaluate(q, qd, qdd) for c in self.columns]
+        found = []
+        for j, (support, picks) in enumerate(zip(self.support, self._picks, strict=True)):
+            out = np.empty((len(support) + 1, len(q)))
+            np.take(
+                Y[j], picks, axis=0, out=out[: len(picks)]
+            )  # armatures are the last of the rigid ones
+            for row in range(len(picks), len(support)):
+                k = int(support[row])
+                if k < p:
+                    out[row] = qdd[:, j]
+                elif k < p + words * self.n:
+                    out[row] = drives[(k - p) % words][:, j]
+                else:
+                    out[row] = own[k - p - words * self.n][:, j]
+            found.append(out)
+        return found
+
+    @cached_property
+    def _picks(self) -> tuple[np.ndarray, ...]:
+        """For each joint the columns of `_by_columns` that its first unknowns are."""
+        p, sources = self.rigid_size, self.rigid.sources
+        columns = np.arange(p) if sources is None else sources[0]
+        found = [columns[support[support < p]] for support in self.support]
+        return tuple(picks[picks >= 0] for picks in found)
+
+    def _by_columns(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, scratch: dict[str, np.ndarray]
+    ) -> np.ndarray:
+        """(n, columns, N): the rigid regressor with samples side by side, compiled straight into that order."""
+        if self.rigid.sources is None:
+            return np.ascontiguousarray(self.rigid.columns(q, qd, qdd).transpose(1, 2, 0))
+        shape = (self.n, self.rigid.compiled_size, len(q))
+        if scratch.get("Y", np.empty(0)).shape != shape:
+            scratch["Y"] = np.empty(shape)
+        self.rigid.compiled(q, qd, qdd, scratch["Y"].transpose(2, 0, 1))
+        return scratch["Y"]
+
+    def forces(
+        self, values: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+    ) -> np.ndarray:
+        """(N, n): evaluate(...) @ values, without forming all columns."""
+        p, words = self.rigid_size, len(self.drive_names)
+        sources = self.rigid.sources
+        if sources is None:
+            out = self.rigid.columns(q, qd, qdd) @ values[:p]
+        else:
+            Y = self.rigid.compiled(q, qd, qdd)
+            kept, armed = sources[0] >= 0, sources[1] >= 0
+            coefficients, armatures = np.zeros(Y.shape[2]), np.zeros(self.n)
+            coefficients[sources[0][kept]] = values[:p][kept]
+            armatures[sources[1][armed]] = values[:p][armed]
+            out = Y @ coefficients + qdd * armatures
+        for k, column in enumerate(self.drive_columns(qd)):
+            out += column * values[p + k : p + words * self.n : words]
+        for k, own in enumerate(self.columns):
+            out += own.evaluate(q, qd, qdd) * values[p + words * self.n + k]
         return out
 
     @cached_property
@@ -266,3 +362,17 @@ class Terms:
         size = np.abs(self._sampled).max(axis=0)
         limit = 1e-9 * np.maximum(size.max(axis=0), 1e-300)
         return tuple(np.flatnonzero(row > limit) for row in size)
+
+
+@lru_cache(maxsize=64)
+def terms_of(
+    arm: Arm,
+    friction: tuple[str, ...],
+    shape: str,
+    widths: tuple[float, ...],
+    armature: bool,
+    asymmetric: bool,
+    columns: tuple[Column, ...],
+) -> Terms:
+    """The columns of a model, kept for the next fit of the same kind."""
+    return Terms(arm, friction, shape, widths, armature, asymmetric, columns)

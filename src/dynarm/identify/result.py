@@ -15,7 +15,7 @@ from ..robot.arm import Arm, Friction
 from .estimators import Solution
 from .extended import ExtendedModel, with_columns
 from .factors import Factors
-from .feasibility import Feasible
+from .feasibility import Feasible, nearest
 from .identifiability import Identifiability
 from .log import Log
 from .preprocess import Preparation, states_at
@@ -52,6 +52,12 @@ class Record:
     identifiability: Identifiability
     residuals: Residuals
     logs: Sequence[Log]
+
+
+def nearest_to(record: Record, values: np.ndarray, spread: np.ndarray) -> Feasible:
+    """The consistent set nearest to fitted values, and to the prior arm (else the arm) where they leave it free."""
+    prior = record.identifier.prior
+    return nearest(record.terms, values, spread, None if prior is None else prior.parameters)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +105,6 @@ class Fit:
     solution: Solution
     values_: np.ndarray
     covariance_: np.ndarray  # (p, p), autocorrelation of the residuals accounted for
-    feasible_: Feasible
 
     # ---- numbers
 
@@ -230,7 +235,7 @@ class Fit:
         out = np.empty((len(states[0]), n))
         for low in range(0, len(out), 4096):
             part = slice(low, low + 4096)
-            out[part] = self.record.terms.evaluate(*(x[part] for x in states)) @ self.values_
+            out[part] = self.record.terms.forces(self.values_, *(x[part] for x in states))
         return out
 
     def predict(self, log: Log) -> np.ndarray:
@@ -251,6 +256,11 @@ class Fit:
         return Validation(rmse, relative, log.t, log.tau, predicted, log.source)
 
     # ---- robot and model
+
+    @cached_property
+    def feasible_(self) -> Feasible:
+        """The physically consistent parameter set nearest to the values."""
+        return nearest_to(self.record, self.solution.values, self.covariance_)
 
     @cached_property
     def arm_(self) -> Arm:

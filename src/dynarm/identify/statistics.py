@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .estimators import Pull, Solution, quick
-from .factors import Factors, stream
-from .preprocess import Preparation, Stretch, band
-from .regressor import Terms
+from .factors import CHUNK, Factors, stream
+from .preprocess import Preparation, Stretch, band, factor_for
+from .regressor import Terms, wrench_forces
 
 _MOTION = 0.95  # part of the velocities' power that says where the motion's frequencies end
+_ENOUGH = 200_000  # samples that residuals are looked at in
+_LEAST = 0.1  # of an inflation: what leaks into low frequencies cannot be told from more
 _SHOWN = 4000  # samples of measured and predicted torque that a fit keeps for its report
 
 
@@ -39,18 +41,27 @@ class Residuals:
 def residuals(
     terms: Terms, pieces: Sequence[Stretch], how: Preparation, values: np.ndarray
 ) -> Residuals:
-    """The residuals of the given values, in one more pass over the data."""
+    """The residuals of the given values; of long logs, in their middle."""
     n = terms.n
     empty: list[list[list[np.ndarray]]] = [[[] for _ in range(n)] for _ in range(3)]
     t, y, z = empty
-    for chunk in stream(terms, pieces, how):
-        for j in range(n):
-            t[j].append(chunk.t[j])
-            y[j].append(chunk.y[j])
-            z[j].append(chunk.X[j] @ values[terms.support[j]])
+    for piece in _excerpt(pieces):
+        if factor_for(how, piece.rate) == 1:
+            tau, force = _undecimated(terms, piece, values)
+            for j in range(n):
+                keep = piece.keep[:, j]
+                t[j].append(piece.t[keep])
+                y[j].append(tau[keep, j])
+                z[j].append(force[keep, j])
+            continue
+        for chunk in stream(terms, [piece], how):
+            for j in range(n):
+                t[j].append(chunk.t[j])
+                y[j].append(chunk.Xy[j][:, -1].copy())
+                z[j].append(chunk.Xy[j][:, :-1] @ values[terms.support[j]])
     time, measured, predicted = ([np.concatenate(x) for x in xs] for xs in (t, y, z))
     left = [a - b for a, b in zip(measured, predicted, strict=True)]
-    edge = band(pieces, _MOTION)
+    edge = band(_excerpt(pieces), _MOTION)
     lags = np.array([_correlation(r) for r in left])
     bound = 1.96 / np.sqrt([max(len(r), 1) for r in left])
     return Residuals(
@@ -67,6 +78,30 @@ def residuals(
     )
 
 
+def _excerpt(pieces: Sequence[Stretch]) -> list[Stretch]:
+    """The pieces, or as much of their middles as statistics need."""
+    total = sum(map(len, pieces))
+    if total <= _ENOUGH:
+        return list(pieces)
+    found = []
+    for piece in pieces:
+        size = max(64, int(len(piece) * _ENOUGH / total))
+        start = max(0, (len(piece) - size) // 2)
+        found.append(piece.part(slice(start, start + size)))
+    return found
+
+
+def _undecimated(terms: Terms, piece: Stretch, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Measured and predicted torques of a stretch, all samples."""
+    force = np.empty_like(piece.q)
+    for low in range(0, len(piece), CHUNK):
+        rows = slice(low, low + CHUNK)
+        force[rows] = terms.forces(values, piece.q[rows], piece.qd[rows], piece.qdd[rows])
+    if piece.wrench is None:
+        return piece.tau, force
+    return piece.tau - wrench_forces(terms.arm, piece.q, piece.wrench), force
+
+
 def _thin(x: np.ndarray) -> np.ndarray:
     return x[:: max(1, len(x) // _SHOWN)].copy()
 
@@ -77,7 +112,7 @@ def _lasting(t: np.ndarray) -> float:
 
 
 def inflation(residual: np.ndarray, cycles: float = np.inf) -> float:
-    """Long-run variance over variance: how many rows tell as much as one independent row.
+    """Long-run variance over variance: how many rows tell as much as one independent row; below 1 for blue residuals.
 
     The long-run variance is the mean of the periodogram over its lowest frequencies, where the regressors live: up to
     as many cycles as the motion has, at least 8 and at most the square root of N.
@@ -89,7 +124,7 @@ def inflation(residual: np.ndarray, cycles: float = np.inf) -> float:
     if power.mean() <= 0:
         return 1.0
     low = int(max(8, min(np.sqrt(n), cycles)))
-    return float(max(1.0, power[:low].mean() / power.mean()))
+    return float(max(_LEAST, power[:low].mean() / power.mean()))
 
 
 def _correlation(residual: np.ndarray, lags: int = 20) -> np.ndarray:
@@ -106,7 +141,9 @@ def _spectrum(t: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarr
     if len(residual) < 16:
         return np.zeros(0), np.zeros(0)
     rate = 1 / max(float(np.median(np.diff(t))), 1e-12)
-    frequency, density = signal.welch(residual, rate, nperseg=min(256, len(residual)))
+    frequency, density = signal.welch(
+        residual, rate, nperseg=min(len(residual), max(256, len(residual) // 16))
+    )
     return frequency, density
 
 

@@ -23,7 +23,7 @@ from ..errors import DynarmError
 from ..graph import Port
 from . import cache as disk
 from .kernel import INPUTS, PORT, PORTS, TABLE, called
-from .llvm import compile_runtime, host, library, linked
+from .llvm import Host, compile_runtime, host, library, linked
 from .loop import LOOP
 from .program import GROUP
 
@@ -32,29 +32,35 @@ _IMMORTAL: list[Any] = []  # what ufuncs point to, if they cannot own it
 
 
 def load_object(
-    code: bytes, name: str, inputs: Sequence[Port], outputs: Sequence[Port], doc: str = ""
+    code: bytes,
+    name: str,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    doc: str = "",
+    target: Host | None = None,
 ) -> np.ufunc:
     """The gufunc that an object file from `compile_graph` computes, over the ports that it was compiled for."""
-    run = runtime()
-    owner = linked(code, name, (TABLE,), {symbol: run[symbol] for symbol in _services()})
+    target = target or host()
+    run = runtime(target)
+    owner = linked(code, name, (TABLE,), {symbol: run[symbol] for symbol in _services(target)})
     _check_ports(owner[TABLE], name, inputs, outputs)
     return _gufunc(run[LOOP], owner[TABLE], owner, name, inputs, outputs, doc)
 
 
 @cache
-def runtime() -> Any:
+def runtime(target: Host) -> Any:
     """The loop and the functions that all kernels share, in executable memory for good."""
-    key = disk.digest("runtime")
+    key = disk.digest("runtime", target)
     entry = disk.load(key)
     if entry is None:
-        entry = disk.Entry({}, compile_runtime())
+        entry = disk.Entry({}, compile_runtime(target))
         disk.store(key, entry)
-    return linked(entry.code, "runtime", (LOOP, *_services()), library())
+    return linked(entry.code, "runtime", (LOOP, *_services(target)), library())
 
 
-def _services() -> tuple[str, ...]:
+def _services(target: Host) -> tuple[str, ...]:
     """What kernels may call."""
-    widths = (1, host().width)
+    widths = (1, target.width)
     sincos = [called("sincos", count, w) for w in widths for count in range(1, GROUP + 1)]
     return (*sincos, *(called("tanh", 1, w) for w in widths))
 

@@ -24,9 +24,7 @@ KERNEL_ONE, KERNEL_WIDE, INPUTS, OUTPUTS, SLOTS, TILE, LARGEST, CONSTANTS, PORTS
 PORT = 6
 MOST_PORTS = 16
 LONG = 2500  # instructions that still fit into the instruction cache of common processors
-NEAR = (
-    40 << 10
-)  # bytes of workspace that a tile may take, so that it stays in the first-level cache
+NEAR = 40 << 10  # bytes of a tile's workspaces that still fit into the first-level cache
 TILES = (2, 8)
 
 

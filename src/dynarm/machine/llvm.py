@@ -70,9 +70,8 @@ def instructions(graph: Graph) -> int:
     )
 
 
-def compile_runtime(target: Host | None = None) -> bytes:
+def compile_runtime(target: Host) -> bytes:
     """An object file for this host: the loop that runs every kernel, and the functions that kernels call."""
-    target = target or host()
     return assembled(runtime_text(target.width, target.fused), "runtime", target)
 
 

@@ -11,17 +11,19 @@ Calls   sin, cos and tanh run between pieces, from slots to slots, so that no ca
 
 from __future__ import annotations
 
+import bisect
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..graph import Graph
 from .fusion import CALLS, Instruction, instructions
 
-PIECE = (
-    1200  # instructions in one function; some compiler passes are more than linear in its length
-)
+# Weights of instructions and of stored outputs, and of what makes one function: some passes of the compiler are more
+# than linear in its length, and its scheduler looks at every pair of stores.
+STORE, PIECE = 3, 1200
 GROUP = 4  # angles whose sin and cos are computed side by side
 
 
@@ -61,7 +63,7 @@ class Program:
 def program_of(
     graph: Graph, fused: bool = True, registers: int = 22, piece: int = PIECE
 ) -> Program:
-    """The graph as a program for that many registers, in pieces of about `piece` instructions."""
+    """The graph as a program for that many registers, in pieces of about that weight."""
     code, flipped = instructions(graph, fused)
     bodies, calls = _rounds(graph, code)
     written = _Allocation(graph, flipped, registers, piece).run(bodies, calls)
@@ -172,7 +174,7 @@ class _Allocation:
         inputs, outputs, wanted, fixed = self._ports()
         parts: list[Sequence[Instruction] | Call] = []
         for body, batch in zip(bodies, calls, strict=True):
-            parts += [*_cut(body, self.piece), *batch]
+            parts += [*_cut(body, wanted, self.piece), *batch]
         self._note_uses(parts, wanted)
         steps: list[tuple[Instruction, ...] | Call] = []
         clock = 0
@@ -331,27 +333,26 @@ class _Allocation:
                 self.held.discard(value)
 
 
-def _cut(body: Sequence[Instruction], piece: int) -> list[Sequence[Instruction]]:
-    """Pieces of about that length, cut where few values are alive."""
-    count = -(-len(body) // piece)
+def _cut(
+    body: Sequence[Instruction], stores: Mapping[int, Sequence[Any]], piece: int
+) -> list[Sequence[Instruction]]:
+    """Pieces of about that weight, cut where few values are alive."""
+    weights = [1 + STORE * len(stores.get(ins.dest, ())) for ins in body]
+    reached = list(itertools.accumulate(weights, initial=0))
+    count = -(-reached[-1] // piece)
     if count <= 1:
         return [body]
-    last = {}
-    for i, ins in enumerate(body):
-        for a in ins.args:
-            last[a] = i
+    last = {a: i for i, ins in enumerate(body) for a in ins.args}
     change = [0] * (len(body) + 1)
     for i, ins in enumerate(body):
         if ins.dest in last:
             change[i + 1] += 1
             change[last[ins.dest]] -= 1
-    alive, living = [], 0
-    for step in change:
-        living += step
-        alive.append(living)
-    room = len(body) // (5 * count)
+    alive = list(itertools.accumulate(change))
     cuts = [0]
     for k in range(1, count):
-        middle = k * len(body) // count
-        cuts.append(min(range(middle - room, middle + room + 1), key=lambda i: alive[i]))
+        low, high = (
+            bisect.bisect_left(reached, (k + side) * reached[-1] // count) for side in (-0.2, 0.2)
+        )
+        cuts.append(min(range(max(low, cuts[-1] + 1), high + 1), key=lambda i: alive[i]))
     return [body[a:b] for a, b in zip(cuts, [*cuts[1:], len(body)], strict=True)]

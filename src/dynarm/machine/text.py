@@ -94,7 +94,6 @@ class Text:
         self._begin(f"end{k}")
 
 
-PAST = "!1 = !{i32 1}"  # what a store past the caches refers to
-RARELY = (
-    '!0 = !{!"branch_weights", i32 1, i32 1000000}'  # what `rarely` refers to, once in a module
-)
+# What branches that are taken rarely and stores past the caches refer to, once in a module.
+RARELY = '!0 = !{!"branch_weights", i32 1, i32 1000000}'
+PAST = "!1 = !{i32 1}"

@@ -36,7 +36,15 @@ def line(
     """A line; `more` goes to the trace."""
     x, y = thinned(np.asarray(x, float), np.asarray(y, float), most)
     look = {"width": 1.5, **({"color": colour} if colour else {}), **more.pop("line", {})}
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": label(name), "line": look, **more}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": y,
+        "name": label(name),
+        "line": look,
+        **more,
+    }
 
 
 def axis(title: str = "", **more: Any) -> dict[str, Any]:
@@ -67,7 +75,16 @@ def titled(title: str) -> dict[str, Any]:
     """A figure's heading, where it has one."""
     if not title:
         return {}
-    return {"title": {"text": label(title), "font": {"size": 13}, "x": 0, "xref": "paper", "yref": "container", "y": 0.97}}
+    return {
+        "title": {
+            "text": label(title),
+            "font": {"size": 13},
+            "x": 0,
+            "xref": "paper",
+            "yref": "container",
+            "y": 0.97,
+        }
+    }
 
 
 def stacked_bars(names: Sequence[str], parts: Mapping[str, Sequence[float]], xlabel: str) -> Figure:
@@ -90,7 +107,7 @@ def stacked_bars(names: Sequence[str], parts: Mapping[str, Sequence[float]], xla
         "bargap": 0.25,
         "xaxis": axis(xlabel),
         "yaxis": {"autorange": "reversed", "automargin": True, "tickfont": {"size": 11}},
-        "legend": LEGEND,
+        "legend": {**LEGEND, "traceorder": "normal"},
     }
     return {"data": data, "layout": layout}
 
@@ -101,7 +118,7 @@ def bar_height(bars: int) -> int:
 
 
 def heat_maps(
-    x: Any, y: Any, maps: Mapping[str, Any], xlabel: str, ylabel: str, unit: str = ""
+    x: Any, y: Any, maps: Mapping[str, Any], xlabel: str, ylabel: str, smooth: bool = True
 ) -> Figure:
     """One heat map at a time, chosen from a list."""
     data = [
@@ -113,12 +130,17 @@ def heat_maps(
             "name": label(name),
             "visible": k == 0,
             "colorscale": SHADES,
-            "colorbar": {"title": {"text": label(unit)}, "thickness": 12},
-            "hovertemplate": f"{label(xlabel)} %{{x}}<br>{label(ylabel)} %{{y}}<br>%{{z}} {label(unit)}<extra></extra>",
+            "zsmooth": "best" if smooth else False,
+            "colorbar": {"thickness": 12},
+            "hovertemplate": f"{label(xlabel)} %{{x}}<br>{label(ylabel)} %{{y}}<br>%{{z}}<extra></extra>",
         }
         for k, (name, z) in enumerate(maps.items())
     ]
-    layout = {"xaxis": axis(xlabel), "yaxis": axis(ylabel), "margin": {"l": 60, "r": 12, "t": 50, "b": 45}}
+    layout: dict[str, Any] = {
+        "xaxis": axis(xlabel),
+        "yaxis": axis(ylabel),
+        "margin": {"l": 60, "r": 12, "t": 50, "b": 45},
+    }
     if len(data) > 1:
         layout["updatemenus"] = [_menu(list(maps))]
     return {"data": data, "layout": layout}
@@ -127,7 +149,11 @@ def heat_maps(
 def _menu(names: Sequence[str]) -> dict[str, Any]:
     """A list that shows one trace and hides the others."""
     buttons = [
-        {"label": label(name), "method": "restyle", "args": [{"visible": [j == k for j in range(len(names))]}]}
+        {
+            "label": label(name),
+            "method": "restyle",
+            "args": [{"visible": [j == k for j in range(len(names))]}],
+        }
         for k, name in enumerate(names)
     ]
     return {

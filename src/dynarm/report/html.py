@@ -29,9 +29,9 @@ from ..errors import FileError, InputError
 __all__ = [
     "Markup",
     "Section",
+    "facts",
     "figure",
     "figures_grid",
-    "facts",
     "lines",
     "note",
     "page",
@@ -76,7 +76,9 @@ def note(words: str) -> Markup:
 
 def lines(items: Sequence[str]) -> Markup:
     """A list, one item a line."""
-    return Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(i) for i in items))
+    return Markup("<ul>{}</ul>").format(
+        Markup("").join(Markup("<li>{}</li>").format(i) for i in items)
+    )
 
 
 def facts(pairs: Mapping[str, Any]) -> Markup:
@@ -147,7 +149,7 @@ def table(
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, Cell):
-        value = value.value
+        return "number" in value.kind
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
@@ -158,7 +160,7 @@ def _cell(value: Any, is_number: bool, wide: bool) -> Markup:
         kinds.append(value.kind)
     elif is_number:
         shown, sort = ("", None) if value in ("", None) else (number(value), value)
-    kinds += ["number"] * is_number + ["wide"] * wide
+    kinds += ["number"] * (is_number and "number" not in kinds) + ["wide"] * wide
     names = " ".join(k for k in kinds if k)
     attributes = Markup(' class="{}"').format(names) if names else Markup("")
     if sort is not None:
@@ -176,7 +178,11 @@ def figure(fig: Mapping[str, Any], caption: str = "", height: int = 320) -> Mark
     the layout for narrow screens.
     """
     full = dict(fig)
-    full["layout"] = {"height": height, "margin": {"l": 50, "r": 12, "t": 30, "b": 42}, **fig["layout"]}
+    full["layout"] = {
+        "height": height,
+        "margin": {"l": 50, "r": 12, "t": 30, "b": 42},
+        **fig["layout"],
+    }
     player = ""
     if "frames" in fig:
         player = Markup(
@@ -250,7 +256,9 @@ def _distinct(sections: Sequence[Section]) -> list[Section]:
     """The sections with anchors that differ."""
     found: list[Section] = []
     for s in sections:
-        same = sum(other.anchor.rstrip("-0123456789") == s.anchor.rstrip("-0123456789") for other in found)
+        same = sum(
+            other.anchor.rstrip("-0123456789") == s.anchor.rstrip("-0123456789") for other in found
+        )
         found.append(Section(s.title, s.parts, f"{s.anchor}-{same + 1}") if same else s)
     return found
 

@@ -49,13 +49,24 @@
     const given = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
     const narrow = place.clientWidth < 500;
     if (narrow && given.narrow) Object.assign(given.layout, given.narrow);
-    const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+    const config = { displaylogo: false, displayModeBar: narrow ? false : "hover", modeBarButtons: [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]] };
     window.Plotly.newPlot(place, painted(given.data), dressed(given.layout), config);
     drawn.push([place, given]);
+    fit(place);
     if (given.frames) {
       window.Plotly.addFrames(place, painted(given.frames));
       play(figure, place, given);
     }
+  }
+
+  // a figure is as wide as its place, also where that changes without the window
+  function fit(place) {
+    let width = place.clientWidth;
+    new ResizeObserver(function () {
+      if (place.clientWidth === width || place.clientWidth === 0) return;
+      width = place.clientWidth;
+      window.Plotly.relayout(place, { width: width });
+    }).observe(place);
   }
 
   function redraw() {
@@ -147,7 +158,7 @@
           item.setAttribute("cy", points[0][1].toFixed(1));
         } else {
           item.setAttribute("x", (points[0][0] + 10).toFixed(1));
-          item.setAttribute("y", (points[0][1] - 8).toFixed(1));
+          item.setAttribute("y", (points[0][1] - 8 + Number(item.dataset.down)).toFixed(1));
         }
       }
     }

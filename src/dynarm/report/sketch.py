@@ -11,19 +11,21 @@ from .html import Markup, drawing
 
 WIDTH, HEIGHT = 640, 420
 AZIMUTH, ELEVATION = 0.7, 0.4  # [rad]
+BENT = np.radians(30)
 _MARGIN = 55
+_LETTERS = 14.0  # height of a line of text [pixels]
 
 
 def pose(arm: Arm) -> np.ndarray:
-    """(n,) a pose to draw: zero, or the middle of the limits where zero is outside; translations half drawn out."""
+    """(n,) a pose to draw: joints beyond the first a little bent, translations drawn out, all within their limits."""
+    reach = sum(abs(j.a) + abs(j.d) for j in arm.joints) + float(
+        np.linalg.norm(arm.tool_pose[:3, 3])
+    )
     q = np.zeros(arm.n)
     for k, joint in enumerate(arm.joints):
         low, high = joint.position_limits or (-np.inf, np.inf)
-        if not joint.revolute:
-            low, high = max(low, 0.0), min(high, 0.6 * arm.size)
-            q[k] = (low + high) / 2 if low < high else 0.0
-        elif not low <= 0 <= high:
-            q[k] = (low + high) / 2
+        wanted = BENT * (k > 0) if joint.revolute else 0.4 * (reach or 1.0)
+        q[k] = np.clip(wanted, low, high)
     return q
 
 
@@ -40,7 +42,9 @@ def skeleton(arm: Arm, q: Sequence[float] | np.ndarray) -> list[np.ndarray]:
     places = frames(arm, q)
     found = []
     for k, joint in enumerate(arm.joints):
-        corner = places[k] @ np.array([joint.a, 0, 0, 1.0])  # along the common normal, then along the axis
+        corner = places[k] @ np.array(
+            [joint.a, 0, 0, 1.0]
+        )  # along the common normal, then along the axis
         found.append(np.array([places[k][:3, 3], corner[:3], places[k + 1][:3, 3]]))
     last, tool = places[-2], places[-1]
     corner = last[:3, 3] + last[:3, 2] * (last[:3, 2] @ (tool[:3, 3] - last[:3, 3]))
@@ -69,12 +73,13 @@ def sketch(arm: Arm, q: np.ndarray | None = None) -> Markup:
         parts,
     )
     angles = ", ".join(
-        f"{np.degrees(x):.0f}°" if j.revolute else f"{x:.2f} m" for j, x in zip(arm.joints, q, strict=True)
+        f"{np.degrees(x):.0f}°" if j.revolute else f"{x:.2f} m"
+        for j, x in zip(arm.joints, q, strict=True)
     )
     return drawing(
         svg,
-        f"Drawn from the robot's own frames at q = ({angles}). Bars: axes of rotational (blue) and translational (orange) "
-        "joints; discs: centres of mass, area by mass. Drag to turn.",
+        f"Drawn from the robot's own frames at q = ({angles}). Bars: axes of rotational (blue) and translational "
+        "(orange) joints; discs: centres of mass, area by mass. Drag to turn.",
     )
 
 
@@ -96,7 +101,9 @@ class _View:
         """The place of a point on the sheet, in pixels."""
         x, y, z = point - self.centre
         ca, sa, ce, se = np.cos(AZIMUTH), np.sin(AZIMUTH), np.cos(ELEVATION), np.sin(ELEVATION)
-        return self.origin + self.scale * np.array([ca * y - sa * x, -(ce * z - se * (ca * x + sa * y))])
+        return self.origin + self.scale * np.array(
+            [ca * y - sa * x, -(ce * z - se * (ca * x + sa * y))]
+        )
 
 
 def _spaced(point: np.ndarray) -> str:
@@ -127,21 +134,40 @@ def _elements(arm: Arm, q: np.ndarray, view: _View) -> Iterator[Markup]:
         yield _polyline(np.array([np.zeros(3), 0.15 * size * np.eye(3)[k]]), axis, view)
     for corners in skeleton(arm, q):
         yield _polyline(corners, "link", view)
-    for T, joint in zip(places[1:], arm.joints, strict=False):
+    for corners, T, joint in zip(skeleton(arm, q), places[1:], arm.joints, strict=False):
+        centre = (
+            T[:3, 3] if joint.revolute else corners[1:].mean(axis=0)
+        )  # a slide sits on its rail
         half = 0.055 * size * T[:3, 2]
-        yield _polyline(np.array([T[:3, 3] - half, T[:3, 3] + half]), joint.kind, view)
+        yield _polyline(np.array([centre - half, centre + half]), joint.kind, view)
     heaviest = max((j.mass for j in arm.joints), default=0.0)
     for point, joint in zip(_masses(arm, q), (j for j in arm.joints if j.mass > 0), strict=True):
         x, y = view.flat(point[0])
         radius = 3 + 9 * np.sqrt(joint.mass / heaviest)
-        yield Markup('<circle class="mass" cx="{}" cy="{}" r="{}" data-p="{}"><title>{}</title></circle>').format(
-            f"{x:.1f}", f"{y:.1f}", f"{radius:.1f}", _spaced(point[0]), f"{joint.name}: {joint.mass:g} kg"
+        yield Markup(
+            '<circle class="mass" cx="{}" cy="{}" r="{}" data-p="{}"><title>{}</title></circle>'
+        ).format(
+            f"{x:.1f}",
+            f"{y:.1f}",
+            f"{radius:.1f}",
+            _spaced(point[0]),
+            f"{joint.name}: {joint.mass:g} kg",
         )
     for k, axis in enumerate("xyz"):
         T = places[-1]
         yield _polyline(np.array([T[:3, 3], T[:3, 3] + 0.1 * size * T[:3, k]]), axis, view)
+    yield from _labels(arm, places, view)
+
+
+def _labels(arm: Arm, places: Sequence[np.ndarray], view: _View) -> Iterator[Markup]:
+    """The joints' names, one below the other where joints stand in one place."""
+    taken: list[tuple[float, float]] = []
     for T, joint in zip(places[1:], arm.joints, strict=False):
-        x, y = view.flat(T[:3, 3])
-        yield Markup('<text x="{}" y="{}" data-p="{}">{}</text>').format(
-            f"{x + 10:.1f}", f"{y - 8:.1f}", _spaced(T[:3, 3]), joint.name
+        at = view.flat(T[:3, 3])
+        down = 0.0
+        while any(abs(at[0] - x) < _LETTERS and abs(at[1] + down - y) < _LETTERS for x, y in taken):
+            down += _LETTERS
+        taken.append((at[0], at[1] + down))
+        yield Markup('<text x="{}" y="{}" data-p="{}" data-down="{}">{}</text>').format(
+            f"{at[0] + 10:.1f}", f"{at[1] - 8 + down:.1f}", _spaced(T[:3, 3]), down, joint.name
         )

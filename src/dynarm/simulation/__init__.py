@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from .control import ComputedTorque, GravityPD
+from .control import ComputedTorque, Controller, GravityPD
+from .events import Event
 from .inputs import Sampled
 from .motion import simulate
 from .run import Run
 
-__all__ = ["ComputedTorque", "GravityPD", "Run", "Sampled", "simulate"]
+__all__ = ["ComputedTorque", "Controller", "Event", "GravityPD", "Run", "Sampled", "simulate"]

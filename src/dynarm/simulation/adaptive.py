@@ -1,8 +1,8 @@
 """Motion by SciPy's adaptive integrators: breaks where an input jumps, events, friction that sticks.
 
-The state of the integrator is [q, qd, work, friction's share]. A run is cut into intervals on which the right-hand side is
-smooth: at samples of an input, at a controller's ticks, and where a joint with sharp Coulomb friction starts or stops
-sliding. Every accepted step leaves its interpolant, on which events are located.
+The state of the integrator is [q, qd, work, loss]. A run is cut into intervals on which the right-hand side is smooth:
+at samples of an input, at a controller's ticks, and where a joint with sharp Coulomb friction starts or stops sliding.
+Every accepted step leaves its interpolant, on which events are located.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .events import POINTS, Event, root
+from .fixed import state_of
 from .friction import Sliding
 from .health import BLOWN, Progress, Record, cause
 from .inputs import Failed, Law, Source
@@ -30,7 +31,9 @@ SOLVERS = {
 IMPLICIT = ("radau", "bdf", "lsoda")
 STALLED = 100  # switches of friction in a row at the same time
 LOST = 2000  # evaluations in a row that give no finite number, before the run is given up
-HINT = "check torques, masses and gains, damp the joints, or take a method for stiff motions: 'radau'"
+HINT = (
+    "check torques, masses and gains, damp the joints, or take a method for stiff motions: 'radau'"
+)
 
 
 class Ended(Exception):
@@ -84,19 +87,15 @@ class Motion:
 
     def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
         n = self.n
-        q, qd = y[:n], y[n : 2 * n]
         self.evaluations += 1
-        out = np.empty(2 * n + 2)
-        out[:n] = qd
-        qdd, out[2 * n :] = self.rates(q, qd, *self.drives(t, q, qd), *self.extras)
-        out[n : 2 * n] = qdd
-        if np.isfinite(out).all():
+        rate = self.rates(y, *self.drives(t, y[:n], y[n : 2 * n]), *self.extras)
+        if np.isfinite(rate).all():
             self.lost = 0
         else:
             self.lost += 1
             if self.lost > LOST:
                 raise Ended
-        return out
+        return rate
 
     def jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
         """d(derivative)/dy: dynamics by their compiled derivatives, a torque that follows the state by differences."""
@@ -131,7 +130,7 @@ class Motion:
 
     def run(self, q0: Any, qd0: Any, t_end: float, progress: Progress | None) -> tuple[str, str]:
         """Integrate as far as it goes; status and message."""
-        t, y = 0.0, np.concatenate([q0, qd0, np.zeros(2)])
+        t, y = 0.0, state_of(q0, qd0)
         self.states.append(y)
         breaks = np.unique(np.concatenate([s.breaks(t_end) for s in self.sources]))
         try:
@@ -145,7 +144,9 @@ class Motion:
             if ended.args:
                 return ended.args[0], ended.args[1]
             last = self.states[-1]
-            return cause(self.plant, self.times[-1], last[: self.n], last[self.n : 2 * self.n], HINT)
+            return cause(
+                self.plant, self.times[-1], last[: self.n], last[self.n : 2 * self.n], HINT
+            )
         return "success", ""
 
     def enter(self, t: float, end: float, y: np.ndarray) -> None:
@@ -211,8 +212,8 @@ class Motion:
         if self.steps >= self.settings.max_steps:
             raise Ended(
                 "step",
-                f"{self.steps} steps led no further than t = {cut:.6g} s; raise max_steps, loosen rtol, or take a method "
-                "for stiff motions: 'radau'",
+                f"{self.steps} steps led no further than t = {cut:.6g} s; raise max_steps, loosen rtol, or "
+                "take a method for stiff motions: 'radau'",
             )
         return fired
 
@@ -246,7 +247,7 @@ class Motion:
         for high in np.linspace(start, end, POINTS + 1)[1:].tolist():
             beyond = np.flatnonzero(gaps(high) < 0)
             if len(beyond):
-                times = [root(lambda t, i=i: float(gaps(t)[i]), low, high) for i in beyond]
+                times = [root(lambda t, i=i: float(gaps(t)[i]), low, high) for i in beyond]  # type: ignore[misc]
                 first = min(times)
                 fired = np.zeros(n, bool)
                 fired[[i for i, t in zip(beyond, times, strict=True) if t == first]] = True
@@ -301,9 +302,7 @@ class Motion:
             if status == "success":
                 status, message = "function", str(failure)
         push = rows[1] if len(rows) > 1 else None
-        return Record(
-            t, q, qd, rows[0], y[:, 2 * n :], push, status, message, reached, self.evaluations, self.steps
-        )
+        return Record(t, y, rows[0], push, status, message, reached, self.evaluations, self.steps)
 
     def between(self, times: np.ndarray) -> np.ndarray:
         """The states at some times by each step's own interpolant."""

@@ -1,7 +1,7 @@
 """Controllers from compiled functions: joint PD with gravity compensation, and computed torque.
 
 Each samples the state at its own rate and holds its torque in between; with rate=None it acts continuously. A reference
-is a pose (n,), or a function of time that returns q, qd and qdd.
+is a pose (n,), or a function of time that returns q, qd and qdd. Gains are a number, (n,), or (N, n) for a batch.
 """
 
 from __future__ import annotations
@@ -12,53 +12,48 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, KindError
 from ..model import Model
 
 Reference = Callable[[float], tuple[Any, Any, Any]]
 
 
-def _reference(given: Any, n: int) -> Reference:
-    if callable(given):
-        return given
-    pose = np.asarray(given, float)
-    if pose.shape[-1:] != (n,):
-        raise InputError(
-            f"reference has shape {pose.shape}; give {n} positions, or a function of time"
-        )
-    still = np.zeros(n)
-    return lambda t: (pose, still, still)
-
-
 @dataclass(frozen=True)
 class Controller:
-    """A model that the controller believes in, a reference, gains, sampling rate [Hz] and torque limits."""
+    """What controllers share.
+
+    model   the model that the controller believes in, which need not be the one that is simulated
+    rate    samples a second [Hz]; None: continuous
+    limit   largest torque, a number or (n,); None: the arm's own effort limits where it has them
+    values  minimal parameters that the controller believes in, for a model with parameters="inputs"
+    """
 
     model: Model
     reference: Any
     kp: Any
     kd: Any
     rate: float | None = None
-    limit: Any = None  # (n,) largest torque; None: the arm's own effort limits where it has them
-
-    depends = "state"
+    limit: Any = None
+    values: Any = None
 
     def __post_init__(self) -> None:
-        if self.rate is not None and not self.rate > 0:
+        if not isinstance(self.model, Model):
+            raise KindError(f"model is {self.model!r}; give dynarm.compile(arm)")
+        if self.rate is not None and not (np.isfinite(self.rate) and self.rate > 0):
             raise InputError(
                 f"rate is {self.rate!r}; give samples per second, or None for continuous control"
             )
-        object.__setattr__(self, "reference", _reference(self.reference, self.model.arm.n))
+        if (self.values is not None) != self.model.parameters_input:
+            raise InputError("give values= for a model with parameters='inputs', and only for one")
+        put, joints = object.__setattr__, self.model.arm.joints
+        n = len(joints)
+        put(self, "reference", _reference(self.reference, n))
         for name in ("kp", "kd"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), float))
-        limit = self.limit
-        if limit is None:
-            limit = [
-                np.inf if j.effort_limit is None else j.effort_limit for j in self.model.arm.joints
-            ]
-        object.__setattr__(
-            self, "limit", np.broadcast_to(np.asarray(limit, float), (self.model.arm.n,))
-        )
+            put(self, name, _fitting(name, getattr(self, name), n))
+        own = [np.inf if j.effort_limit is None else j.effort_limit for j in joints]
+        limit = _fitting("limit", own if self.limit is None else self.limit, n)
+        put(self, "limit", np.where(limit > 0, limit, np.inf) if self.limit is None else limit)
+        put(self, "_known", {} if self.values is None else {"values": np.asarray(self.values)})
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         return np.clip(self.law(t, q, qd), -self.limit, self.limit)
@@ -76,7 +71,8 @@ class GravityPD(Controller):
 
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         wanted, rate, _ = self.reference(t)
-        return self.kp * (wanted - q) + self.kd * (rate - qd) + self.model.gravity(q)
+        hold = self.model.gravity(q, **self._known)  # type: ignore[attr-defined]
+        return self.kp * (wanted - q) + self.kd * (rate - qd) + hold
 
 
 @dataclass(frozen=True)
@@ -86,4 +82,24 @@ class ComputedTorque(Controller):
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         wanted, rate, acceleration = self.reference(t)
         demand = acceleration + self.kd * (rate - qd) + self.kp * (wanted - q)
-        return self.model.inverse_dynamics(q, qd, demand)
+        return self.model.inverse_dynamics(q, qd, demand, **self._known)  # type: ignore[attr-defined]
+
+
+def _reference(given: Any, n: int) -> Reference:
+    if callable(given):
+        return given
+    pose, still = _fitting("reference", given, n), np.zeros(n)
+    return lambda t: (pose, still, still)
+
+
+def _fitting(name: str, value: Any, n: int) -> np.ndarray:
+    """An array that goes with (n,) or (N, n)."""
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise KindError(f"{name} is {value!r}; give a number or {n} numbers") from None
+    if array.ndim > 2 or (array.ndim and array.shape[-1] not in (1, n)) or np.isnan(array).any():
+        raise InputError(
+            f"{name} has shape {array.shape}; give a number, ({n},), or (N, {n}) for a batch"
+        )
+    return array

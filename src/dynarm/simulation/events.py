@@ -18,7 +18,10 @@ LIMITS = ("ignore", "report", "stop")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A function of (t, q, qd) whose zeros are reported; terminal: the run ends there; direction: +1 rising, -1 falling."""
+    """A function of (t, q, qd) whose zeros are reported.
+
+    terminal: the run ends there; direction: +1 for rising zeros only, -1 for falling ones.
+    """
 
     name: str
     function: Callable[[float, np.ndarray, np.ndarray], float]

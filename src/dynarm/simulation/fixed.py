@@ -20,7 +20,7 @@ SPEEDS = {True: math.pi, False: 1.0}  # of joints without a velocity limit [rad/
 HINT = "take a smaller dt, check torques and masses, or use an adaptive method"
 
 
-def step_length(plant: Plant, q0: np.ndarray, qd0: np.ndarray, tau: np.ndarray, push: Any) -> float:
+def step_length(plant: Plant, q0: np.ndarray, qd0: np.ndarray, drives: Sequence[Any]) -> float:
     """A step in which no joint and no joint velocity changes much, as turney1980 section 7 advises.
 
     Positions: by CHANGE at the velocity limit (or at pi rad/s, 1 m/s where there is none, or at the first velocity
@@ -29,11 +29,17 @@ def step_length(plant: Plant, q0: np.ndarray, qd0: np.ndarray, tau: np.ndarray, 
     fastest = np.abs(qd0).reshape(-1, plant.n).max(axis=0)
     limits = [j.velocity_limit or SPEEDS[j.revolute] for j in plant.model.arm.joints]
     speeds = np.maximum(limits, fastest)
+    x, n = state_of(q0, qd0), plant.n
     with np.errstate(all="ignore"):
-        qdd, _ = rates(plant)(q0, qd0, tau, *([] if push is None else [push]), *plant.extras)
-    found = np.abs(qdd).reshape(-1, plant.n)
+        rate = rates(plant)(x, *drives, *plant.extras)
+    found = np.abs(rate[..., n : 2 * n]).reshape(-1, n)
     largest = found[np.isfinite(found).all(axis=1)].max(axis=0, initial=0.0)
     return float(min(CHANGE / speeds.max(), GAIN * (speeds / np.maximum(largest, 1e-12)).min()))
+
+
+def state_of(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """[q, qd, 0, 0]: the state at the start of a run."""
+    return np.concatenate([q, qd, np.zeros((*q.shape[:-1], 2))], axis=-1)
 
 
 class Integration:
@@ -41,6 +47,22 @@ class Integration:
 
     def __init__(self, plant: Plant, torque: Source, push: Source | None, every: int):
         self.plant, self.torque, self.push, self.every = plant, torque, push, every
+
+    def over(
+        self,
+        t_end: float,
+        dt: float,
+        method: str,
+        threads: int,
+        q0: np.ndarray,
+        qd0: np.ndarray,
+        progress: Progress | None,
+    ) -> tuple[Record, float]:
+        """The motion, and the longest step that was taken."""
+        sources = [s for s in (self.torque, self.push) if s is not None]
+        parts = segments(t_end, dt, np.concatenate([s.breaks(t_end) for s in sources]))
+        stepper = STEPPERS[method](self.plant, threads)
+        return self.run(stepper, parts, q0, qd0, progress), max(s.h for s in parts)
 
     def run(
         self,
@@ -54,8 +76,9 @@ class Integration:
         total = sum(s.count for s in parts)
         wrench = self.push is not None
         self.tape = Tape(q0.shape, wrench, total, self.every)
-        self.x = x = Scratch.of(q0.shape, wrench)
-        x.q[HISTORY], x.qd[HISTORY], self.q0 = q0, qd0, q0
+        self.rows = Scratch.of(q0.shape, wrench)
+        self.rows.x[HISTORY] = state_of(q0, qd0)
+        self.harmless = state_of(q0, np.zeros_like(qd0))
         self.step, self.ended = 0, ("success", "")
         self.dead = np.zeros(q0.shape[:-1], bool)
         self.reached = np.full(q0.shape[:-1], parts[-1].end)
@@ -82,7 +105,7 @@ class Integration:
         )
 
     def laws(self, start: float, end: float) -> tuple[Law, Law | None]:
-        q, qd = self.x.q[HISTORY], self.x.qd[HISTORY]
+        q, qd = self.rows.q(HISTORY), self.rows.qd(HISTORY)
         try:
             torque = self.torque.during(start, end, q, qd)
             return torque, None if self.push is None else self.push.during(start, end, q, qd)
@@ -92,27 +115,25 @@ class Integration:
 
     def keep(self, t: float) -> None:
         """Record the current state although its inputs are not known."""
-        x = self.x
-        for a in (x.tau, x.push):
+        for a in (self.rows.tau, self.rows.push):
             if a is not None:
                 a[HISTORY] = np.nan
         self.reached = np.where(self.dead, self.reached, t)
-        self.tape.put(self.tape.steps, np.array([t]), x)
+        self.tape.put(self.tape.steps, np.array([t]), self.rows)
 
     def segment(
         self, stepper: Stepper, segment: Segment, progress: Progress | None, total: int
     ) -> bool:
         """The steps of one segment; whether any motion is left after it."""
         stepper.begin(segment, *self.laws(segment.start, segment.end))
-        x, done = self.x, 0
+        rows, done = self.rows, 0
         while done < segment.count:
-            count = min(x.room, segment.count - done)
+            count = min(rows.room, segment.count - done)
             try:
-                stepper.advance(x, done, count)
+                stepper.advance(rows, done, count)
             except Failed as failure:
-                count = failure.done  # type: ignore[attr-defined]
-                if self.settle(segment, done, count):
-                    self.keep(segment.start + (done + count) * segment.h)
+                if self.settle(segment, done, failure.done):
+                    self.keep(segment.start + (done + failure.done) * segment.h)
                 raise
             if not self.settle(segment, done, count):
                 return False
@@ -123,51 +144,50 @@ class Integration:
 
     def settle(self, segment: Segment, done: int, count: int) -> bool:
         """Look at the last steps, record what is good and go on to the next state; whether there is one."""
-        x = self.x
-        speed = np.abs(x.qd[HISTORY + 1 : HISTORY + count + 1]).max(axis=-1)
-        bad = ~(speed < BLOWN)
+        rows, n = self.rows, self.plant.n
         good = count
-        if bad.any():
-            good = self.bury(segment, done, bad)
-        self.tape.put(self.step, segment.times(done, done + good - 1), x)
+        if not (np.abs(rows.qd(HISTORY + count)) < BLOWN).all():  # what has blown up stays so
+            new = rows.x[HISTORY + 1 : HISTORY + count + 1, ..., n : 2 * n]
+            good = self.bury(segment, done, ~(np.abs(new) < BLOWN).all(axis=-1))
+        self.tape.put(self.step, segment.times(done, done + good - 1), rows)
         self.step += good
         if self.dead.all():
             return False
-        x.shift(count)
-        if self.dead.any():
-            for a in (x.qd, x.qdd, x.energy, x.power):
-                a[: HISTORY + 1, self.dead] = 0.0
-            x.q[: HISTORY + 1, self.dead] = self.q0[self.dead]
+        rows.shift(count)
+        if self.dead.any():  # samples that broke down are kept busy with something harmless
+            rows.x[: HISTORY + 1, self.dead] = self.harmless[self.dead]
+            rows.rate[: HISTORY + 1, self.dead] = 0.0
         return True
 
     def bury(self, segment: Segment, done: int, bad: np.ndarray) -> int:
         """Note which samples broke down, when and why; how many of the last steps are worth keeping."""
-        count, x = len(bad), self.x
+        count, rows = len(bad), self.rows
         first = np.where(bad.any(axis=0), bad.argmax(axis=0), count)
         fresh = (first < count) & ~self.dead
         self.reached = np.where(fresh, segment.start + (done + first) * segment.h, self.reached)
         if fresh.any() and self.ended[0] == "success":
             k = np.unravel_index(np.argmin(np.where(fresh, first, count)), fresh.shape)
-            row = (HISTORY + int(first[k]), *k)
-            t = float(self.reached[k])
-            plant = self.plant if not k else _one(self.plant, int(k[0]))
-            status, message = cause(plant, t, x.q[row], x.qd[row], HINT)
+            row = HISTORY + int(first[k])
+            plant = _one(self.plant, int(k[0])) if k else self.plant
+            status, message = cause(
+                plant, float(self.reached[k]), rows.q(row)[k], rows.qd(row)[k], HINT
+            )
             self.ended = status, (f"sample {k[0]} of {fresh.size}: " if k else "") + message
         self.dead = self.dead | fresh
         return int(first[fresh].max()) + 1 if self.dead.all() else count
 
     def finish(self, last: Segment) -> None:
         """Record the last state with its inputs."""
-        x = self.x
+        rows, q, qd = self.rows, self.rows.q(HISTORY), self.rows.qd(HISTORY)
         try:
-            for source, rows in ((self.torque, x.tau), (self.push, x.push)):
-                if source is not None and rows is not None:
-                    law = source.during(last.end, last.end, x.q[HISTORY], x.qd[HISTORY])
-                    rows[HISTORY] = law(last.end, x.q[HISTORY], x.qd[HISTORY])
+            for source, given in ((self.torque, rows.tau), (self.push, rows.push)):
+                if source is not None and given is not None:
+                    law = source.during(last.end, last.end, q, qd)
+                    given[HISTORY] = law(last.end, q, qd)
         except Failed:
             self.keep(last.end)
             raise
-        self.tape.put(self.step, np.array([last.end]), x)
+        self.tape.put(self.step, np.array([last.end]), rows)
 
 
 def _one(plant: Plant, k: int) -> Plant:
@@ -176,24 +196,3 @@ def _one(plant: Plant, k: int) -> Plant:
         None if x is None else (x[k] if x.ndim > 1 else x) for x in (plant.gravity, plant.values)
     )
     return Plant(plant.model, plant.wrench, gravity, values)
-
-
-def integrate(
-    plant: Plant,
-    q0: np.ndarray,
-    qd0: np.ndarray,
-    t_end: float,
-    torque: Source,
-    push: Source | None,
-    method: str,
-    dt: float,
-    every: int,
-    threads: int,
-    progress: Progress | None,
-) -> tuple[Record, float]:
-    """The motion, and the longest step that was taken."""
-    sources = [s for s in (torque, push) if s is not None]
-    parts = segments(t_end, dt, np.concatenate([s.breaks(t_end) for s in sources]))
-    stepper = STEPPERS[method](plant, threads)
-    record = Integration(plant, torque, push, every).run(stepper, parts, q0, qd0, progress)
-    return record, max(s.h for s in parts)

@@ -23,7 +23,9 @@ from ..robot.arm import Friction
 from ..scene import minus
 from .integrators import Plant, powers, vectors
 
-EXCESS = 1e-10  # part of the Coulomb friction by which a load must exceed it before the joint slides off
+EXCESS = (
+    1e-10  # part of the Coulomb friction by which a load must exceed it before the joint slides off
+)
 PIVOTS = 50  # a joint, before the search for the modes is given up
 
 
@@ -59,12 +61,14 @@ class Sliding:
 
     # ---- right-hand side
 
-    def rates(self, q: Any, qd: Any, *drives: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations, and the powers of the inputs and of friction, with the modes as they are."""
-        M, f, power = self.terms(q, qd, *drives, *self.plant.extras)
+    def rates(self, x: np.ndarray, *drives: Any) -> np.ndarray:
+        """The rate of the state [q, qd, work, loss] with the modes as they are."""
+        n = len(self.sharp)
+        qd = x[n : 2 * n]
+        M, f, power = self.terms(x[:n], qd, *drives, *self.plant.extras)
         qdd, _, coulomb = self._solve(M, f, self.mode)
         power[1] += coulomb @ qd
-        return qdd, power
+        return np.concatenate([qd, qdd, power])
 
     def _solve(self, M: Any, f: Any, mode: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Accelerations, for stuck joints the force that friction holds, and the Coulomb friction of sliding ones."""

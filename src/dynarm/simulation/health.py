@@ -10,8 +10,10 @@ import numpy as np
 
 from .integrators import Plant
 
-BLOWN = 1e8  # a joint velocity [rad/s or m/s] at which a motion has blown up
-SINGULAR = 1e-13  # smallest eigenvalue of a mass matrix with a unit diagonal that can still be solved with
+BLOWN = 1e5  # a joint velocity [rad/s or m/s] at which a motion has blown up
+SINGULAR = (
+    1e-13  # smallest eigenvalue of a mass matrix with a unit diagonal that can still be solved with
+)
 NEARLY = 1e-7  # the same of a pose in which a motion broke down
 
 Progress = Callable[[float], Any]
@@ -22,10 +24,8 @@ class Record:
     """What an integration leaves behind; arrays have time first."""
 
     t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
+    x: np.ndarray  # (..., 2n + 2): q, qd, work of torques and wrench, what friction took
     tau: np.ndarray
-    energy: np.ndarray  # (..., 2): work of torques and wrench, what friction took
     push: np.ndarray | None
     status: str = "success"
     message: str = ""
@@ -36,9 +36,8 @@ class Record:
 
 def solvable(plant: Plant, q: np.ndarray) -> np.ndarray:
     """Smallest eigenvalue of the mass matrix at q after its diagonal is scaled to one; 0 where that is impossible."""
-    keywords = {k: v for k, v in plant.keywords.items() if k != "gravity"}
     with np.errstate(all="ignore"):
-        M = plant.model.mass_matrix(q, **keywords)
+        M = plant.model.mass_matrix(q, values=plant.values)
         scale = np.sqrt(np.maximum(np.einsum("...ii->...i", M), 0))
         unit = M / (scale[..., :, None] * scale[..., None, :])
         good = np.isfinite(unit).all(axis=(-2, -1))
@@ -52,9 +51,18 @@ def singular_start(plant: Plant, q: np.ndarray) -> str:
     bad = np.flatnonzero(~(smallest > SINGULAR))
     if not len(bad):
         return ""
-    which = f" of sample {bad[0]}" if q.ndim > 1 else ""
+    arm, which = plant.model.arm, f"sample {bad[0]}: " if q.ndim > 1 else ""
+    M = plant.model.mass_matrix(q, values=plant.values)
+    diagonal = np.einsum("...ii->...i", M).reshape(-1, arm.n)
+    idle = np.flatnonzero(~(diagonal[bad[0]] > 0))
+    if len(idle):
+        why = (
+            f"joint '{arm.joint_names[idle[0]]}' moves no inertia, so its acceleration is undefined"
+        )
+    else:
+        why = "the joints' inertias are not independent in this pose"
     return (
-        f"the mass matrix{which} of robot '{plant.model.arm.name}' is singular at t = 0 s; give its links mass or "
+        f"{which}the mass matrix of robot '{arm.name}' is singular at t = 0 s: {why}; give its links mass or "
         "inertia, or armatures and compile with friction=True, or start from another pose"
     )
 
@@ -68,7 +76,7 @@ def cause(plant: Plant, t: float, q: np.ndarray, qd: np.ndarray, hint: str) -> t
             f"the mass matrix is singular near t = {t:.6g} s (its smallest eigenvalue, diagonal scaled to one, is "
             f"{smallest:.2g}); give the links mass or inertia, or armatures and compile with friction=True"
         )
-    if speed > 1e3:
+    if speed > 1e2:
         return "step", (
             f"the motion blew up at t = {t:.6g} s (largest joint velocity {speed:.3g}); {hint}"
         )

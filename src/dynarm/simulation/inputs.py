@@ -1,7 +1,7 @@
 """What drives a run: no torque, a constant, samples with a stated hold, a function of time and state, or a controller.
 
-A run is cut at the times where an input jumps or has a corner. Inside such an interval an input is a `Law`: a constant, a
-straight line, or a function of the state.
+A run is cut at the times where an input jumps or has a corner. Inside such an interval an input is a `Law`: a constant,
+a straight line, or a function of the state.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ HOLDS = ("zero", "linear")
 
 class Failed(Exception):
     """A torque, wrench or event function that raised or returned something else than it should."""
+
+    done = 0  # steps of the present call that had been made before
 
 
 class Law(Protocol):
@@ -78,7 +80,8 @@ class Line:
 class Sampled:
     """Forces known at times t: `hold="zero"` keeps each until the next, "linear" goes straight between them.
 
-    values: one row a time, (T, n), or (T, N, n) for a batch. Before the first and after the last time the nearest row is used.
+    values: one row a time, (T, n), or (T, N, n) for a batch. Before the first and after the last time the nearest row
+    is used.
     """
 
     t: Any

@@ -5,7 +5,8 @@ ab4       lin1991: x' = x + h/24 (55 f - 59 f_1 + 37 f_2 - 9 f_3), one evaluatio
 midpoint  the implicit midpoint rule in positions and momenta: symplectic, so that the energy of a free motion
           oscillates but does not drift; p = M qd, dp/dt = C' qd - g + tau, solved by iteration
 
-With the state go two energies: the work [J] that torques and wrench have done, and what friction has taken.
+The state that is stepped is [q, qd, work, loss], 2n + 2 numbers: with the motion go the work [J] that torques and
+wrench have done, and what friction has taken.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -30,12 +32,15 @@ from ..trace import jacobian, trace_function
 AB4 = (55 / 24, -59 / 24, 37 / 24, -9 / 24)
 TURNS = 2  # of the midpoint rule's iteration in one call of its kernel
 
-Dynamics = Callable[..., tuple[list[Scalar], list[Scalar]]]  # (q, qd, tau, wrench, ...) -> (qdd, powers)
+Rates = Callable[..., list[Scalar]]  # (state, tau, wrench, ...) -> rate of the state
+
+
+_KERNELS: WeakKeyDictionary[Model, dict[tuple[str, bool], March]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """What is set in motion: a model, whether a wrench acts on its tool, and what it takes as inputs for a whole run."""
+    """What is set in motion: a model, whether a wrench acts on its tool, and its inputs for a whole run."""
 
     model: Model
     wrench: bool = False
@@ -64,9 +69,10 @@ class Plant:
         return found
 
     @property
-    def keywords(self) -> dict[str, np.ndarray]:
-        """The same as keywords of the model's methods, for states (N, n)."""
-        return {p.name: x for p, x in zip(self.extra_ports, self.extras, strict=True)}
+    def keywords(self) -> dict[str, Any]:
+        """The same as keywords of the model's methods."""
+        both = {"gravity": self.gravity, "values": self.values}
+        return {name: x for name, x in both.items() if x is not None}
 
     def scene(self, chosen: Any, given: dict[str, Any], extras: Sequence[Any]) -> Scene:
         """The model's arm with symbols for a state and for gravity and values."""
@@ -77,7 +83,8 @@ class Plant:
 
     def chosen(self, *quantities: str) -> dict[str, Any]:
         """The formulations for some quantities."""
-        model, found = self.model, {}
+        model = self.model
+        found: dict[str, Any] = {}
         minimal = model.minimal if model.parameters_input else None
         for name in quantities:
             found |= choose(model.arm, name, model.wishes, self.options, minimal)
@@ -91,26 +98,31 @@ class Plant:
         body: Callable[[], Callable[..., Any]],
     ) -> March:
         """The kernel of a function over scalars, gravity and values of the parameters being its last inputs."""
-        ports = [*inputs, *self.extra_ports]
+        mine = _KERNELS.setdefault(self.model, {})
+        if (name, self.wrench) not in mine:
+            ports = [*inputs, *self.extra_ports]
 
-        def build() -> Graph:
-            return trace_function(ports, outputs, body())
+            def build() -> Graph:
+                return trace_function(ports, outputs, body())
 
-        recipe = (self.model.arm, self.options, sorted(self.model.wishes.items()))
-        ufunc = function(recipe, name, ports, outputs, build)
-        return March(ufunc, [len(p.shape) for p in (*ports, *outputs)])
+            recipe = (self.model.arm, self.options, sorted(self.model.wishes.items()))
+            ufunc = function(recipe, name, ports, outputs, build)
+            mine[name, self.wrench] = March(ufunc, [len(p.shape) for p in (*ports, *outputs)])
+        return mine[name, self.wrench]
 
 
-def dynamics_of(plant: Plant) -> Dynamics:
-    """(qdd, [power of torques and wrench, power that friction takes]) by the cheapest formulation."""
+def rates_of(plant: Plant) -> Rates:
+    """[qd, qdd, power of torques and wrench, power that friction takes] by the cheapest formulation."""
     chosen = plant.chosen("forward_dynamics")
     compute = quantity_named("forward_dynamics").compute
+    n = plant.n
 
-    def dynamics(q: Any, qd: Any, tau: Any, wrench: Any, *extras: Any) -> Any:
-        scene = plant.scene(chosen, {"q": q, "qd": qd, "tau": tau, "wrench": wrench}, extras)
-        return list(compute(scene)), powers(scene, tau)
+    def rates(x: Any, tau: Any, wrench: Any, *extras: Any) -> list[Scalar]:
+        given = {"q": x[:n], "qd": x[n : 2 * n], "tau": tau, "wrench": wrench}
+        scene = plant.scene(chosen, given, extras)
+        return [*scene.qd, *compute(scene), *powers(scene, tau)]
 
-    return dynamics
+    return rates
 
 
 def powers(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
@@ -131,90 +143,77 @@ def vectors(n: int, *names: str) -> list[Port]:
 
 
 def rates(plant: Plant) -> np.ufunc:
-    """(q, qd, tau, [wrench], ...) -> (qdd, powers): the right-hand side of the motion."""
+    """(state, tau, [wrench], ...) -> rate of the state: the right-hand side of the motion."""
     n = plant.n
-    inputs = [*vectors(n, "q", "qd", "tau"), *([Port("wrench", (6,))] if plant.wrench else [])]
-    outputs = [Port("qdd", (n,)), Port("power", (2,))]
+    inputs = [*vectors(2 * n + 2, "x"), *vectors(n, "tau"), *vectors(6, *["wrench"] * plant.wrench)]
 
     def body() -> Any:
-        f = dynamics_of(plant)
-        return f if plant.wrench else lambda q, qd, tau, *extras: f(q, qd, tau, None, *extras)
+        f = rates_of(plant)
+        return f if plant.wrench else lambda x, tau, *extras: f(x, tau, None, *extras)
 
-    return plant.compiled("rates", inputs, outputs, body).ufunc
+    return plant.compiled("rates", inputs, vectors(2 * n + 2, "rate"), body).ufunc
 
 
 def rk4_step(plant: Plant) -> March:
-    """(q, qd, energy, tau at start, middle and end, [wrench likewise,] h, ...) -> (q, qd, energy)."""
-    n, pushes = plant.n, 3 if plant.wrench else 0
-    inputs = [*vectors(n, "q", "qd"), Port("energy", (2,)), *vectors(n, "tau0", "tau1", "tau2")]
-    inputs += [*(Port(f"wrench{k}", (6,)) for k in range(pushes)), Port("h", ())]
-    outputs = [*vectors(n, "q_next", "qd_next"), Port("energy_next", (2,))]
-    return plant.compiled("rk4_step", inputs, outputs, lambda: rk4_body(dynamics_of(plant), pushes))
+    """(state, tau at start, middle and end, [wrench likewise,] h, ...) -> state after a step."""
+    n, pushes = plant.n, ("wrench0", "wrench1", "wrench2") if plant.wrench else ()
+    inputs = [*vectors(2 * n + 2, "x"), *vectors(n, "tau0", "tau1", "tau2"), *vectors(6, *pushes)]
+    outputs = vectors(2 * n + 2, "x_next")
+    return plant.compiled(
+        "rk4_step",
+        [*inputs, Port("h", ())],
+        outputs,
+        lambda: rk4_body(rates_of(plant), plant.wrench),
+    )
 
 
-def rk4_body(f: Dynamics, pushes: int = 0) -> Callable[..., Any]:
-    """One step of RK4 over scalars for a right-hand side f(q, qd, tau, wrench, ...)."""
+def rk4_body(f: Rates, wrench: bool = False) -> Callable[..., Any]:
+    """One step of RK4 over scalars for a right-hand side f(x, tau, wrench, ...)."""
 
-    def step(q: Any, qd: Any, energy: Any, t0: Any, t1: Any, t2: Any, *rest: Any) -> Any:
-        w0, w1, w2 = rest[:3] if pushes else (None,) * 3
-        (h,), extras = rest[pushes], rest[pushes + 1 :]
+    def step(x: Any, t0: Any, t1: Any, t2: Any, *rest: Any) -> list[Scalar]:
+        (w0, w1, w2), rest = (rest[:3], rest[3:]) if wrench else ((None,) * 3, rest)
+        (h,), extras = rest[0], rest[1:]
         half = mul(0.5, h)
-        a1, p1 = f(q, qd, t0, w0, *extras)
-        v2 = along(qd, half, a1)
-        a2, p2 = f(along(q, half, qd), v2, t1, w1, *extras)
-        v3 = along(qd, half, a2)
-        a3, p3 = f(along(q, half, v2), v3, t1, w1, *extras)
-        v4 = along(qd, h, a3)
-        a4, p4 = f(along(q, h, v3), v4, t2, w2, *extras)
-        sixth = mul(1 / 6, h)
-
-        def mean(*x: Any) -> list[Scalar]:
-            return [add(add(a, d), mul(2, add(b, c))) for a, b, c, d in zip(*x, strict=True)]
-
-        return (
-            along(q, sixth, mean(qd, v2, v3, v4)),
-            along(qd, sixth, mean(a1, a2, a3, a4)),
-            along(energy, sixth, mean(p1, p2, p3, p4)),
-        )
+        f1 = f(x, t0, w0, *extras)
+        f2 = f(along(x, half, f1), t1, w1, *extras)
+        f3 = f(along(x, half, f2), t1, w1, *extras)
+        f4 = f(along(x, h, f3), t2, w2, *extras)
+        sums = [
+            add(add(a, d), mul(2, add(b, c))) for a, b, c, d in zip(f1, f2, f3, f4, strict=True)
+        ]
+        return along(x, mul(1 / 6, h), sums)
 
     return step
 
 
 def ab4_step(plant: Plant) -> March:
-    """(q, qd, energy, velocities, accelerations and powers one, two and three steps before, tau, [wrench,] h, ...)
-    -> (q, qd, energy, acceleration, powers)."""
+    """(state, its rates one, two and three steps before, tau, [wrench,] h, ...) -> (state after a step, rate)."""
     n = plant.n
-    past = [*vectors(n, "v1", "v2", "v3", "a1", "a2", "a3"), *vectors(2, "p1", "p2", "p3")]
-    inputs = [*vectors(n, "q", "qd"), Port("energy", (2,)), *past, *vectors(n, "tau")]
-    inputs += [*([Port("wrench", (6,))] if plant.wrench else []), Port("h", ())]
-    outputs = [*vectors(n, "q_next", "qd_next"), *vectors(2, "energy_next")]
-    outputs += [Port("qdd", (n,)), Port("power", (2,))]
+    inputs = [*vectors(2 * n + 2, "x", "f1", "f2", "f3"), *vectors(n, "tau")]
+    inputs += [*vectors(6, *["wrench"] * plant.wrench), Port("h", ())]
+    outputs = vectors(2 * n + 2, "x_next", "rate")
     return plant.compiled(
-        "ab4_step", inputs, outputs, lambda: ab4_body(dynamics_of(plant), plant.wrench)
+        "ab4_step", inputs, outputs, lambda: ab4_body(rates_of(plant), plant.wrench)
     )
 
 
-def ab4_body(f: Dynamics, wrench: bool = False) -> Callable[..., Any]:
-    """One step of AB4 over scalars for a right-hand side f(q, qd, tau, wrench, ...)."""
+def ab4_body(f: Rates, wrench: bool = False) -> Callable[..., Any]:
+    """One step of AB4 over scalars for a right-hand side f(x, tau, wrench, ...)."""
 
-    def step(q: Any, qd: Any, energy: Any, *rest: Any) -> Any:
-        v, a, p, tau = rest[:3], rest[3:6], rest[6:9], rest[9]
-        push, ((h,), *extras) = (rest[10], rest[11:]) if wrench else (None, rest[10:])
-        now, power = f(q, qd, tau, push, *extras)
-        weights = [mul(k, h) for k in AB4]
-
-        def advance(x: Any, *past: Any) -> list[Scalar]:
-            for k, rate in zip(weights, past, strict=True):
-                x = along(x, k, rate)
-            return list(x)
-
-        return advance(q, qd, *v), advance(qd, now, *a), advance(energy, power, *p), now, power
+    def step(x: Any, f1: Any, f2: Any, f3: Any, tau: Any, *rest: Any) -> Any:
+        push, rest = (rest[0], rest[1:]) if wrench else (None, rest)
+        (h,), extras = rest[0], rest[1:]
+        now = f(x, tau, push, *extras)
+        after = x
+        for weight, rate in zip(AB4, (now, f1, f2, f3), strict=True):
+            after = along(after, mul(weight, h), rate)
+        return after, now
 
     return step
 
 
 def midpoint_turns(plant: Plant) -> np.ufunc:
-    """(q0, p0, q1, p1, tau, h, ...) -> (better q1, better p1, change of q1, powers): turns of the fixed-point iteration."""
+    """(q0, p0, q1, p1, tau, h, ...) -> (better q1, better p1, change of q1, powers): turns of the iteration."""
     n = plant.n
     inputs = [*vectors(n, "q0", "p0", "q1", "p1", "tau"), Port("h", ())]
     outputs = [*vectors(n, "q_next", "p_next", "change"), Port("power", (2,))]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import batch
-from ..errors import InputError, KindError, ModelError, UnknownName
+from ..errors import InputError, KindError, UnknownName
 from ..model import Model
 from ..report.progress import progress_of
 from .adaptive import SOLVERS, Motion, Settings
 from .events import events_of
-from .fixed import integrate, step_length
+from .fixed import Integration, state_of, step_length
 from .friction import coulomb_limits
 from .health import Record, singular_start
 from .inputs import Failed, Held, Source, source_of
@@ -52,9 +53,9 @@ def simulate(
 
     torque   None, an array, `dynarm.simulation.Sampled(t, values, hold)`, f(t, q, qd), or a controller
              (`dynarm.simulation.GravityPD`, `ComputedTorque`)
-    method   "dop853", "rk45", "rk23", "radau", "bdf", "lsoda" (adaptive, to rtol and atol; atol=None: rtol/100), or with
-             steps of length dt "rk4", "ab4", "midpoint" (symplectic, for long free motions); dt=None takes a step from the
-             joints' velocity limits and a bounded change in one step, reported as run.dt
+    method   "dop853", "rk45", "rk23", "radau", "bdf", "lsoda" (adaptive, to rtol and atol; atol=None: rtol/100), or
+             with steps of length dt "rk4", "ab4", "midpoint" (symplectic, for long free motions); dt=None takes a step
+             from the joints' velocity limits and a bounded change in one step, reported as run.dt
     wrench   force and torque on the tool in its axes, (6,): None, an array, samples or f(t, q, qd)
     gravity, values   for models compiled with gravity="input", parameters="inputs": constant over the run
     times    where an adaptive run is recorded (None: at the integrator's own steps); every: record a run with fixed
@@ -64,10 +65,10 @@ def simulate(
     limits   "ignore", "report" or "stop" at the joints' position limits
     progress None: a bar on a terminal when the run takes long; False: none; or a function of the part that is done
 
-    q0, qd0 of shape (N, n), values (N, p) or gravity (N, 3) make a batch: fixed steps, all samples at once, on `threads` threads;
-    torques, wrenches and a controller's gains may then be (N, ...) too. What goes wrong while the motion is computed
-    does not raise: run.status and run.message say when and why, everything computed until then is kept, and
-    run.check() raises.
+    q0, qd0 of shape (N, n), values (N, p) or gravity (N, 3) make a batch: fixed steps, all samples at once, on
+    `threads` threads; torques, wrenches and a controller's gains may then be (N, ...) too. What goes wrong while the
+    motion is computed does not raise: run.status and run.message say when and why, everything computed until then is
+    kept, and run.check() raises.
     """
     if not isinstance(model, Model):
         raise KindError(f"model is {model!r}; give dynarm.compile(arm)")
@@ -78,46 +79,66 @@ def simulate(
     t_end = _positive("t_end", t_end, "a number of seconds")
     force = source_of(torque, q0.shape, "torque")
     push = None if wrench is None else source_of(wrench, (*q0.shape[:-1], 6), "wrench")
-    plant = Plant(model, push is not None, gravity, values)
-    refused = _refusal(plant, q0)
+    job = Job(Plant(model, push is not None, gravity, values), q0, qd0, t_end, force, push, method)
+    watched = events_of(events, model, limits)
+    refused = singular_start(job.plant, q0)
     if refused:
-        return _run(plant, _nothing(plant, q0, qd0, refused), method, None)
+        return _run(job, _nothing(job, "singular", refused))
     bar = progress_of(progress, f"simulating {model.arm.name}")
     if method in SOLVERS:
         if dt is not None:
             raise InputError(
                 f"{method} chooses its steps itself; give rtol and atol, or max_step, instead of dt"
             )
-        if q0.ndim > 1:
-            raise InputError(
-                f"q0 has shape {q0.shape}; batches need fixed steps: method='rk4', 'ab4' or 'midpoint'"
-            )
-        settings = _settings(method, rtol, atol, max_step, max_steps, events_of(events, model, limits))
-        motion = Motion(plant, force, push, settings)
-        with bar as report:
-            ended = motion.run(q0, qd0, t_end, report)
-        record = motion.record(_times(times, t_end), *ended)
-        return _run(plant, record, method, None, tuple(sorted(motion.found)), _dense(motion))
-    if len(events) or limits != "ignore" or times is not None:
+        settings = _settings(method, rtol, atol, max_step, max_steps, watched)
+        return _adaptive(job, settings, _times(times, t_end), bar)
+    if watched or limits != "ignore" or times is not None:
         raise InputError(
             f"{method} knows no events, limits or times; use an adaptive method such as 'dop853'"
         )
-    if coulomb_limits(model).any():
-        raise InputError(
-            f"{method} cannot step across sharp Coulomb friction; use an adaptive method such as 'dop853', or give "
-            "the joints friction of shape='tanh'"
-        )
     count = batch.threads if threads is None else batch.check_threads(threads)
-    try:
-        step = _step(plant, q0, qd0, t_end, dt, force, push)
-    except Failed as failure:
-        record = _nothing(plant, q0, qd0, ("function", str(failure)))
-        return _run(plant, record, method, None)
-    with bar as report:
-        record, longest = integrate(
-            plant, q0, qd0, t_end, force, push, method, step, _whole("every", every), count, report
+    return _stepped(job, dt, _whole("every", every), count, bar)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """What is to be simulated."""
+
+    plant: Plant
+    q0: np.ndarray
+    qd0: np.ndarray
+    t_end: float
+    torque: Source
+    push: Source | None
+    method: str
+
+
+def _adaptive(job: Job, settings: Settings, times: np.ndarray | None, bar: Any) -> Run:
+    if job.q0.ndim > 1:
+        raise InputError(
+            f"q0 has shape {job.q0.shape}; batches need fixed steps: method='rk4', 'ab4' or 'midpoint'"
         )
-    return _run(plant, record, method, longest)
+    motion = Motion(job.plant, job.torque, job.push, settings)
+    with bar as report:
+        status, message = motion.run(job.q0, job.qd0, job.t_end, report)
+    record = motion.record(times, status, message)
+    return _run(job, record, events=tuple(sorted(motion.found)), dense=_dense(motion))
+
+
+def _stepped(job: Job, dt: Any, every: int, threads: int, bar: Any) -> Run:
+    if coulomb_limits(job.plant.model).any():
+        raise InputError(
+            f"{job.method} cannot step across sharp Coulomb friction; use an adaptive method such as 'dop853', or "
+            "give the joints friction of shape='tanh'"
+        )
+    try:
+        step = _step(job, dt)
+    except Failed as failure:
+        return _run(job, _nothing(job, "function", str(failure)))
+    run = Integration(job.plant, job.torque, job.push, every)
+    with bar as report:
+        record, longest = run.over(job.t_end, step, job.method, threads, job.q0, job.qd0, report)
+    return _run(job, record, longest)
 
 
 # ---- checks at the border
@@ -188,9 +209,7 @@ def _settings(
 ) -> Settings:
     rtol = _positive("rtol", rtol, "a relative error")
     if rtol < TIGHTEST:
-        raise InputError(
-            f"rtol is {rtol:g}; double precision allows no less than {TIGHTEST:g}"
-        )
+        raise InputError(f"rtol is {rtol:g}; double precision allows no less than {TIGHTEST:g}")
     atol = rtol / 100 if atol is None else _positive("atol", atol, "an error")
     longest = _positive("max_step", max_step, "a number of seconds", infinite=True)
     return Settings(method, rtol, atol, longest, _whole("max_steps", max_steps), events)
@@ -208,45 +227,27 @@ def _times(given: Any, t_end: float) -> np.ndarray | None:
     return times
 
 
-def _step(
-    plant: Plant, q0: Any, qd0: Any, t_end: float, dt: Any, force: Source, push: Source | None
-) -> float:
+def _step(job: Job, dt: Any) -> float:
     """The step that was asked for, or one that suits the robot."""
     if dt is not None:
-        return min(_positive("dt", dt, "a number of seconds"), t_end)
-    laws = [s.during(0.0, t_end, q0, qd0) for s in (force, push) if s is not None]
-    tau, *pushes = (law(0.0, q0, qd0) for law in laws)
-    length = step_length(plant, q0, qd0, tau, pushes[0] if pushes else None)
-    periods = [s.period for s in (force, push) if isinstance(s, Held)]
-    return min(length, t_end, *periods)
-
-
-def _refusal(plant: Plant, q0: np.ndarray) -> tuple[str, str] | None:
-    """Status and message where no motion can start."""
-    try:
-        plant.model.functions["forward_dynamics"]
-    except ModelError as error:
-        return "singular", f"{error} (t = 0 s)"
-    message = singular_start(plant, q0)
-    return ("singular", message) if message else None
+        return min(_positive("dt", dt, "a number of seconds"), job.t_end)
+    sources = [s for s in (job.torque, job.push) if s is not None]
+    laws = [s.during(0.0, job.t_end, job.q0, job.qd0) for s in sources]
+    drives = [law(0.0, job.q0, job.qd0) for law in laws]
+    periods = [s.period for s in sources if isinstance(s, Held)]
+    return min(step_length(job.plant, job.q0, job.qd0, drives), job.t_end, *periods)
 
 
 # ---- results
 
 
-def _nothing(plant: Plant, q0: Any, qd0: Any, ended: tuple[str, str]) -> Record:
+def _nothing(job: Job, status: str, message: str) -> Record:
     """The record of a run that could not start: its first state."""
-    lead = q0.shape[:-1]
-    push = np.full((1, *lead, 6), np.nan) if plant.wrench else None
+    lead = job.q0.shape[:-1]
+    push = np.full((1, *lead, 6), np.nan) if job.plant.wrench else None
+    x = state_of(job.q0, job.qd0)[None]
     return Record(
-        np.zeros(1),
-        q0[None],
-        qd0[None],
-        np.full((1, *q0.shape), np.nan),
-        np.zeros((1, *lead, 2)),
-        push,
-        *ended,
-        np.zeros(lead),
+        np.zeros(1), x, np.full((1, *job.q0.shape), np.nan), push, status, message, np.zeros(lead)
     )
 
 
@@ -265,26 +266,27 @@ def _dense(motion: Motion) -> Callable[[Any], tuple[np.ndarray, np.ndarray]]:
 
 
 def _run(
-    plant: Plant,
+    job: Job,
     r: Record,
-    method: str,
-    dt: float | None,
+    dt: float | None = None,
     events: tuple[tuple[float, str], ...] = (),
     dense: Any = None,
 ) -> Run:
+    plant = job.plant
+
     def lead(x: np.ndarray) -> np.ndarray:
         return np.moveaxis(x, 0, -2) if x.ndim > 2 else x
 
-    energy = lead(r.energy)
+    x, n = lead(r.x), plant.n
     return Run(
         plant.model,
         r.t,
-        lead(r.q),
-        lead(r.qd),
+        x[..., :n],
+        x[..., n : 2 * n],
         lead(r.tau),
-        energy[..., 0],
-        energy[..., 1],
-        method,
+        x[..., 2 * n],
+        x[..., 2 * n + 1],
+        job.method,
         dt,
         r.status,
         r.message,

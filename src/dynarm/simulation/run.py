@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from ..model import Model
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Times (T,), states, torques and energies of a simulation; for batches (N, T, n) and (N, T).
+    """Times (T,), states, torques (T, n) and energies (T,) of a simulation; for batches (N, T, n) and (N, T).
 
-    status   "success", or why it ended early: "event", "singular", "nan", "torque", "step"; `message` says when and
-             why, and everything computed until then is kept
-    events   (time, name) of every event that happened
+    status   "success", or why it ended early: "event", "singular" (mass matrix), "nan", "step" (blew up, or too many
+             steps), "function" (a torque, wrench or event function failed); `message` says when and why, and everything
+             computed until then is kept. In a batch the others go on; what is missing is NaN
+    reached  the last time that is good [s], (N,) for a batch
+    events   (time, name) of every event; joints with sharp Coulomb friction report when they stick and slide
     dense    a function of time that gives (q, qd) between the samples, for adaptive methods
     """
 
@@ -31,41 +34,58 @@ class Run:
     q: np.ndarray
     qd: np.ndarray
     tau: np.ndarray
-    work: np.ndarray  # of torques and wrench, less what friction took, since the start [J]
+    work: np.ndarray  # that torques and wrench have done since the start [J]
+    loss: np.ndarray  # that friction has taken since the start [J]
     method: str
-    dt: float | None
+    dt: float | None  # the longest step, for methods with fixed steps
     status: str
     message: str
+    reached: Any = None
     events: tuple[tuple[float, str], ...] = ()
-    evaluations: int = 0
+    steps: int = 0
+    evaluations: int = 0  # of the dynamics
     dense: Callable[[Any], tuple[np.ndarray, np.ndarray]] | None = field(default=None, repr=False)
+    wrench: np.ndarray | None = None
+    gravity: np.ndarray | None = field(default=None, repr=False)
+    values: np.ndarray | None = field(default=None, repr=False)
 
-    @property
+    def _inputs(self, *names: str) -> dict[str, Any]:
+        """Gravity and values as keywords for arrays (..., T, n)."""
+        found = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {k: v[..., None, :] if v.ndim > 1 else v for k, v in found.items()}
+
+    @cached_property
     def kinetic(self) -> np.ndarray:
         """Kinetic energy [J] at each time."""
-        return self.model.kinetic_energy(self.q, self.qd)
+        return self.model.kinetic_energy(self.q, self.qd, **self._inputs("values"))
 
-    @property
+    @cached_property
     def potential(self) -> np.ndarray:
         """Potential energy [J] at each time."""
-        return self.model.potential_energy(self.q)
+        return self.model.potential_energy(self.q, **self._inputs("gravity", "values"))
 
-    @property
+    @cached_property
     def energy(self) -> np.ndarray:
         """Total energy [J] at each time."""
         return self.kinetic + self.potential
 
-    @property
+    @cached_property
     def balance(self) -> np.ndarray:
-        """Energy [J] that the power balance leaves unexplained: energy minus that of the start minus work done."""
-        energy = self.energy
-        return energy - energy[..., :1] - self.work
+        """Energy [J] that the power balance leaves unexplained: change of the total energy - work + loss."""
+        return self.energy - self.energy[..., :1] - self.work + self.loss
+
+    @property
+    def batch(self) -> int | None:
+        """Number of samples of a batch; None for a single run."""
+        return len(self.q) if self.q.ndim > 2 else None
 
     def check(self) -> Run:
-        """The run itself if it reached its end, else an error with its message."""
+        """The run itself if it reached its end or an event, else an error with its message."""
         if self.status not in ("success", "event"):
             raise ModelError(self.message)
         return self
+
+    # ---- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write x.npz or x.parquet (one row a time and sample); nothing is left half-written."""
@@ -84,14 +104,16 @@ class Run:
             ) from None
         try:
             writers[path.suffix](draft)
+            os.chmod(draft, 0o666 & ~_umask())
             os.replace(draft, path)
         except OSError as error:
-            raise FileError(f"cannot write {path}: {error.strerror}") from None
+            raise FileError(f"cannot write {path}: {error.strerror or error}") from None
         finally:
             if os.path.exists(draft):
                 os.unlink(draft)
 
-    def _about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Any]:
+        """What the arrays do not say, for files and pages."""
         return {
             "robot": self.model.arm.name,
             "joints": list(self.model.arm.joint_names),
@@ -100,59 +122,94 @@ class Run:
             "status": self.status,
             "message": self.message,
             "events": [list(e) for e in self.events],
+            "steps": self.steps,
+            "evaluations": self.evaluations,
         }
 
+    def _arrays(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"t": self.t, "q": self.q, "qd": self.qd, "tau": self.tau}
+        found |= {"kinetic": self.kinetic, "potential": self.potential}
+        found |= {"work": self.work, "loss": self.loss}
+        return found if self.wrench is None else found | {"wrench": self.wrench}
+
     def _npz(self, path: str) -> None:
-        np.savez(
-            path,
-            t=self.t,
-            q=self.q,
-            qd=self.qd,
-            tau=self.tau,
-            kinetic=self.kinetic,
-            potential=self.potential,
-            about=json.dumps(self._about()),
-        )
+        np.savez(path, **self._arrays(), about=np.array(json.dumps(self.about())))
 
     def frame(self) -> Any:
-        """A pandas table: t, for each joint q_<name>, qd_<name>, tau_<name>, and the energies."""
+        """A pandas table: sample (of a batch), t, for each joint <name>_q, <name>_qd, <name>_tau, and energies [J]."""
         import pandas as pd
 
-        n = self.model.arm.n
-        samples = self.q.reshape(-1, len(self.t), n).shape[0]
+        samples, size = self.batch or 1, len(self.t)
         columns: dict[str, np.ndarray] = {}
-        if self.q.ndim > 2:
-            columns["sample"] = np.repeat(np.arange(samples), len(self.t))
+        if self.batch is not None:
+            columns["sample"] = np.repeat(np.arange(samples), size)
         columns["t"] = np.tile(self.t, samples)
-        for word, values in (("q", self.q), ("qd", self.qd), ("tau", self.tau)):
-            flat = values.reshape(-1, n)
+        words = [("q", self.q), ("qd", self.qd), ("tau", self.tau)]
+        for word, values in words:
+            flat = values.reshape(samples * size, -1)
             columns |= {
-                f"{word}_{name}": flat[:, i] for i, name in enumerate(self.model.arm.joint_names)
+                f"{name}_{word}": flat[:, i] for i, name in enumerate(self.model.arm.joint_names)
             }
-        columns |= {"kinetic": self.kinetic.ravel(), "potential": self.potential.ravel()}
+        if self.wrench is not None:
+            flat = self.wrench.reshape(samples * size, 6)
+            columns |= {f"wrench_{axis}": flat[:, i] for i, axis in enumerate(WRENCH)}
+        for word in ("kinetic", "potential", "work", "loss"):
+            columns[word] = np.broadcast_to(getattr(self, word), self.q.shape[:-1]).reshape(-1)
         return pd.DataFrame(columns)
 
     def _parquet(self, path: str) -> None:
         frame = self.frame()
-        frame.attrs = self._about()
+        frame.attrs = self.about()
         frame.to_parquet(path)
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Positions, velocities, torques and energy against time as one self-contained HTML page."""
+    # ---- reading
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Positions, velocities, torques and energies against time as one self-contained HTML page; the page's text."""
         from ..report.simulation import page
 
         return page(self, path)
 
     def summary(self) -> str:
         """A few lines on how the run went."""
-        drift = float(np.abs(self.balance).max())
+        many = f", {self.batch} samples" if self.batch is not None else ""
+        cost = f"{self.steps} steps, {self.evaluations} evaluations of the dynamics"
+        step = f" of {self.dt:.4g} s" if self.dt is not None else ""
+        start, end = (float(np.ravel(self.energy)[k]) for k in (0, -1))
         lines = [
-            f"{self.model.arm.name}: {self.method}, {len(self.t)} times to t = {self.t[-1]:g} s, {self.status}",
-            f"energy: {float(np.ravel(self.energy)[0]):.6g} J at the start, unexplained change at most {drift:.2g} J",
+            f"{self.model.arm.name}: {self.method}{step}{many}, to t = {self.t[-1]:.6g} s; {self.status}",
+            cost,
+            *([f"energy: {start:.6g} J at the start, {end:.6g} J at the end"] if not many else []),
+            f"work of the inputs {_range(self.work)} J, taken by friction {_range(self.loss)} J, "
+            f"unexplained at most {self.unexplained:.2g} J",
         ]
-        if self.dt is not None:
-            lines.append(f"step: {self.dt:g} s")
-        lines += [f"event at {when:.6g} s: {name}" for when, name in self.events[:10]]
-        if self.status != "success":
+        lines += [f"event at {when:.6g} s: {name}" for when, name in self.events[:SHOWN]]
+        if len(self.events) > SHOWN:
+            lines.append(f"and {len(self.events) - SHOWN} more events")
+        if self.message:
             lines.append(self.message)
         return "\n".join(lines)
+
+    @property
+    def unexplained(self) -> float:
+        """The largest energy [J] that the power balance leaves unexplained."""
+        return float(np.abs(self.balance[np.isfinite(self.balance)]).max(initial=0.0))
+
+
+SHOWN = 10  # events in a summary
+WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
+
+
+def _range(values: np.ndarray) -> str:
+    """The last value; for a batch the span of the last values."""
+    last = values[..., -1]
+    if last.ndim == 0:
+        return f"{float(last):.6g}"
+    good = last[np.isfinite(last)]
+    return f"{good.min():.6g} ... {good.max():.6g}" if good.size else "-"
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

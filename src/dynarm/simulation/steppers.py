@@ -30,6 +30,8 @@ from .tape import HISTORY, Scratch, Segment
 ITERATIONS = 100  # calls of the midpoint rule's kernel in one step
 WORTH = 4096  # steps times samples that make a second thread worth its start
 
+Operand = tuple[np.ndarray, bool]  # an array, and whether each call moves on to its next row
+
 
 class Stepper:
     """What the methods share: laws of the inputs in a segment, kernels on the scratch, threads."""
@@ -44,6 +46,7 @@ class Stepper:
         self.h = np.zeros(())
 
     def begin(self, segment: Segment, torque: Law, push: Law | None) -> None:
+        """Take up the inputs of a new segment."""
         self.segment, self.torque, self.push = segment, torque, push
         self.h = np.array(segment.h)
 
@@ -51,41 +54,40 @@ class Stepper:
     def steady(self) -> bool:
         return self.torque.steady and (self.push is None or self.push.steady)
 
-    def advance(self, x: Scratch, done: int, count: int) -> int:
+    def advance(self, rows: Scratch, done: int, count: int) -> None:
         """`count` steps from row HISTORY on, `done` steps after the segment's start."""
         if self.steady:
-            self.fill(x, done, count)
-            self.march(x, done, count)
-            return count
+            self.fill(rows, done, count)
+            self.march(rows, done, count)
+            return
         for k in range(count):
             try:
-                self.single(x, HISTORY + k, self.segment.start + (done + k) * self.segment.h)
+                self.single(rows, HISTORY + k, self.segment.start + (done + k) * self.segment.h)
             except Failed as failure:
-                failure.done = k  # type: ignore[attr-defined]
+                failure.done = k
                 raise
-        return count
 
-    def fill(self, x: Scratch, done: int, count: int) -> None:
+    def fill(self, rows: Scratch, done: int, count: int) -> None:
         """Write down the inputs at the beginning of each step."""
         times = self.segment.times(done, done + count - 1)
-        for law, rows in ((self.torque, x.tau), (self.push, x.push)):
-            if law is not None and rows is not None:
-                into = rows[HISTORY : HISTORY + count]
+        for law, given in ((self.torque, rows.tau), (self.push, rows.push)):
+            if law is not None and given is not None:
+                into = given[HISTORY : HISTORY + count]
                 into[:] = law.rows(times) if isinstance(law, Line) else law(0.0, into[0], into[0])
 
-    def inputs(self, x: Scratch, k: int, t: float) -> tuple[np.ndarray, ...]:
+    def inputs(self, rows: Scratch, k: int, t: float) -> tuple[np.ndarray, ...]:
         """Torque and wrench in row k at time t, written down there."""
-        x.tau[k] = tau = self.torque(t, x.q[k], x.qd[k])
-        if self.push is None or x.push is None:
+        rows.tau[k] = tau = self.torque(t, rows.q(k), rows.qd(k))
+        if self.push is None or rows.push is None:
             return (tau,)
-        x.push[k] = push = self.push(t, x.q[k], x.qd[k])
+        rows.push[k] = push = self.push(t, rows.q(k), rows.qd(k))
         return tau, push
 
-    def march(self, x: Scratch, done: int, count: int) -> None:
+    def march(self, rows: Scratch, done: int, count: int) -> None:
         """Steady steps."""
         raise NotImplementedError
 
-    def single(self, x: Scratch, k: int, t: float) -> None:
+    def single(self, rows: Scratch, k: int, t: float) -> None:
         """One step from row k at time t whose inputs follow the state."""
         raise NotImplementedError
 
@@ -93,8 +95,8 @@ class Stepper:
         """Evaluations of the dynamics in so many steps."""
         return self.each * steps
 
-    def run(self, kernel: March, moving: Sequence[tuple[np.ndarray, bool]], count: int) -> None:
-        """A kernel `count` times; operands marked True move on to their array's next row each time."""
+    def run(self, kernel: March, moving: Sequence[Operand], count: int) -> None:
+        """A kernel `count` times."""
         operands = [a[0, ...] if moves else a for a, moves in moving]
         moves = [a.strides[0] if m else 0 for a, m in moving]
         lead = operands[-1].shape[:-1]
@@ -120,24 +122,23 @@ class RK4(Stepper):
         self.kernel: March | None = None
         self.rates: np.ufunc | None = None
 
-    def march(self, x: Scratch, done: int, count: int) -> None:
-        self.march_from(x, HISTORY, done, count)
+    def march(self, rows: Scratch, done: int, count: int) -> None:
+        self.march_from(rows, HISTORY, done, count)
 
-    def march_from(self, x: Scratch, row: int, done: int, count: int) -> None:
+    def march_from(self, rows: Scratch, k: int, done: int, count: int) -> None:
+        """Steady steps from row k on."""
         if self.kernel is None:
             self.kernel = rk4_step(self.plant)
-        state = [(a[row:], True) for a in (x.q, x.qd, x.energy)]
-        after = [(a[row + 1 :], True) for a in (x.q, x.qd, x.energy)]
         drives = [
-            pair
+            operand
             for law in (self.torque, self.push)
             if law is not None
-            for pair in self.thrice(law, done, count)
+            for operand in self.thrice(law, done, count)
         ]
         fixed = [(a, False) for a in (self.h, *self.extras)]
-        self.run(self.kernel, [*state, *drives, *fixed, *after], count)
+        self.run(self.kernel, [(rows.x[k:], True), *drives, *fixed, (rows.x[k + 1 :], True)], count)
 
-    def thrice(self, law: Law, done: int, count: int) -> list[tuple[np.ndarray, bool]]:
+    def thrice(self, law: Law, done: int, count: int) -> list[Operand]:
         """A steady law at start, middle and end of each step."""
         if isinstance(law, Constant):
             return [(law.value, False)] * 3
@@ -146,21 +147,19 @@ class RK4(Stepper):
         edges, middles = law.rows(times), law.rows((times[:-1] + times[1:]) / 2)
         return [(edges, True), (middles, True), (edges[1:], True)]
 
-    def single(self, x: Scratch, k: int, t: float) -> None:
+    def single(self, rows: Scratch, k: int, t: float) -> None:
         """The four stages one by one, where torque or wrench follow the state."""
         if self.rates is None:
             self.rates = rates(self.plant)
-        h, q, qd = self.segment.h, x.q[k], x.qd[k]
-        v, (a, p) = qd, self.rates(q, qd, *self.inputs(x, k, t), *self.extras)
-        found = [(v, a, p)]
+        h, x, n = self.segment.h, rows.x[k], self.plant.n
+        found = [self.rates(x, *self.inputs(rows, k, t), *self.extras)]
         for c in (0.5, 0.5, 1.0):
-            q_c, v_c = q + c * h * v, qd + c * h * a
-            drives = [f(t + c * h, q_c, v_c) for f in (self.torque, self.push) if f is not None]
-            v, (a, p) = v_c, self.rates(q_c, v_c, *drives, *self.extras)
-            found.append((v, a, p))
-        for rows, stages in zip((x.q, x.qd, x.energy), zip(*found, strict=True), strict=True):
-            k1, k2, k3, k4 = stages
-            rows[k + 1] = rows[k] + h / 6 * (k1 + k4 + 2 * (k2 + k3))
+            at = x + c * h * found[-1]
+            q, qd = at[..., :n], at[..., n : 2 * n]
+            drives = [law(t + c * h, q, qd) for law in (self.torque, self.push) if law is not None]
+            found.append(self.rates(at, *drives, *self.extras))
+        f1, f2, f3, f4 = found
+        rows.x[k + 1] = x + h / 6 * (f1 + f4 + 2 * (f2 + f3))
 
 
 class AB4(Stepper):
@@ -178,37 +177,37 @@ class AB4(Stepper):
         self.starter.begin(segment, torque, push)
         self.known = 0  # a jump of the input is a jump of what the past would extrapolate
 
-    def march(self, x: Scratch, done: int, count: int) -> None:
+    def march(self, rows: Scratch, done: int, count: int) -> None:
         k = 0
         while k < count and self.known < HISTORY:
-            self.look(x, HISTORY + k)
-            self.starter.march_from(x, HISTORY + k, done + k, 1)
+            self.look(rows, HISTORY + k)
+            self.starter.march_from(rows, HISTORY + k, done + k, 1)
             k += 1
         if k < count:
-            self.call(x, HISTORY + k, done + k, count - k)
+            self.call(rows, HISTORY + k, count - k)
 
-    def look(self, x: Scratch, row: int) -> None:
-        """Acceleration and powers in a row, for the steps to come."""
-        push = () if x.push is None else (x.push[row],)
-        x.qdd[row], x.power[row] = self.rates(x.q[row], x.qd[row], x.tau[row], *push, *self.extras)
+    def look(self, rows: Scratch, k: int) -> None:
+        """The rate of the state in row k, for the steps to come."""
+        push = () if rows.push is None else (rows.push[k],)
+        rows.rate[k] = self.rates(rows.x[k], rows.tau[k], *push, *self.extras)
         self.known += 1
 
-    def call(self, x: Scratch, row: int, done: int, count: int) -> None:
-        past = [(a[row - b :], True) for a in (x.qd, x.qdd, x.power) for b in (1, 2, 3)]
-        state = [(a[row:], True) for a in (x.q, x.qd, x.energy)]
-        after = [(a[row + 1 :], True) for a in (x.q, x.qd, x.energy)]
-        drives = [(a[row:], True) for a in (x.tau, x.push) if a is not None]
+    def call(self, rows: Scratch, k: int, count: int) -> None:
+        """Steps from row k on, whose inputs are written down."""
+        moving = [rows.x[k:], *(rows.rate[k - back :] for back in (1, 2, 3)), rows.tau[k:]]
+        if rows.push is not None:
+            moving.append(rows.push[k:])
         fixed = [(a, False) for a in (self.h, *self.extras)]
-        rate = [(a[row:], True) for a in (x.qdd, x.power)]
-        self.run(self.kernel, [*state, *past, *drives, *fixed, *after, *rate], count)
+        after = [(rows.x[k + 1 :], True), (rows.rate[k:], True)]
+        self.run(self.kernel, [*((a, True) for a in moving), *fixed, *after], count)
 
-    def single(self, x: Scratch, k: int, t: float) -> None:
+    def single(self, rows: Scratch, k: int, t: float) -> None:
         if self.known < HISTORY:
-            self.starter.single(x, k, t)
-            self.look(x, k)
+            self.starter.single(rows, k, t)
+            self.look(rows, k)
             return
-        self.inputs(x, k, t)
-        self.call(x, k, 0, 1)
+        self.inputs(rows, k, t)
+        self.call(rows, k, 1)
 
 
 class Midpoint(Stepper):
@@ -227,20 +226,20 @@ class Midpoint(Stepper):
                 "method 'midpoint' is for free motion and torques of time; use 'rk4' for controllers and wrenches"
             )
 
-    def march(self, x: Scratch, done: int, count: int) -> None:
-        h = self.segment.h
-        p = self.momenta(x.q[HISTORY], x.qd[HISTORY], *self.extras)
+    def march(self, rows: Scratch, done: int, count: int) -> None:
+        h, n = self.segment.h, self.plant.n
+        p = self.momenta(rows.q(HISTORY), rows.qd(HISTORY), *self.extras)
         for k in range(HISTORY, HISTORY + count):
             t = self.segment.start + (done + k - HISTORY + 0.5) * h
-            tau = self.torque(t, x.q[k], x.qd[k])
-            q1, p1, power = self.solve(x.q[k], p, x.q[k] + h * x.qd[k], p, tau)
-            x.q[k + 1], p = q1, p1
-            x.qd[k + 1] = self.velocities(q1, p, *self.extras)
-            x.energy[k + 1] = x.energy[k] + h * power
+            q, qd, after = rows.q(k), rows.qd(k), rows.x[k + 1]
+            q1, p, power = self.solve(q, p, q + h * qd, self.torque(t, q, qd))
+            after[..., :n] = q1
+            after[..., n : 2 * n] = self.velocities(q1, p, *self.extras)
+            after[..., 2 * n :] = rows.x[k, ..., 2 * n :] + h * power
 
-    def solve(self, q0: Any, p0: Any, q1: Any, p1: Any, tau: Any) -> tuple[Any, Any, Any]:
+    def solve(self, q0: Any, p0: Any, q1: Any, tau: Any) -> tuple[Any, Any, Any]:
         """The end of a step by iteration, until it no longer gets better."""
-        before = np.inf
+        before, p1 = np.inf, p0
         for _ in range(ITERATIONS):
             q1, p1, moved, power = self.kernel(q0, p0, q1, p1, tau, self.h, *self.extras)
             self.count += TURNS
@@ -254,4 +253,8 @@ class Midpoint(Stepper):
         return self.count
 
 
-STEPPERS: dict[str, Callable[[Plant, int], Stepper]] = {"rk4": RK4, "ab4": AB4, "midpoint": Midpoint}
+STEPPERS: dict[str, Callable[[Plant, int], Stepper]] = {
+    "rk4": RK4,
+    "ab4": AB4,
+    "midpoint": Midpoint,
+}

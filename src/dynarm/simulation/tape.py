@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,44 +41,45 @@ class Segment:
 def segments(t_end: float, dt: float, breaks: np.ndarray) -> list[Segment]:
     """Equal steps of at most dt between the breaks."""
     edges = [0.0, *np.unique(breaks).tolist(), t_end]
-    return [
-        Segment(a, b, max(1, math.ceil((b - a) / dt - 1e-9)))
-        for a, b in zip(edges, edges[1:], strict=False)
-    ]
+    return [Segment(a, b, max(1, math.ceil((b - a) / dt - 1e-9))) for a, b in pairwise(edges)]
 
 
 @dataclass(slots=True)
 class Scratch:
-    """Rows of consecutive states; row HISTORY is where the next step starts from."""
+    """Rows of consecutive states, their rates and their inputs; row HISTORY is where the next step starts from."""
 
-    q: np.ndarray
-    qd: np.ndarray
-    energy: np.ndarray
-    qdd: np.ndarray
-    power: np.ndarray
+    x: np.ndarray
+    rate: np.ndarray
     tau: np.ndarray
     push: np.ndarray | None
 
     @classmethod
     def of(cls, shape: tuple[int, ...], wrench: bool) -> Scratch:
         n, lead = shape[-1], shape[:-1]
-        room = max(2, min(4096, SCRATCH // (math.prod(shape) * 2)))
-        rows = room + HISTORY + 1
+        room = max(2, min(4096, SCRATCH // (math.prod(lead) * (2 * n + 2))))
 
         def empty(size: int) -> np.ndarray:
-            return np.zeros((rows, *lead, size))
+            return np.zeros((room + HISTORY + 1, *lead, size))
 
-        push = empty(6) if wrench else None
-        return cls(empty(n), empty(n), empty(2), empty(n), empty(2), empty(n), push)
+        return cls(empty(2 * n + 2), empty(2 * n + 2), empty(n), empty(6) if wrench else None)
 
     @property
     def room(self) -> int:
         """Steps that fit."""
-        return len(self.q) - HISTORY - 1
+        return len(self.x) - HISTORY - 1
+
+    def q(self, k: int) -> np.ndarray:
+        """Positions in row k."""
+        return self.x[k, ..., : self.tau.shape[-1]]
+
+    def qd(self, k: int) -> np.ndarray:
+        """Velocities in row k."""
+        n = self.tau.shape[-1]
+        return self.x[k, ..., n : 2 * n]
 
     def shift(self, steps: int) -> None:
         """Make the state after so many steps, and the history before it, the current one."""
-        for a in (self.q, self.qd, self.energy, self.qdd, self.power):
+        for a in (self.x, self.rate):
             a[: HISTORY + 1] = a[steps : steps + HISTORY + 1]
 
 
@@ -93,9 +95,11 @@ class Tape:
             )
         self.every, self.steps, self.rows = every, steps, 0
         lead, n = (rows, *shape[:-1]), shape[-1]
-        self.t = np.empty(rows)
-        self.q, self.qd, self.tau = (np.empty((*lead, n)) for _ in range(3))
-        self.energy = np.empty((*lead, 2))
+        self.t, self.x, self.tau = (
+            np.empty(rows),
+            np.empty((*lead, 2 * n + 2)),
+            np.empty((*lead, n)),
+        )
         self.push = np.empty((*lead, 6)) if wrench else None
 
     def put(self, step: int, times: np.ndarray, scratch: Scratch) -> None:
@@ -109,9 +113,7 @@ class Tape:
         into = slice(self.rows, self.rows + int(wanted.sum()))
         self.t[into] = times[wanted]
         for mine, theirs in (
-            (self.q, scratch.q),
-            (self.qd, scratch.qd),
-            (self.energy, scratch.energy),
+            (self.x, scratch.x),
             (self.tau, scratch.tau),
             (self.push, scratch.push),
         ):
@@ -123,13 +125,11 @@ class Tape:
         """NaN for what samples of a batch have after they broke down."""
         for k in np.flatnonzero(dead):
             gone = self.t[: self.rows] > reached[k]
-            for a in (self.q, self.qd, self.energy, self.tau, self.push):
+            for a in (self.x, self.tau, self.push):
                 if a is not None:
                     a[: self.rows][gone, k] = np.nan
 
     def record(self, **rest: Any) -> Record:
         end = self.rows
         push = None if self.push is None else self.push[:end]
-        return Record(
-            self.t[:end], self.q[:end], self.qd[:end], self.tau[:end], self.energy[:end], push, **rest
-        )
+        return Record(self.t[:end], self.x[:end], self.tau[:end], push, **rest)

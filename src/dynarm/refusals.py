@@ -1,0 +1,59 @@
+"""What was wrong with arguments that NumPy refused, in the robot's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import DynarmError, InputError, KindError
+from .graph import Port
+from .robot.arm import Arm
+
+JOINTWISE = ("q", "qd", "qdd", "tau")
+
+
+def explain(
+    arm: Arm,
+    name: str,
+    ports: Sequence[Port],
+    args: Sequence[Any],
+    out: Any,
+    made: Port,
+    refusal: Exception,
+) -> DynarmError:
+    """The error to raise for a call of quantity `name` that was refused; `made` is what it returns."""
+    for port, value in zip(ports, args, strict=True):
+        wrong = _wrong_argument(arm, port, value)
+        if wrong is not None:
+            return wrong
+    shapes = [np.shape(v)[:-1] for v in args]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(f"{p.name} {np.shape(v)}" for p, v in zip(ports, args, strict=True))
+        return InputError(f"the batch axes of {name} do not fit together: {listed}")
+    if out is not None:
+        return InputError(
+            f"out is {type(out).__name__} {np.shape(out)} {getattr(out, 'dtype', '')}; "
+            f"give a float64 array of shape {shape + made.shape} that can be written to"
+        )
+    return InputError(f"{name}: {refusal}")
+
+
+def _wrong_argument(arm: Arm, port: Port, value: Any) -> DynarmError | None:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return InputError(f"{port.name} is ragged; give an array (..., {port.size})")
+    if array.dtype.kind not in "bifu":
+        return KindError(f"{port.name} is of type {array.dtype}; give real numbers (float64)")
+    if array.ndim and array.shape[-1] == port.size:
+        return None
+    has = f"{array.shape[-1]} entries" if array.ndim else "a single number"
+    if port.name in JOINTWISE:
+        return InputError(
+            f"{port.name} has {has}, robot '{arm.name}' has {arm.n} joints; order them as arm.joint_names"
+        )
+    return InputError(f"{port.name} has {has}; give (..., {port.size})")

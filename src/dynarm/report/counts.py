@@ -1,0 +1,79 @@
+"""Counts of operations as bars and tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import figures
+from .html import Cell, Markup, Section, figure, note, section, table, write
+from .html import page as make_page
+
+Rows = Sequence[Mapping[str, Any]]
+COLUMNS = (
+    "formulation",
+    "paper",
+    "mul",
+    "add",
+    "total",
+    "path",
+    "mul as written",
+    "add as written",
+    "printed",
+)
+
+
+def bars(rows: Rows, chosen: str = "") -> Markup:
+    """Multiplications and additions of each formulation, cheapest on top; the chosen one marked."""
+    counted = [row for row in rows if row["mul"] != ""]
+    names = [
+        f"▸ {r['formulation']}" if r["formulation"] == chosen else r["formulation"] for r in counted
+    ]
+    parts = {
+        "multiplications": [r["mul"] for r in counted],
+        "additions": [r["add"] for r in counted],
+    }
+    return figure(
+        figures.stacked_bars(names, parts, "operations of one evaluation"),
+        height=figures.bar_height(len(names)),
+    )
+
+
+def cost_table(rows: Rows) -> Markup:
+    """The same as a table that sorts."""
+    columns = [c for c in COLUMNS if c != "printed" or any(r["printed"] for r in rows)]
+    cells = []
+    for row in rows:
+        total = row["mul"] + row["add"] if row["mul"] != "" else ""
+        full = {**row, "total": total}
+        if row["printed"]:
+            full["printed"] = Cell(
+                row["printed"], sum(map(int, row["printed"].split("/"))), "number"
+            )
+        cells.append([full[c] for c in columns])
+    return table(columns, cells)
+
+
+def sections(report: Mapping[str, Mapping[str, Rows]]) -> list[Section]:
+    """For each robot and quantity the bars and the table."""
+    found = []
+    for robot, quantities in report.items():
+        for quantity, rows in quantities.items():
+            found.append(section(f"{robot}: {quantity}", bars(rows), cost_table(rows)))
+    return found
+
+
+RULES = (
+    "Counted on the graph of operations after simplification: a product with a constant is a multiplication, a "
+    "change of sign is free, sine and cosine of the joints are free, forming rotation matrices is not. Path: "
+    "the longest chain of operations that wait for each other. Printed: what the paper prints for generic arms, "
+    "its row sums corrected."
+)
+
+
+def page(report: Mapping[str, Mapping[str, Rows]], path: str | os.PathLike[str]) -> None:
+    """Write the page."""
+    about = section("How it was counted", note(RULES))
+    title = f"Operation counts: {', '.join(report)}"
+    write(make_page(title, [*sections(report), about]), path)

@@ -1,0 +1,378 @@
+"""An identification: verdict, measured against predicted torques, residuals, parameters, what the logs determine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import figures
+from .html import (
+    Cell,
+    Markup,
+    Section,
+    facts,
+    figure,
+    figures_grid,
+    lines,
+    note,
+    section,
+    table,
+    verdict,
+    write,
+)
+from .html import page as make_page
+
+POINTS = 900  # of a measured torque that are drawn
+GRADES = {"determined": ("yes", "good"), "hardly": ("hardly", "doubt"), "not": ("no", "bad")}
+
+
+def page(fit: Any, checks: Sequence[Any], judged: Any, path: str | os.PathLike[str]) -> None:
+    """Write the report of a fit, its predictions of held-out logs, and the verdict."""
+    write(
+        make_page(
+            f"Identification: {fit.record.terms.arm.name}",
+            sections(fit, checks, judged),
+            _subtitle(fit),
+        ),
+        path,
+    )
+
+
+def validation_page(
+    arm: Any, checks: Sequence[Any], judged: Any, path: str | os.PathLike[str]
+) -> None:
+    """Write the report of a model's predictions of logs."""
+    parts = [section("Verdict", verdict(judged.passed, judged.reasons), _check_table(arm, checks))]
+    parts += [_prediction(arm, check) for check in checks]
+    write(make_page(f"Validation: {arm.name}", parts), path)
+
+
+def _subtitle(fit: Any) -> str:
+    how = fit.record.preparation
+    logs = ", ".join(Path(log.source).name for log in fit.record.logs)
+    return f"{logs}; {fit.record.identifier.estimator}, cut-off {fit.cutoff_:g} Hz, velocity {how.velocity}"
+
+
+def sections(fit: Any, checks: Sequence[Any], judged: Any) -> list[Section]:
+    """All parts of the report."""
+    arm = fit.record.terms.arm
+    return [
+        _verdict(fit, checks, judged),
+        _fitted(fit),
+        *(_prediction(arm, check) for check in checks),
+        _residuals(fit),
+        _parameters(fit),
+        _identifiability(fit),
+        *_friction(fit),
+        _about(fit),
+    ]
+
+
+# ---- outcome
+
+
+def _verdict(fit: Any, checks: Sequence[Any], judged: Any) -> Section:
+    arm = fit.record.terms.arm
+    check = fit.identifiability_
+    numbers = {
+        "unknowns": len(fit.names_),
+        "determined": sum(g == "determined" for g in check.grades),
+        "rank": fit.rank_,
+        "condition": f"{fit.condition_:.3g}",
+        "mean error": f"{100 * float(np.mean(fit.relative_)):.2f} %",
+    }
+    if checks:
+        numbers["mean error, held out"] = f"{100 * float(np.mean([c.mean for c in checks])):.2f} %"
+    columns = ["joint", "fitted", "made consistent", *(f"on {Path(c.source).name}" for c in checks)]
+    rows = [
+        [name, float(own), float(safe), *(float(c.relative[j]) for c in checks)]
+        for j, (name, own, safe) in enumerate(
+            zip(arm.joint_names, fit.relative_, fit.consistent_, strict=True)
+        )
+    ]
+    return section(
+        "Verdict",
+        verdict(judged.passed, judged.reasons),
+        facts(numbers),
+        table(
+            columns,
+            rows,
+            "RMS error over the torque's standard deviation; fitted: filtered as in the fit, logs: as measured",
+        ),
+        note(fit.status_),
+    )
+
+
+def _check_table(arm: Any, checks: Sequence[Any]) -> Markup:
+    columns = [
+        "joint",
+        *(
+            f"{word} on {Path(c.source).name}"
+            for c in checks
+            for word in ("RMSE", "RMSE / deviation")
+        ),
+    ]
+    rows = [
+        [name, *(float(x) for c in checks for x in (c.rmse[j], c.relative[j]))]
+        for j, name in enumerate(arm.joint_names)
+    ]
+    return table(columns, rows)
+
+
+# ---- measured against predicted
+
+
+def torque_figure(name: str, unit: str, t: Any, measured: Any, predicted: Any) -> Markup:
+    """Measured and predicted torque of one joint, and their difference below on the same scale."""
+    measured, predicted = np.asarray(measured), np.asarray(predicted)
+    data = [
+        figures.line(t, measured, "measured", "--c8", POINTS, line={"width": 1}),
+        figures.line(t, predicted, "predicted", "--c2", POINTS),
+        figures.line(
+            t, measured - predicted, "residual", "--c1", POINTS, yaxis="y2", line={"width": 1}
+        ),
+    ]
+    layout = {
+        "xaxis": figures.axis("time [s]", anchor="y2"),
+        "yaxis": figures.axis(unit, domain=[0.34, 1.0]),
+        "yaxis2": figures.axis("", domain=[0.0, 0.26]),
+        "legend": figures.LEGEND,
+        "hovermode": "x",
+        "margin": {"l": 55, "r": 12, "t": 60, "b": 42},
+        **figures.titled(name),
+    }
+    return figure({"data": data, "layout": layout}, height=340)
+
+
+def _unit(joint: Any) -> str:
+    return "torque [N m]" if joint.revolute else "force [N]"
+
+
+def _fitted(fit: Any) -> Section:
+    left, arm = fit.residuals_, fit.record.terms.arm
+    made = [
+        torque_figure(str(j.name), _unit(j), left.t[k], left.measured[k], left.predicted[k])
+        for k, j in enumerate(arm.joints)
+        if len(left.t[k])
+    ]
+    told = "The rows that were fitted: filtered and thinned, without those in which a joint rests."
+    return section("Measured and predicted torques", note(told), figures_grid(made))
+
+
+def _prediction(arm: Any, check: Any) -> Section:
+    made = [
+        torque_figure(str(j.name), _unit(j), check.t, check.measured[:, k], check.predicted[:, k])
+        for k, j in enumerate(arm.joints)
+    ]
+    told = "Torques as measured, unfiltered, on the log's own samples; the log took no part in the fit."
+    return section(f"Prediction of {Path(check.source).name}", note(told), figures_grid(made))
+
+
+# ---- residuals
+
+
+def _residuals(fit: Any) -> Section:
+    left, arm = fit.residuals_, fit.record.terms.arm
+    spectra = []
+    for k, name in enumerate(arm.joint_names):
+        frequency, density = left.spectrum[k]
+        if len(frequency):
+            level = np.sqrt(np.maximum(density, 1e-300)) / max(float(left.spread[k]), 1e-300)
+            spectra.append(figures.line(frequency, level, name, f"--c{k % 8 + 1}"))
+    layout = {
+        "xaxis": figures.axis("frequency [Hz]"),
+        "yaxis": figures.axis("amplitude density / deviation", type="log", exponentformat="power"),
+        "legend": figures.LEGEND,
+        "margin": {"l": 60, "r": 12, "t": 48, "b": 42},
+    }
+    lags = np.arange(1, left.correlation.shape[1] + 1)
+    bands = [
+        figures.line(lags, left.correlation[k], n, f"--c{k % 8 + 1}")
+        for k, n in enumerate(arm.joint_names)
+    ]
+    rows = [
+        [
+            name,
+            float(left.rms[k]),
+            float(fit.relative_[k]),
+            100 * float(left.white[k]),
+            1e3 * float(left.delay[k]),
+        ]
+        for k, name in enumerate(arm.joint_names)
+    ]
+    lag_layout = {
+        **layout,
+        "xaxis": figures.axis("lag [samples]"),
+        "yaxis": figures.axis("autocorrelation"),
+    }
+    return section(
+        "Residuals",
+        table(("joint", "RMS", "RMS / deviation", "white [%]", "delay [ms]"), rows),
+        note(
+            "White: part of the autocorrelations inside the 95 % band of white noise. Delay: by which the "
+            "torque lags the motion. A peak in a spectrum is something that the model leaves out."
+        ),
+        figures_grid(
+            [
+                figure({"data": spectra, "layout": layout}, "Spectrum of the residuals."),
+                figure({"data": bands, "layout": lag_layout}, "Autocorrelation of the residuals."),
+            ]
+        ),
+    )
+
+
+# ---- parameters
+
+
+def _parameters(fit: Any) -> Section:
+    low, high = fit.intervals().T
+    grades = fit.identifiability_.grades
+    rows = []
+    for k, name in enumerate(fit.names_):
+        word, kind = GRADES[grades[k]]
+        rows.append(
+            [
+                Cell(name, k),
+                float(fit.values_[k]),
+                float(fit.std_[k]),
+                float(fit.relative_std_[k]),
+                float(low[k]),
+                float(high[k]),
+                Cell(word, list(GRADES).index(grades[k]), kind),
+            ]
+        )
+    columns = ("unknown", "value", "std", "std [%]", "95 % from", "95 % to", "determined")
+    return section(
+        "Parameters",
+        _interval_figure(fit, low, high),
+        table(columns, rows, tall=len(rows) > 24),
+        note(
+            "Minimal parameters in kg, kg m, kg m²; Ia: motor inertia; friction in N m s/rad, N m (or N s/m, N)."
+        ),
+    )
+
+
+def _interval_figure(fit: Any, low: np.ndarray, high: np.ndarray) -> Markup:
+    """Each value in units of its own standard deviation would hide sizes; relative intervals show certainty."""
+    known = np.abs(fit.values_) > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        percent = np.where(known, 100 * fit.std_ / np.abs(fit.values_), np.inf)
+    order = np.argsort(percent)
+    shown = [int(k) for k in order if np.isfinite(percent[k])]
+    colours = {"determined": "--good", "hardly": "--doubt", "not": "--bad"}
+    grades = fit.identifiability_.grades
+    data = [
+        {
+            "type": "bar",
+            "x": [figures.label(fit.names_[k]) for k in shown],
+            "y": [max(float(percent[k]), 1e-3) for k in shown],
+            "marker": {"color": [colours[grades[k]] for k in shown]},
+            "hovertemplate": "%{x}: %{y} %<extra></extra>",
+        }
+    ]
+    layout = {
+        "xaxis": {"automargin": True, "tickangle": -60, "tickfont": {"size": 10}},
+        "yaxis": figures.axis("relative std [%]", type="log", dtick=1),
+        "margin": {"l": 60, "r": 12, "t": 12, "b": 80},
+    }
+    return figure(
+        {"data": data, "layout": layout},
+        "Relative standard deviation of every unknown, best known first.",
+        300,
+    )
+
+
+def _identifiability(fit: Any) -> Section:
+    check = fit.identifiability_
+    order = np.argsort(-check.doubts)
+    colours = {"determined": "--good", "hardly": "--doubt", "not": "--bad"}
+    data = [
+        {
+            "type": "bar",
+            "x": [figures.label(check.names[k]) for k in order],
+            "y": [float(min(max(check.doubts[k], 1e-4), 1e3)) for k in order],
+            "marker": {"color": [colours[check.grades[k]] for k in order]},
+            "hovertemplate": "%{x}: doubt %{y}<extra></extra>",
+        }
+    ]
+    line = {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "line": {"color": "--bad", "width": 1, "dash": "dot"},
+    }
+    layout = {
+        "xaxis": {"automargin": True, "tickangle": -60, "tickfont": {"size": 10}},
+        "yaxis": figures.axis("doubt", type="log", dtick=1),
+        "shapes": [{**line, "y0": 1, "y1": 1}],
+        "margin": {"l": 60, "r": 12, "t": 12, "b": 80},
+    }
+    free = [[float(doubt), content] for doubt, content in check.directions]
+    return section(
+        "What the logs determine",
+        "Before solving: how well each unknown shows in the torques, in units of what it may be worth. Beyond 1 "
+        "(dotted) the logs say nothing about it.",
+        figure({"data": data, "layout": layout}, height=300),
+        table(
+            ("doubt", "combination that the logs leave free"),
+            free,
+            wide=("combination that the logs leave free",),
+        )
+        if free
+        else None,
+        lines(check.advice) if check.advice else None,
+    )
+
+
+# ---- friction and what was done
+
+
+def _friction(fit: Any) -> list[Section]:
+    terms = fit.record.terms
+    if not any(word in terms.friction for word in ("viscous", "coulomb")):
+        return []
+    made = []
+    for k, joint in enumerate(terms.arm.joints):
+        speed, force = fit.friction_curve(k)
+        unit = (
+            ("velocity [rad/s]", "torque [N m]")
+            if joint.revolute
+            else ("velocity [m/s]", "force [N]")
+        )
+        made.append(
+            figure(
+                figures.lines(speed, {str(joint.name): force}, *unit, title=str(joint.name)),
+                height=240,
+            )
+        )
+    return [
+        section(
+            "Friction curves", note("Over the range of velocities in the logs."), figures_grid(made)
+        )
+    ]
+
+
+def _about(fit: Any) -> Section:
+    trials = [[t.cutoff, t.velocity, t.error] for t in fit.record.trials]
+    notes = [
+        f"{Path(log.source).name}: {told}"
+        for log in fit.record.logs
+        for told in (*log.notes, *log.quality.notes, *log.quality.warnings)
+    ]
+    return section(
+        "How it was done",
+        lines(notes) if notes else None,
+        table(
+            ("cut-off [Hz]", "velocity", "error on unseen time"),
+            trials,
+            "Preparations that were tried",
+        )
+        if trials
+        else None,
+        note(fit.feasible_.status),
+    )

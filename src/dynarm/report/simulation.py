@@ -1,0 +1,144 @@
+"""A simulated motion: positions, velocities, torques and energy against time."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import figures
+from .html import Markup, Section, facts, figure, figures_grid, note, section, table, verdict, write
+from .html import page as make_page
+
+if TYPE_CHECKING:
+    from ..robot.arm import Arm
+
+SHOWN = 8  # runs of a batch that are drawn
+
+
+def page(run: Any, path: str | os.PathLike[str] | None = None) -> str:
+    """The page of a run, also written where a path is given."""
+    html = make_page(f"Simulation: {run.model.arm.name}", sections(run), subtitle(run))
+    if path is not None:
+        write(html, path)
+    return html
+
+
+def subtitle(run: Any) -> str:
+    """How it was integrated, in a line."""
+    step = f", step {run.dt:g} s" if run.dt is not None else ""
+    return f"{run.method}{step}, {len(run.t)} times until {run.t[-1]:g} s"
+
+
+def sections(run: Any) -> list[Section]:
+    """Outcome, motion, torques and energy."""
+    return [_outcome(run), _motion(run), _energy(run)]
+
+
+def _outcome(run: Any) -> Section:
+    good = run.status in ("success", "event")
+    energy = np.atleast_2d(run.energy)
+    numbers = {
+        "status": run.status,
+        "end": f"{run.t[-1]:.4g} s",
+        "energy at the start": f"{energy[0, 0]:.5g} J",
+        "energy at the end": f"{energy[0, -1]:.5g} J",
+        "left unexplained": f"{np.abs(run.balance).max():.2g} J",
+    }
+    events = [[when, name] for when, name in run.events]
+    return section(
+        "Outcome",
+        None if good else verdict(False, [run.message], bad="ended early"),
+        facts(numbers),
+        table(("time [s]", "event"), events) if events else None,
+    )
+
+
+def _motion(run: Any) -> Section:
+    arm: Arm = run.model.arm
+    turning = [k for k, j in enumerate(arm.joints) if j.revolute]
+    sliding = [k for k, j in enumerate(arm.joints) if not j.revolute]
+    parts = []
+    for joints, position, speed, force in (
+        (turning, "position [°]", "velocity [°/s]", "torque [N m]"),
+        (sliding, "position [m]", "velocity [m/s]", "force [N]"),
+    ):
+        if not joints:
+            continue
+        factor = 180 / np.pi if joints is turning else 1.0
+        for values, title, scale in (
+            (run.q, position, factor),
+            (run.qd, speed, factor),
+            (run.tau, force, 1.0),
+        ):
+            if title == force and not np.any(values[..., joints]):
+                continue
+            parts.append(figure(_curves(run, arm, joints, values * scale, title)))
+    told = note("No joint is driven: torques are zero.") if not np.any(run.tau) else None
+    return section("Motion", _batch_note(run), figures_grid(parts), told)
+
+
+def _curves(
+    run: Any, arm: Arm, joints: list[int], values: np.ndarray, title: str
+) -> figures.Figure:
+    data: list[dict[str, Any]] = []
+    runs = values.reshape(-1, *values.shape[-2:])[:SHOWN]
+    for sample, one in enumerate(runs):
+        for j in joints:
+            traced = figures.line(
+                run.t, one[:, j], arm.joint_names[j], f"--c{j % 8 + 1}", legendgroup=str(j)
+            )
+            traced["showlegend"] = sample == 0 and len(joints) > 1
+            if len(runs) > 1:
+                traced["opacity"] = 0.6
+            data.append(traced)
+    layout = {
+        "xaxis": figures.axis("time [s]"),
+        "yaxis": figures.axis(title),
+        "legend": figures.LEGEND,
+    }
+    return {
+        "data": data,
+        "layout": {
+            **layout,
+            "hovermode": "closest",
+            "margin": {"l": 55, "r": 12, "t": 48, "b": 42},
+        },
+    }
+
+
+def _batch_note(run: Any) -> Markup | None:
+    if run.q.ndim < 3:
+        return None
+    count = int(np.prod(run.q.shape[:-2]))
+    return note(f"{count} runs at once; the first {min(count, SHOWN)} are drawn.")
+
+
+def _energy(run: Any) -> Section:
+    def first(values: np.ndarray) -> np.ndarray:
+        return values.reshape(-1, values.shape[-1])[0]
+
+    series = {
+        "kinetic": first(run.kinetic),
+        "potential": first(run.potential),
+        "total": first(run.energy),
+    }
+    if np.any(run.work):
+        series["start + work done"] = first(run.energy)[0] + first(run.work)
+    balance = figures.lines(run.t, {"unexplained": first(run.balance)}, "time [s]", "energy [J]")
+    return section(
+        "Energy",
+        figures_grid(
+            [
+                figure(
+                    figures.lines(run.t, series, "time [s]", "energy [J]"),
+                    "Kinetic, potential and total energy.",
+                ),
+                figure(
+                    balance,
+                    "What the power balance leaves unexplained: the integrator's own error.",
+                ),
+            ]
+        ),
+    )

@@ -1,0 +1,26 @@
+"""Fixtures of the machine-code tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from dynarm.graph import Graph
+from dynarm.machine import compile_graph, load_object
+from dynarm.machine.llvm import Host
+from oracles.processors import SMALLER, target_named
+
+
+@pytest.fixture(params=["this host", *SMALLER])
+def target(request) -> Host:
+    return target_named(request.param)
+
+
+@pytest.fixture
+def build():
+    """A gufunc from a graph, for this host or a smaller one."""
+
+    def make(graph: Graph, target: Host | None = None):
+        code = compile_graph(graph, "made", target)
+        return load_object(code, "made", graph.inputs, graph.outputs, "made in a test", target)
+
+    return make

@@ -1,0 +1,334 @@
+"""Machine code: it computes what its program says, to the last bit, and the same bits for every shape of a batch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from dynarm.errors import KindError
+from dynarm.graph import Builder, Port
+from dynarm.machine import compile_graph
+from dynarm.machine.kernel import tile_of
+from dynarm.machine.llvm import host
+from dynarm.machine.loop import STACK
+from dynarm.machine.program import program_of
+from oracles.machine_graphs import (
+    ARITHMETIC,
+    as_tuple,
+    newton_euler_graph,
+    random_graph,
+    run_program,
+    samples,
+)
+from oracles.processors import target_named
+
+COUNTS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 40)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_operation_is_rounded_as_the_program_says(seed, target, build):
+    graph = random_graph(seed, 80, ops=(*ARITHMETIC, "add"))
+    inputs = samples(graph, 17, seed)
+    program = program_of(graph, target.fused, target.registers)
+    found = as_tuple(build(graph, target)(*inputs))
+    for k in range(17):
+        slots = run_program(program, [x[k] for x in inputs])
+        for port, first, y in zip(graph.outputs, program.outputs, found, strict=True):
+            np.testing.assert_array_equal(y[k].ravel(), slots[first : first + port.size])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_graphs_agree_with_their_own_evaluation(seed, build):
+    graph = random_graph(seed, 60, inputs=((3,), (), (2, 2)), outputs=((), (5,), (2, 3)))
+    inputs = samples(graph, 37, seed)
+    for found, expected in zip(
+        as_tuple(build(graph)(*inputs)), graph.evaluate(*inputs), strict=True
+    ):
+        assert found.shape == expected.shape
+        scale = np.maximum(1, np.abs(expected))
+        assert np.all(np.abs(found - expected) <= 1e-9 * scale)
+
+
+def test_inverse_dynamics_agrees_with_its_own_evaluation(target, build):
+    graph = newton_euler_graph()
+    inputs = samples(graph, 100, scale=3)
+    (expected,) = graph.evaluate(*inputs)
+    found = build(graph, target)(*inputs)
+    assert np.abs(found - expected).max() <= 1e-13 * np.abs(expected).max()
+
+
+# ---- the same bits
+
+
+@pytest.fixture(scope="module")
+def cases():
+    """(graph, a batch of inputs, what they give in one go)."""
+    from dynarm.machine import load_object
+
+    found = {}
+    for name, graph in {
+        "inverse dynamics": newton_euler_graph(),
+        "many ports": random_graph(3, 80, ((1,), (2,), (3,), (5,), ()), ((1,), (3,), (4, 5), ())),
+        "long": newton_euler_graph(33),
+    }.items():
+        f = load_object(compile_graph(graph, name), "made", graph.inputs, graph.outputs)
+        inputs = samples(graph, 1000, 5, 2.0)
+        found[name] = f, inputs, as_tuple(f(*inputs))
+    return found
+
+
+def test_the_long_case_is_worked_through_in_tiles():
+    assert tile_of(program_of(newton_euler_graph(33)), host().width) > 1
+
+
+@pytest.fixture(params=["inverse dynamics", "many ports", "long"])
+def case(request, cases):
+    return cases[request.param]
+
+
+def same(found, expected) -> bool:
+    """Equality of bits, so that -0 is not 0 and a NaN is itself."""
+    return all(
+        np.array_equal(
+            np.ascontiguousarray(a).view(np.int64), np.ascontiguousarray(b).view(np.int64)
+        )
+        for a, b in zip(as_tuple(found), expected, strict=True)
+    )
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_same_bits_for_any_number_of_samples(case, count):
+    f, inputs, expected = case
+    assert same(f(*(x[:count] for x in inputs)), [y[:count] for y in expected])
+    assert same(f(*(x[3 : 3 + count] for x in inputs)), [y[3 : 3 + count] for y in expected])
+
+
+def test_same_bits_one_by_one(case):
+    f, inputs, expected = case
+    for k in (0, 1, 17, 999):
+        assert same(f(*(x[k] for x in inputs)), [y[k] for y in expected])
+
+
+def test_same_bits_for_any_shape(case):
+    f, inputs, expected = case
+
+    def shaped(x):
+        return x.reshape(5, 8, 25, *x.shape[1:])
+
+    assert same(f(*map(shaped, inputs)), list(map(shaped, expected)))
+
+
+def _fortran(x):
+    return np.asfortranarray(x)
+
+
+def _columns_first(x):
+    """(n, N) memory seen as (N, n)."""
+    return np.ascontiguousarray(np.moveaxis(x, 0, -1)).transpose(-1, *range(x.ndim - 1))
+
+
+def _every_third(x):
+    big = np.full((3 * len(x), *x.shape[1:]), np.nan)
+    big[::3] = x
+    return big[::3]
+
+
+def _backwards(x):
+    return np.ascontiguousarray(x[::-1])[::-1]
+
+
+def _inside_wider(x):
+    """Rows that are parts of longer rows, at an offset."""
+    big = np.full((len(x), *x.shape[1:-1], x.shape[-1] + 3), np.nan) if x.ndim > 1 else None
+    if big is None:
+        return _every_third(x)
+    big[..., 1:-2] = x
+    return big[..., 1:-2]
+
+
+def _elements_backwards(x):
+    return np.ascontiguousarray(x[..., ::-1])[..., ::-1] if x.ndim > 1 else _backwards(x)
+
+
+def _misaligned(x):
+    raw = np.empty(x.nbytes + 1, np.uint8)[1:]
+    y = raw.view(np.float64).reshape(x.shape) if x.nbytes else x
+    y[...] = x
+    return y
+
+
+LAYOUTS = (
+    _fortran,
+    _columns_first,
+    _every_third,
+    _backwards,
+    _inside_wider,
+    _elements_backwards,
+    _misaligned,
+)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("count", [8, 21])
+def test_same_bits_for_any_layout(case, layout, count):
+    f, inputs, expected = case
+    expected = [y[:count] for y in expected]
+    given = [layout(x[:count]) for x in inputs]
+    assert same(f(*given), expected)
+    out = tuple(layout(np.full_like(y, np.nan)) for y in expected)
+    f(*given, out=out)
+    assert same(out, expected)
+
+
+def test_same_bits_in_any_order(case):
+    f, inputs, expected = case
+    order = np.random.default_rng(0).permutation(1000)
+    assert same(f(*(x[order] for x in inputs)), [y[order] for y in expected])
+
+
+def test_broadcast_inputs_give_the_bits_of_repeated_ones(case):
+    f, inputs, _ = case
+    for fixed in range(len(inputs)):
+        mixed = [x[:19] for x in inputs]
+        mixed[fixed] = inputs[fixed][4]
+        repeated = [np.array(x) for x in mixed]
+        repeated[fixed] = np.repeat(inputs[fixed][4:5], 19, axis=0)
+        assert same(f(*mixed), as_tuple(f(*repeated)))
+    assert same(
+        f(*(x[:1] for x in inputs[:-1]), inputs[-1][:9]),
+        as_tuple(f(*(np.repeat(x[:1], 9, axis=0) for x in inputs[:-1]), inputs[-1][:9])),
+    )
+
+
+def test_eight_threads_at_once(case):
+    f, inputs, expected = case
+    wrong = []
+
+    def work(k: int) -> None:
+        part = slice(37 * k, 37 * k + 300)
+        for _ in range(5):
+            if not same(f(*(x[part] for x in inputs)), [y[part] for y in expected]):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_other_widths_give_the_same_bits(build):
+    """Programs of one kind (fused or not) have one result, whatever the vectors."""
+    graph = random_graph(7, 100)
+    inputs = samples(graph, 21)
+    native = host()
+    if native.width <= 4 or not native.fused:
+        pytest.skip("there is one width with fused multiply-adds here")
+    assert same(build(graph, target_named("four lanes"))(*inputs), as_tuple(build(graph)(*inputs)))
+
+
+def test_a_workspace_too_large_for_the_stack(build):
+    """Outputs alone fill more than the stack's share."""
+    side = 40
+    size = side * side
+    assert size * 8 * host().width > STACK
+    ports = [Port("x", (side,))], [Port("y", (side, side))]
+    b = Builder()
+    x = [b.input(0, k) for k in range(side)]
+    f = build(
+        b.finish(
+            *ports,
+            [[b.mul(x[i], b.add(x[j], b.const(0.5))) for i in range(side) for j in range(side)]],
+        )
+    )
+    given = np.random.default_rng(0).uniform(-1, 1, (21, side))
+    expected = given[:, :, None] * (given[:, None, :] + 0.5)
+    np.testing.assert_array_equal(f(given), expected)
+    np.testing.assert_array_equal(f(given[4]), expected[4])
+
+
+def test_large_outputs_that_go_past_the_caches(build):
+    from dynarm.machine.loop import PAST_CACHES
+
+    b = Builder()
+    x = [b.input(0, k) for k in range(2)]
+    size = 67  # rows of an odd number of words: blocks begin anywhere in a line of cache
+    f = build(
+        b.finish(
+            [Port("x", (2,))],
+            [Port("y", (size,))],
+            [[b.add(x[0], b.mul(x[1], b.const(k))) for k in range(1, size + 1)]],
+        )
+    )
+    count = PAST_CACHES // (8 * size) + 1000
+    given = np.random.default_rng(0).integers(-9, 9, (count, 2)).astype(float)
+    whole = np.full(count * size + 9, np.nan)
+    out = whole[5:-4].reshape(count, size)
+    f(given, out=out)
+    assert np.array_equal(out[:, -1], given[:, 0] + size * given[:, 1])
+    assert np.array_equal(out.sum(axis=1), size * given[:, 0] + size * (size + 1) / 2 * given[:, 1])
+    assert np.isnan(whole[:5]).all() and np.isnan(whole[-4:]).all()
+
+
+def test_ports_beyond_what_is_compiled_are_refused():
+    b = Builder()
+    x = b.input(0, 0)
+    with pytest.raises(KindError, match="4 axes; at most 3"):
+        compile_graph(b.finish([Port("x", (1, 1, 1, 1))], [Port("y", ())], [[x]]), "deep")
+    many = [Port(f"x{k}", ()) for k in range(16)]
+    with pytest.raises(KindError, match="17 inputs and outputs"):
+        compile_graph(b.finish(many, [Port("y", ())], [[x]]), "wide")
+
+
+GUARDED = """
+import ctypes, mmap, sys
+import numpy as np
+sys.path[:0] = {path!r}
+from oracles.machine_graphs import as_tuple, random_graph
+from dynarm.machine import compile_graph, load_object
+PAGE, libc = mmap.PAGESIZE, ctypes.CDLL(None)
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+keep = []
+def fenced(shape, at_end):
+    # an array between two pages that nobody may touch, at one end of the space between them
+    size = int(np.prod(shape)) * 8
+    pages = -(-size // PAGE)
+    area = mmap.mmap(-1, (pages + 2) * PAGE)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(area))
+    for page in (start, start + (pages + 1) * PAGE):
+        assert libc.mprotect(page, PAGE, 0) == 0
+    offset = PAGE + (pages * PAGE - size if at_end else 0)
+    keep.append(area)
+    return np.frombuffer(area, np.float64, size // 8, offset).reshape(shape)
+for n in range(1, 10):
+    graph = random_graph(n, 20, inputs=((n,), (2, n)), outputs=((n,), (n, 2)))
+    f = load_object(compile_graph(graph, "f"), "f", graph.inputs, graph.outputs)
+    for count in (1, 2, 7, 8, 9, 16, 17):
+        rng = np.random.default_rng(count)
+        given = [rng.uniform(-1, 1, (count, *p.shape)) for p in graph.inputs]
+        expected = as_tuple(f(*given))
+        for at_end in (False, True):
+            for columns in (False, True):
+                arrays = []
+                for shape in [x.shape for x in (*given, *expected)]:
+                    a = fenced((*shape[1:], count) if columns else shape, at_end)
+                    arrays.append(np.moveaxis(a, -1, 0) if columns else a)
+                for a, x in zip(arrays, given):
+                    a[...] = x
+                f(*arrays[:2], out=tuple(arrays[2:]))
+                assert all(np.array_equal(a, y) for a, y in zip(arrays[2:], expected))
+print("untouched")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is fenced by mprotect")
+def test_nothing_beyond_the_arrays_is_touched():
+    """In a process of its own, for it would not survive a touch."""
+    code = GUARDED.format(path=[p for p in sys.path if p])
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "untouched", run.stderr[-2000:] or f"died with {run.returncode}"

@@ -1,0 +1,153 @@
+"""Programs: which products are fused, in what order, and that loads, stores and slots keep every value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dynarm.graph import Builder, Port
+from dynarm.machine.fusion import instructions
+from dynarm.machine.program import Call, depth_first, program_of
+from oracles.machine_graphs import (
+    ARITHMETIC,
+    newton_euler_graph,
+    random_graph,
+    run_program,
+    samples,
+)
+
+
+def ops_of(write, fused: bool = True) -> list[str]:
+    """The operations that are left of what `write` computes from four inputs."""
+    build = Builder()
+    results = write(build, *(build.input(0, k) for k in range(4)))
+    graph = build.finish([Port("x", (4,))], [Port("y", (len(results),))], [results])
+    return sorted(ins.op for ins in instructions(graph, fused)[0].values())
+
+
+@pytest.mark.parametrize(
+    ("write", "ops"),
+    [
+        (lambda b, x, y, z, w: [b.add(b.mul(x, y), z)], ["fma"]),
+        (lambda b, x, y, z, w: [b.sub(z, b.mul(x, y))], ["fma"]),
+        (lambda b, x, y, z, w: [b.add(b.mul(x, y), b.mul(z, w))], ["fma", "mul"]),
+        # a product of two sums vanishes into both
+        (lambda b, x, y, z, w: [b.add(b.mul(x, y), z), b.sub(b.mul(x, y), w)], ["fma", "fma"]),
+        # one that is also a factor or an output does not
+        (
+            lambda b, x, y, z, w: [b.add(b.mul(x, y), z), b.mul(b.mul(x, y), w)],
+            ["add", "mul", "mul"],
+        ),
+        (lambda b, x, y, z, w: [b.add(b.mul(x, y), z), b.mul(x, y)], ["add", "mul"]),
+        # of three products in a row of sums the two outer ones vanish
+        (
+            lambda b, x, y, z, w: [
+                b.add(b.mul(x, y), b.mul(y, z)),
+                b.add(b.mul(y, z), b.mul(z, w)),
+            ],
+            ["fma", "fma", "mul"],
+        ),
+    ],
+)
+def test_products_vanish_into_sums(write, ops):
+    assert ops_of(write) == ops
+
+
+def test_nothing_is_fused_where_the_host_cannot():
+    assert ops_of(lambda b, x, y, z, w: [b.add(b.mul(x, y), z)], fused=False) == ["add", "mul"]
+
+
+def test_outputs_wanted_with_the_opposite_sign_are_computed_with_it():
+    build = Builder()
+    x, y, z = (build.input(0, k) for k in range(3))
+    results = [-build.sub(x, y), -build.add(build.mul(x, y), z)]
+    program = program_of(build.finish([Port("x", (3,))], [Port("y", (2,))], [results]))
+    stores = [ins for step in program.steps for ins in step if ins.op == "store"]
+    assert len(stores) == 2 and not any(ins.minus[0] for ins in stores)
+
+
+def test_mirrored_outputs_are_computed_once():
+    build = Builder()
+    x, y = (build.input(0, k) for k in range(2))
+    off = build.mul(x, y)
+    rows = [build.mul(x, x), off, off, build.mul(y, y)]
+    program = program_of(build.finish([Port("x", (2,))], [Port("m", (2, 2))], [rows]))
+    assert program.length == 3
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("registers", "piece"), [(22, 1000), (4, 1000), (5, 7), (22, 10)])
+def test_a_program_computes_its_graph(seed, registers, piece):
+    """Whatever the number of registers and the cuts, slots end with what the graph's own evaluation gives."""
+    graph = random_graph(seed, 50, ops=(*ARITHMETIC, "add"))
+    program = program_of(graph, True, registers, piece)
+    inputs = samples(graph, 1, seed)
+    slots = run_program(program, [x[0] for x in inputs])
+    for port, first, expected in zip(
+        graph.outputs, program.outputs, graph.evaluate(*inputs), strict=True
+    ):
+        found = np.array(slots[first : first + port.size])
+        scale = max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(found, expected.ravel(), rtol=0, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("registers", [4, 22])
+def test_registers_are_never_exceeded(registers):
+    program = program_of(newton_euler_graph(), True, registers)
+    for step in program.steps:
+        if isinstance(step, Call):
+            continue
+        born, last = {}, {}  # a value that is loaded again is another one in another register
+        for k, ins in enumerate(step):
+            for a in (ins.dest,) if ins.op == "store" else () if ins.op == "load" else ins.args:
+                if a not in program.constants:
+                    last[born[a]] = k
+            if ins.op != "store":
+                born[ins.dest] = k
+        alive = [sum(b < k < end for b, end in last.items()) for k in range(len(step))]
+        assert (
+            registers - 3 <= max(alive) <= registers + 3
+        )  # operands of one instruction may come on top
+
+
+def test_angles_are_computed_before_everything_else_and_together():
+    steps = program_of(newton_euler_graph()).steps
+    calls = [isinstance(step, Call) for step in steps]
+    assert calls == [True, True, False]
+    assert [len(step.arguments) for step in steps[:2]] == [3, 3]  # frame 1 does not tilt gravity
+
+
+def test_a_long_program_is_cut_into_pieces_and_keeps_few_slots():
+    graph = newton_euler_graph(30)
+    program = program_of(graph, piece=400)
+    lengths = [
+        sum(ins.op not in ("load", "store") for ins in step)
+        for step in program.steps
+        if not isinstance(step, Call)
+    ]
+    assert sum(lengths) == program.length and max(lengths) <= 600 and len(lengths) > 5
+    assert program.slots < 0.3 * program.length
+
+
+def test_depth_first_is_an_order_of_the_same_instructions():
+    graph = newton_euler_graph(5)
+    code, _ = instructions(graph, True)
+    order = depth_first(graph, list(code.values()))
+    assert sorted(ins.dest for ins in order) == sorted(code)
+    done: set[int] = set()
+    for ins in order:
+        assert all(a in done for a in ins.args if a in code)
+        done.add(ins.dest)
+
+
+def test_the_order_that_moves_less_is_taken():
+    """Outputs one after another beat an order that computes a layer of all of them before the next layer."""
+    build, count, depth = Builder(), 40, 12
+    rows = [build.input(0, k) for k in range(count)]
+    for d in range(depth):
+        rows = [
+            build.add(build.mul(r, build.const(1.5 + d)), build.input(0, k))
+            for k, r in enumerate(rows)
+        ]
+    graph = build.finish([Port("x", (count,))], [Port("y", (count,))], [rows])
+    assert program_of(graph).moves == 2 * count
