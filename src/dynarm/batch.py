@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -50,16 +51,21 @@ def call(
     count: int,
 ) -> Any:
     """ufunc(*args, out=out), cut along the leading batch axis into as many slices as threads."""
-    arrays = [np.asarray(a, dtype=float) for a in args]
+    arrays = [np.asarray(a) for a in args]  # not as floats: what is none, the ufunc refuses
     shapes = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, inputs, strict=True)]
     shape = np.broadcast_shapes(*shapes)
-    if not shape or np.prod(shape) < 2 * _SMALLEST or count == 1:
+    small = not shape or math.prod(shape) < 2 * _SMALLEST
+    if small or not (out is None or _apart(out, shape + outputs[0].shape, arrays)):
         return ufunc(*arrays) if out is None else ufunc(*arrays, out=out)
     results = [np.empty(shape + p.shape) for p in outputs] if out is None else [out]
-    if out is not None and any(np.may_share_memory(out, a) for a in arrays):
-        return ufunc(*arrays, out=out)  # NumPy makes the copies that an overlap needs
     spread(ufunc, arrays, tuple(results), count, shapes)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _apart(out: Any, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> bool:
+    """Whether slices of out may be written one by one: it has the result's shape, and no memory of an input."""
+    plain = isinstance(out, np.ndarray) and out.shape == shape
+    return plain and not any(np.may_share_memory(out, a) for a in arrays)
 
 
 def spread(
@@ -90,7 +96,8 @@ def spread(
 
 def slices(length: int, count: int, work: Callable[[int, int], None]) -> None:
     """work(low, high) for `count` slices of range(length), one a thread."""
-    if count == 1:
+    count = min(count, length)
+    if count <= 1:
         work(0, length)
         return
     edges = np.linspace(0, length, count + 1).astype(int).tolist()

@@ -12,6 +12,7 @@ from .errors import InputError, KindError
 from .graph import Count, Graph
 from .minimal import MinimalParameters, minimal_parameters
 from .quantities import quantity_named
+from .regularity import check_regular
 from .robot.arm import Arm
 from .robot.chain import Chain, chain_of
 from .scene import PLAIN, Options, Scene
@@ -86,8 +87,11 @@ def choose(
     minimal: MinimalParameters | None = None,
 ) -> dict[str, Formulation]:
     """The formulation for each table quantity that a quantity is built from: the wished one, else the cheapest."""
+    word = quantity_named(quantity)
+    if word.solves and not options.values_input:
+        check_regular(arm, options.friction)
     found = {}
-    for used in quantity_named(quantity).uses:
+    for used in word.uses:
         parts = PAIRS.get(used, ())
         if used in wishes:
             found[used] = formulation(used, wishes[used], probe(arm, options))

@@ -72,9 +72,7 @@ class Graph:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     nodes: tuple[Node, ...]
-    results: tuple[
-        tuple[Ref, ...], ...
-    ]  # one tuple an output, C order; a zero output refers to a const node
+    results: tuple[tuple[Ref, ...], ...]  # one an output, C order; a zero refers to a const node
 
     def evaluate(self, *inputs: np.ndarray) -> tuple[np.ndarray, ...]:
         """The outputs for inputs of shape (..., *port.shape), by NumPy, operation by operation."""
@@ -225,12 +223,14 @@ class Builder:
         return Ref(self._put(Node("mul", pair)).node, x.negative != y.negative)
 
     def div(self, x: Ref, y: Ref) -> Ref:
-        b = self.value(y)
+        a, b = self.value(x), self.value(y)
         if b == 1:
             return x
+        if a is not None and b:
+            return self.const(a / b)
         if b is not None and b != 0 and math.frexp(b)[0] in (0.5, -0.5):
             return self.mul(x, self.const(1 / b))  # exact
-        if self.value(x) == 0:
+        if a == 0 and b is None:
             return self.const(0.0)
         return Ref(self._put(Node("div", (x.node, y.node))).node, x.negative != y.negative)
 

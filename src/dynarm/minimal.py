@@ -17,6 +17,7 @@ from .long_form import Form, spell, spell_row, symbolic
 from .papers.minimal_chain_lin1995 import MinimalChain, minimal_chain
 from .papers.minimal_parameters_lin1995 import (
     TOLERANCE,
+    WRITTEN,
     Constants,
     Decision,
     Structure,
@@ -26,7 +27,7 @@ from .papers.minimal_parameters_lin1995 import (
     name_of,
     structure_of,
 )
-from .redundancy import independent, merging
+from .redundancy import DEPENDENT, Merging, merging, regular_columns
 from .robot.arm import PARAMETER_NAMES, Arm, Joint, move_parameters
 from .robot.chain import Chain, chain_of, pose
 
@@ -71,8 +72,7 @@ class MinimalParameters:
     armatures: tuple[int, ...]
     _matrices: dict[str, np.ndarray]
     _columns: tuple[int, ...]  # of `natural`, on which every convention's matrix is regular
-    _kept: tuple[int, ...]  # of Theorem 2's combinations and the armatures, those not merged
-    _merge: np.ndarray  # (p, all): the kept ones, and what of the others they took up
+    _merging: Merging  # of Theorem 2's combinations and the armatures
 
     @property
     def count(self) -> int:
@@ -90,7 +90,7 @@ class MinimalParameters:
     @property
     def kept(self) -> tuple[int, ...]:
         """Which of Theorem 2's combinations (and armatures) the parameters are; the others were merged into them."""
-        return self._kept
+        return tuple(self._merging.kept)
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -128,7 +128,8 @@ class MinimalParameters:
             f"Ia{i + 1}" for i in range(self.arm.n)
         ] * self.armature
         return tuple(
-            _merged_text(row, texts, k) for row, k in zip(self._merge, self._kept, strict=True)
+            _merged_text(row, texts, k)
+            for row, k in zip(self._merging.matrix, self.kept, strict=True)
         )
 
     @property
@@ -141,7 +142,7 @@ class MinimalParameters:
         return symbolic(chain_of(self.arm), self.convention != "linfang1999")
 
     def _set_names(self) -> list[str]:
-        return _merged_names(_all_names(self.structure, self.armature), self._kept, self._merge)
+        return _merged_names(_all_names(self.structure, self.armature), self._merging)
 
     @property
     def decisions(self) -> tuple[str, ...]:
@@ -151,7 +152,7 @@ class MinimalParameters:
     @property
     def doubts(self) -> tuple[str, ...]:
         """The decisions that hold within the tolerance only, not exactly."""
-        return tuple(_say(d, self.arm) for d in self.structure.decisions if d.doubtful)
+        return _doubts(self.arm, self.structure, self.armature, self._merging)
 
     def payload(
         self, mass: float, com: Any = (0, 0, 0), inertia: Any = ((0, 0, 0),) * 3
@@ -197,19 +198,19 @@ def minimal_parameters(
     anywhere = Vec3(*(np.array(x) for x in (3.0, 5.0, -7.0)))
     chain = chain_of(arm, anywhere if gravity == "any" else None)
     structure = structure_of(chain, tolerance)
-    doubts = [_say(d, arm) for d in structure.decisions if d.doubtful]
+    merged = merging(chain, structure, tolerance, armature)
+    doubts = _doubts(arm, structure, armature, merged)
     if doubts:
         text = f"minimal parameters of robot '{arm.name}': " + "; ".join(doubts)
         warnings.warn(text + "; the dynamics stay exact", DynarmWarning, stacklevel=2)
     natural = _natural_names(arm.n, armature)
     full = {c: _widened(_rows(chain, structure, c), arm.n, armature) for c in CONVENTIONS[:2]}
-    kept, merge = merging(chain, structure, tolerance, armature)
-    matrices = {"lin1995": _tidy(merge @ full["lin1995"])}
-    columns = independent(matrices["lin1995"], _preference(arm, armature))
+    matrices = {"lin1995": _tidy(merged.matrix @ full["lin1995"])}
+    columns = regular_columns(matrices["lin1995"], _preference(arm, armature))
     regular = matrices["lin1995"][:, columns]
     matrices["gautier1990"] = _tidy(np.linalg.solve(regular, matrices["lin1995"]))
-    matrices["linfang1999"] = _other_rows(full, matrices["lin1995"], kept, merge)
-    names = _merged_names(_all_names(structure, armature), kept, merge)
+    matrices["linfang1999"] = _other_rows(full, matrices["lin1995"], merged)
+    names = _merged_names(_all_names(structure, armature), merged)
     if convention == "gautier1990":
         names = [
             _regrouped_name(row, k, natural)
@@ -227,11 +228,10 @@ def minimal_parameters(
         structure,
         tolerance,
         armature,
-        tuple(k - first for k in kept if k >= first),
+        tuple(k - first for k in merged.kept if k >= first),
         matrices,
         tuple(columns),
-        tuple(kept),
-        merge,
+        merged,
     )
 
 
@@ -265,6 +265,19 @@ def _say(d: Decision, arm: Arm) -> str:
     unit = "of the robot's size apart" if length else "rad off"
     measured = d.measured if length else math.asin(min(1.0, d.measured))
     return f"{what}: {measured:.3g} {unit}, {taken} (tolerance {d.limit:g})"
+
+
+def _doubts(arm: Arm, structure: Structure, armature: bool, merged: Merging) -> tuple[str, ...]:
+    """What was decided by the tolerance, not by the geometry."""
+    found = [_say(d, arm) for d in structure.decisions if d.doubtful]
+    names = _all_names(structure, armature)
+    for k, left in merged.left.items():
+        if left > WRITTEN:
+            found.append(
+                f"{names[k]}: {left:.3g} of its column in the regressor is no combination of others, "
+                f"taken as none (tolerance {DEPENDENT:g})"
+            )
+    return tuple(found)
 
 
 # ---- the rows of Theorem 2
@@ -305,10 +318,9 @@ def _all_names(structure: Structure, armature: bool) -> list[str]:
     return names + [f"Ia{i + 1}" for i in range(structure.n)] * armature
 
 
-def _other_rows(
-    full: dict[str, np.ndarray], matrix: np.ndarray, kept: Sequence[int], merge: np.ndarray
-) -> np.ndarray:
+def _other_rows(full: dict[str, np.ndarray], matrix: np.ndarray, merged: Merging) -> np.ndarray:
     """The matrix in the convention of linfang1999, of the same kept combinations."""
+    kept, merge = merged.kept, merged.matrix
     if merge.shape[0] == merge.shape[1]:
         return _tidy(full["linfang1999"])
     change = np.linalg.lstsq(full["linfang1999"].T, full["lin1995"].T, rcond=None)[
@@ -331,8 +343,9 @@ def _preference(arm: Arm, armature: bool) -> list[int]:
 # ---- names
 
 
-def _merged_names(names: Sequence[str], kept: Sequence[int], merge: np.ndarray) -> list[str]:
-    return [_merged_text(row, names, k, "") for row, k in zip(merge, kept, strict=True)]
+def _merged_names(names: Sequence[str], merged: Merging) -> list[str]:
+    pairs = zip(merged.matrix, merged.kept, strict=True)
+    return [_merged_text(row, names, k, "") for row, k in pairs]
 
 
 def _merged_text(row: np.ndarray, texts: Sequence[str], own: int, gap: str = " ") -> str:

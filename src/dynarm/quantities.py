@@ -34,6 +34,7 @@ class Quantity:
     feels_gravity: bool = True
     inertial: bool = True  # depends on the links' inertial parameters
     takes_wrench: bool = False
+    solves: bool = False  # needs a mass matrix that is regular somewhere
     uses: tuple[str, ...] = ()  # quantities of the formulations' table that it is built from
 
     def inputs(self, n: int, options: Options, p: int = 0) -> tuple[Port, ...]:
@@ -169,6 +170,7 @@ QUANTITIES: dict[str, Quantity] = {
             _vector("qdd"),
             _forward_dynamics,
             takes_wrench=True,
+            solves=True,
             uses=("forward_dynamics",),
         ),
         Quantity(
@@ -260,6 +262,7 @@ QUANTITIES: dict[str, Quantity] = {
             ("q", "qd", "tau"),
             _matrix("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
             _forward_dynamics_derivatives,
+            solves=True,
             uses=("inverse_dynamics", "mass_matrix"),
         ),
     )

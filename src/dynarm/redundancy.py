@@ -1,31 +1,42 @@
 """Redundancy that Theorem 2 does not cover: without gravity, and where reflected motor inertias join.
 
 Which columns of the regressor are combinations of others is decided by elimination in a fixed order, on states that are
-the same on every machine, and on geometry from which the tolerance has been taken away.
+the same on every machine, and on geometry from which the tolerance and the unit of length have been taken away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .algebra import Vec3
+from .errors import InputError
 from .papers.minimal_chain_lin1995 import minimal_chain
 from .papers.minimal_newton_euler_lin1995 import inverse_dynamics
-from .papers.minimal_parameters_lin1995 import LENGTH, Structure, layout, structure_of
+from .papers.minimal_parameters_lin1995 import LENGTH, ROUNDING, Structure, layout, structure_of
 from .robot.chain import Body, Chain, pose
 
-DEPENDENT = 1e-8  # of a column's length: what is left of it when it is a combination of others, on tidied geometry
+# Of a column's length: what is left of it when it is a combination of others. On exact geometry this is 1e-15, and more
+# than 1e-4 of columns that are none.
+DEPENDENT = 1e-6
 SIMPLE = 1e-9  # factors this close to a multiple of 1/2 are meant to be one
+_POWER = {"m": 0, "k": 1, "U": 2}  # of length, in a combination's unit, by its first letter
 
 
-def merging(
-    chain: Chain, structure: Structure, tolerance: float, armature: bool
-) -> tuple[list[int], np.ndarray]:
-    """Which of the combinations and armatures to keep, and (kept, all) what each takes up of the others.
+@dataclass(frozen=True, slots=True, eq=False)
+class Merging:
+    """Which of the combinations and armatures are kept, and what each takes up of the others."""
+
+    kept: list[int]
+    matrix: np.ndarray  # (kept, all)
+    left: dict[int, float]  # of the merged ones: how much of their column no other column gives
+
+
+def merging(chain: Chain, structure: Structure, tolerance: float, armature: bool) -> Merging:
+    """What the combinations of Theorem 2, and the armatures behind them, are merged to.
 
     Theorem 2 holds for g != 0, and without armature nothing else is left to merge. Otherwise a column of the regressor
     that the columns before it give is merged into them, on geometry from which the tolerance has been taken away.
@@ -33,33 +44,60 @@ def merging(
     total = len(layout(structure)) + (chain.n if armature else 0)
     weightless = not any(np.any(np.abs(np.asarray(g)) > 0) for g in chain.gravity)
     if not armature and not weightless:
-        return list(range(total)), np.eye(total)
-    tidied = _tidied(chain, tolerance)
-    again = structure_of(tidied, tolerance)
-    if layout(again) != layout(structure):
-        tidied, again = chain, structure
+        return Merging(list(range(total)), np.eye(total), {})
+    size = _size(chain)
+    tidied, again = _tidied(chain, structure, tolerance, size)
     Y = _sampled_regressor(tidied, again, armature)
-    kept = independent(Y, range(total))
-    rest = [k for k in range(total) if k not in kept]
+    left = residues(Y, range(total), DEPENDENT)
+    kept = [k for k in range(total) if left[k] > DEPENDENT]
+    rest = [k for k in range(total) if left[k] <= DEPENDENT]
     merge = np.zeros((len(kept), total))
     merge[np.arange(len(kept)), kept] = 1
     if rest:
         found = np.linalg.lstsq(Y[:, kept], Y[:, rest], rcond=None)[0]
         simple = np.round(2 * found) / 2
-        merge[:, rest] = np.where(np.abs(found - simple) < SIMPLE, simple, found)
-    return kept, merge
+        powers = _powers(structure, armature)
+        units = size ** (powers[kept][:, None] - powers[rest])
+        merge[:, rest] = np.where(np.abs(found - simple) < SIMPLE, simple, found) * units
+    return Merging(kept, merge, {k: left[k] for k in rest})
 
 
-def _tidied(chain: Chain, tolerance: float) -> Chain:
-    """The chain with angles within the tolerance of quarter turns, and lengths and gravity of zero, set there."""
-    size = sum(abs(b.a) + abs(b.d) for b in chain.joints) or 1.0
-    bodies = [_tidied_body(b, tolerance, tolerance * LENGTH * size) for b in chain.joints]
+def _size(chain: Chain) -> float:
+    """The length that offsets are compared with, as Theorem 2 does."""
+    return float(sum(abs(b.a) + abs(b.d) for b in chain.joints)) or 1.0
+
+
+def _powers(structure: Structure, armature: bool) -> np.ndarray:
+    """The power of length in the unit of each combination and armature."""
+    own = [_POWER[kind[0]] if not kind.startswith("kappa") else 1 for _, kind in layout(structure)]
+    return np.array(own + [2 if turns else 0 for turns in structure.revolute] * armature)
+
+
+def _tidied(
+    chain: Chain, structure: Structure, tolerance: float, size: float
+) -> tuple[Chain, Structure]:
+    """The chain, its size the unit of length, with angles near quarter turns and lengths near zero set there.
+
+    Near is the tolerance, or what of it leaves the decisions of Theorem 2 as they are: small angles may add up.
+    """
+    near = tolerance
+    while near > ROUNDING:
+        found = _set_exact(chain, near, size)
+        again = structure_of(found, tolerance)
+        if layout(again) == layout(structure):
+            return found, again
+        near /= 10
+    return _set_exact(chain, 0.0, size), structure
+
+
+def _set_exact(chain: Chain, near: float, size: float) -> Chain:
+    bodies = [_set_body_exact(b, near, near * LENGTH * size, size) for b in chain.joints]
     g = [float(x) for x in chain.gravity]
-    limit = tolerance * max(map(abs, g))
+    limit = near * max(map(abs, g))
     return Chain(tuple(bodies), Vec3(*(0 if abs(x) <= limit else x for x in g)))
 
 
-def _tidied_body(body: Body, angle: float, length: float) -> Body:
+def _set_body_exact(body: Body, angle: float, length: float, size: float) -> Body:
     def turn(c: float, s: float) -> tuple[Any, Any]:
         if abs(s) <= angle:
             return (1 if c > 0 else -1), 0
@@ -69,8 +107,8 @@ def _tidied_body(body: Body, angle: float, length: float) -> Body:
     quarter = round(body.theta / (np.pi / 2)) * (np.pi / 2)
     return replace(
         body,
-        a=0 if abs(body.a) <= length else body.a,
-        d=0 if abs(body.d) <= length else body.d,
+        a=0 if abs(body.a) <= length else body.a / size,
+        d=0 if abs(body.d) <= length else body.d / size,
         theta=quarter if abs(quarter - body.theta) <= angle else body.theta,
         ca=ca,
         sa=sa,
@@ -100,20 +138,34 @@ def _sampled_regressor(chain: Chain, structure: Structure, armature: bool) -> np
     return Y
 
 
-def independent(rows: np.ndarray, order: Iterable[int]) -> list[int]:
-    """The columns that are no combination of those before them, in the given order."""
-    floor = DEPENDENT * np.linalg.norm(rows, axis=0).max()
+def residues(rows: np.ndarray, order: Iterable[int], limit: float) -> dict[int, float]:
+    """How much of each column, over its length, those before it that exceed the limit do not give; tiny ones: 0."""
+    floor = limit * np.linalg.norm(rows, axis=0).max()
     basis = np.zeros((rows.shape[0], 0))
-    kept = []
+    left = {}
     for k in order:
-        size = np.linalg.norm(rows[:, k])
+        size = float(np.linalg.norm(rows[:, k]))
         if size <= floor:
+            left[k] = 0.0
             continue
         v = rows[:, k] / size
         for _ in range(2):
             v = v - basis @ (basis.T @ v)
-        rest = np.linalg.norm(v)
-        if rest > DEPENDENT:
-            kept.append(k)
-            basis = np.column_stack([basis, v / rest])
-    return sorted(kept)
+        left[k] = float(np.linalg.norm(v))
+        if left[k] > limit:
+            basis = np.column_stack([basis, v / left[k]])
+    return left
+
+
+def regular_columns(rows: np.ndarray, order: Sequence[int]) -> list[int]:
+    """As many columns as there are rows, on which these are regular: the first in the given order that serve well."""
+    even = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    for limit in (1e-4, 1e-6, 1e-8, 1e-10, 1e-12):
+        left = residues(even, order, limit)
+        found = sorted(k for k, x in left.items() if x > limit)
+        if len(found) == len(rows):
+            return found
+    raise InputError(
+        "the minimal parameters of this robot cannot be told apart in double precision; "
+        "give minimal_parameters a larger tolerance"
+    )

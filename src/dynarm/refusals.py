@@ -1,8 +1,8 @@
-"""What was wrong with arguments that NumPy refused, in the robot's words."""
+"""What is wrong with the arguments of a call, in the robot's words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,21 @@ from .graph import Port
 from .robot.arm import Arm
 
 JOINTWISE = ("q", "qd", "qdd", "tau")
+_REMEDIES = {
+    "gravity": "compile with gravity='input' for it",
+    "values": "compile with parameters='inputs' for it",
+}
+
+
+def check_keywords(name: str, ports: Sequence[Port], given: Mapping[str, Any]) -> None:
+    """Refuse a call that lacks an input of the compiled function, or has one that it does not know."""
+    for port in ports:
+        if port.name not in given:
+            raise InputError(
+                f"{name} needs {port.name}=, because the model was compiled with it as an input"
+            )
+    for keyword in given.keys() - {p.name for p in ports}:
+        raise InputError(f"{name} takes no {keyword}=; {_REMEDIES[keyword]}")
 
 
 def explain(

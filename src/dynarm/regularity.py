@@ -12,7 +12,9 @@ from .robot.chain import chain_of, pose
 from .table import formulation
 
 POSES = 8  # at random: one regular pose among them is enough
-SMALLEST = 1e-13  # eigenvalue of the mass matrix, its diagonal scaled to one, that rounding leaves of zero
+SMALLEST = (
+    1e-13  # eigenvalue of the mass matrix, its diagonal scaled to one, that rounding leaves of zero
+)
 
 
 @lru_cache(maxsize=256)

@@ -69,84 +69,96 @@ class _Pass:
         return node.op in ("add", "sub") and user in ("add", "sub")
 
     def _node(self, k: int) -> Ref:
-        node = self.nodes[k]
-        if node.op in ("add", "sub"):
-            return self._sum([(s, self._factors(t)) for s, t in self._terms(k, False)], k)
-        if node.op == "mul":
-            return self._product(self._factors(k), k)
-        return self.build.operation(node.op, [self.new[a] for a in node.args])
+        if self.nodes[k].op in ("add", "sub"):
+            return self._sum([(s, self._factors(t)) for s, t in self._terms(k)], k)
+        return self._as_it_was(k)
 
-    def _terms(self, k: int, negative: bool) -> list[tuple[bool, int]]:
-        """The signed terms of a sum, looking into the sums that only it uses."""
-        node = self.nodes[k]
-        if node.op not in ("add", "sub"):
-            return [(negative, k)]
+    def _terms(self, k: int) -> list[tuple[bool, int]]:
+        """The signed terms of a sum, from left to right, looking into the sums that only it uses."""
         found = []
-        for a, flip in zip(node.args, (False, node.op == "sub"), strict=True):
-            sign = negative != flip
-            merged = self._inner(a) and self.nodes[a].op in ("add", "sub")
-            found += self._terms(a, sign) if merged else [(sign, a)]
+        todo = [(False, k)]
+        while todo:
+            sign, j = todo.pop()
+            node = self.nodes[j]
+            if j != k and not (self._inner(j) and node.op in ("add", "sub")):
+                found.append((sign, j))
+                continue
+            first, second = node.args
+            todo += [(sign != (node.op == "sub"), second), (sign, first)]
         return found
 
     def _factors(self, k: int) -> tuple[int, ...]:
         """The factors of a product, looking into the products that only it uses; (k,) where it is none of these."""
-        node = self.nodes[k]
-        if node.op != "mul" or k in self.new:
+        if self.nodes[k].op != "mul" or k in self.new:
             return (k,)
-        found: tuple[int, ...] = ()
-        for a in node.args:
-            found += self._factors(a) if self._inner(a) and self.nodes[a].op == "mul" else (a,)
-        return found
+        found = []
+        todo = [k]
+        while todo:
+            j = todo.pop()
+            if j == k or (self._inner(j) and self.nodes[j].op == "mul"):
+                todo += reversed(self.nodes[j].args)
+            else:
+                found.append(j)
+        return tuple(found)
 
     def _sum(self, terms: list[Term], k: int | None = None) -> Ref:
-        """The sum of products, the factor that most of them share pulled out first."""
-        tally = Counter(f for _, factors in terms for f in set(factors) if len(factors) > 1)
-        best = max(tally, key=lambda f: (tally[f], self.nodes[f].op != "const"), default=None)
-        if best is None or tally[best] < 2:
-            return self._plain_sum(terms, k)
-        inside, outside = [], []
-        for sign, factors in terms:
-            if len(factors) > 1 and best in factors:
-                rest = list(factors)
-                rest.remove(best)
-                inside.append((sign, tuple(rest)))
-            else:
-                outside.append((sign, factors))
-        factored = self.build.mul(self.new[best], self._sum(inside))
-        return factored if not outside else self.build.add(factored, self._sum(outside))
-
-    def _plain_sum(self, terms: list[Term], k: int | None) -> Ref:
-        if k is not None:
+        """The sum of products, each time the factor that most of them share pulled out; k: the node that it was."""
+        pulled = []
+        while terms:
+            tally = Counter(f for _, factors in terms for f in set(factors) if len(factors) > 1)
+            best = max(tally, key=lambda f: (tally[f], self.nodes[f].op != "const"), default=None)
+            if best is None or tally[best] < 2:
+                break
+            inside, outside = [], []
+            for sign, factors in terms:
+                if len(factors) > 1 and best in factors:
+                    rest = list(factors)
+                    rest.remove(best)
+                    inside.append((sign, tuple(rest)))
+                else:
+                    outside.append((sign, factors))
+            pulled.append(self.build.mul(self.new[best], self._sum(inside)))
+            terms = outside
+        if not pulled and k is not None:
             return self._as_it_was(k)
-        total: Ref | None = None
-        for sign, factors in terms:
-            value = self._product(factors)
-            value = -value if sign else value
-            total = value if total is None else self.build.add(total, value)
-        assert total is not None
+        total = self._plain_sum(terms) if terms else pulled.pop()
+        for part in reversed(pulled):
+            total = self.build.add(part, total)
+        return total
+
+    def _plain_sum(self, terms: list[Term]) -> Ref:
+        """The sum of products as they stand."""
+        values = (-v if sign else v for sign, v in ((s, self._product(f)) for s, f in terms))
+        total = next(values)
+        for value in values:
+            total = self.build.add(total, value)
         return total
 
     def _as_it_was(self, k: int) -> Ref:
-        """A node in its old shape, with the nodes that only it uses."""
-        if k in self.new:
-            return self.new[k]
-        node = self.nodes[k]
-        if node.op == "mul":
-            return self._product(self._factors(k), k)
-        return self.build.operation(node.op, [self._as_it_was(a) for a in node.args])
+        """A node in its old shape, with the nodes that only it uses; their constant factors are gathered."""
+        own: dict[int, Ref] = {}
+        todo = [(k, False)]
+        while todo:  # arguments first, from left to right
+            j, ready = todo.pop()
+            node = self.nodes[j]
+            if ready:
+                args = [own[a] if a in own else self.new[a] for a in node.args]
+                own[j] = self.build.operation(node.op, args)
+            elif node.op == "mul" and self._constants(factors := self._factors(j)) > 1:
+                own[j] = self._product(factors)
+            else:
+                todo += [(j, True), *((a, False) for a in reversed(node.args) if a not in self.new)]
+        return own[k]
 
-    def _product(self, factors: tuple[int, ...], k: int | None = None) -> Ref:
+    def _constants(self, factors: tuple[int, ...]) -> int:
+        return sum(self.nodes[f].op == "const" for f in factors)
+
+    def _product(self, factors: tuple[int, ...]) -> Ref:
         """The product of factors, its constants gathered into one."""
-        constants = [f for f in factors if self.nodes[f].op == "const"]
-        if k is not None and len(constants) < 2:
-            node = self.nodes[k]
-            if node.op != "mul" or k in self.new:
-                return self._as_it_was(k)
-            args = [self._as_it_was(a) for a in node.args]
-            return self.build.mul(*args)
         number = 1.0
-        for f in constants:
-            number *= self.nodes[f].value
+        for f in factors:
+            if self.nodes[f].op == "const":
+                number *= self.nodes[f].value
         value = self.build.const(number)
         for f in factors:
             if self.nodes[f].op != "const":

@@ -13,7 +13,9 @@ import dynarm
 
 def end_error(run, reference):
     """The largest difference in positions and velocities at the end."""
-    return max(np.abs(run.q[-1] - reference.q[-1]).max(), np.abs(run.qd[-1] - reference.qd[-1]).max())
+    return max(
+        np.abs(run.q[-1] - reference.q[-1]).max(), np.abs(run.qd[-1] - reference.qd[-1]).max()
+    )
 
 
 # ---- a body on a horizontal rail
@@ -21,7 +23,9 @@ def end_error(run, reference):
 
 def rail(friction=None, mass=2.0, **more):
     """A prismatic joint along a horizontal axis: the motion of a point."""
-    joint = dynarm.Joint(kind="prismatic", alpha=math.pi / 2, mass=mass, friction=friction, name="slider", **more)
+    joint = dynarm.Joint(
+        kind="prismatic", alpha=math.pi / 2, mass=mass, friction=friction, name="slider", **more
+    )
     return dynarm.Arm([joint], gravity=(0, 0, -9.81), name="rail")
 
 

@@ -16,11 +16,18 @@ def exact_torque(arm: Arm, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np
     states = list(qd.T), list(qdd.T)
     rigid = inverse_dynamics(chain, pose(chain, list(q.T)), *states)
     drive = drive_forces(arm.joints, *states)
-    return np.column_stack([np.broadcast_to(a + b, len(q)) for a, b in zip(rigid, drive, strict=True)])
+    return np.column_stack(
+        [np.broadcast_to(a + b, len(q)) for a, b in zip(rigid, drive, strict=True)]
+    )
 
 
 def multi_sine(
-    n: int, duration: float = 10.0, rate: float = 200.0, seed: int = 0, top: float = 1.2, size: float = 0.35
+    n: int,
+    duration: float = 10.0,
+    rate: float = 200.0,
+    seed: int = 0,
+    top: float = 1.2,
+    size: float = 0.35,
 ) -> tuple[np.ndarray, ...]:
     """t, q, qd, qdd of five sines a joint with frequencies up to `top` Hz."""
     rng = np.random.default_rng(seed)
@@ -40,7 +47,13 @@ def exact_log(arm: Arm, samples: int = 400, seed: int = 1) -> Log:
 
 
 def noisy_log(
-    arm: Arm, noise: float, step: float = 0.0, jitter: float = 0.0, seed: int = 0, motion: int = 0, **shape: float
+    arm: Arm,
+    noise: float,
+    step: float = 0.0,
+    jitter: float = 0.0,
+    seed: int = 0,
+    motion: int = 0,
+    **shape: float,
 ) -> Log:
     """Positions quantised to `step` and disturbed by `jitter`, torques with noise [N m]; velocities not recorded."""
     t, q, qd, qdd = multi_sine(arm.n, seed=motion, **shape)

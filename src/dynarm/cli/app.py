@@ -79,7 +79,7 @@ def _main(
 
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with standard output to itself and Ctrl-C turned into one line."""
+    """The command with standard output to itself; Ctrl-C becomes one line."""
 
     @functools.wraps(function)
     def command(*args: Any, **options: Any) -> None:
@@ -89,6 +89,8 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
         except KeyboardInterrupt:
             complain("interrupted; nothing was left half-written")
             raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:  # the reader has seen enough
+            raise typer.Exit(0) from None
         if code:
             raise typer.Exit(code)
 
@@ -130,15 +132,10 @@ def _columns() -> int:
 
 def _failed(error: Exception) -> int:
     """Tell what went wrong in one line; the exit code."""
-    if isinstance(error, BrokenPipeError):  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
     if isinstance(error, DynarmError):
         complain(str(error))
     elif hasattr(error, "format_message"):  # the arguments do not fit: typer's own refusal
-        context = getattr(error, "ctx", None)
-        path = context.command_path if context is not None else "dynarm"
-        complain(f"{error.format_message().rstrip('.')}; try {path} --help")
+        complain(_usage(error.format_message(), getattr(error, "ctx", None)))
     elif type(error).__name__ == "Abort":
         complain("interrupted; nothing was left half-written")
         return INTERRUPTED
@@ -153,6 +150,17 @@ def _failed(error: Exception) -> int:
             f"unexpected {type(error).__name__}: {error}; this is a mistake in dynarm, --debug shows where"
         )
     return 2
+
+
+def _usage(message: str, context: Any) -> str:
+    """What does not fit about the arguments, and where to look or what to write instead."""
+    path = context.command_path if context is not None else "dynarm"
+    name = path.split()[-1]
+    if message.startswith("Missing argument") and name in COMMANDS:
+        module = importlib.import_module(f".{name}", __package__)
+        return f"{message.rstrip('.')}; for example: {module.EXAMPLES[-1]}"
+    end = "" if message.endswith("?") else ";"
+    return f"{message.rstrip('.')}{end} see {path} --help"
 
 
 def _show_warning(

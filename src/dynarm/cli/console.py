@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
-PIPE = 100_000  # columns of a pipe: nothing is folded there
 _GAP = 2
 _NARROWEST = 24  # a column that may wrap gets at least this many characters
 
@@ -79,30 +78,27 @@ def on_terminal() -> bool:
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """A console on the stream of results, or on another one."""
+    """A terminal's console on the stream of results, or on another one."""
     from rich.console import Console
 
-    stream = stream or output()
-    width = None if stream.isatty() else PIPE
-    return Console(
-        file=stream,
-        highlight=False,
-        width=width,
-        emoji=False,
-        markup=False,
-        soft_wrap=width is not None,
-    )
+    return Console(file=stream or output(), highlight=False, emoji=False, markup=False)
 
 
 def say(text: str = "", style: str = "") -> None:
-    """A line of results; on a terminal folded at words."""
-    console().print(text, style=style or None)
+    """A line of results; on a terminal coloured and folded at words."""
+    if on_terminal():
+        console().print(text, style=style or None)
+    else:
+        output().write(f"{text}\n")
 
 
 def complain(text: str, style: str = "bold red") -> None:
     """One line on standard error."""
-    line = " ".join(str(text).split())
-    console(sys.stderr).print(f"dynarm: {line}", style=style, soft_wrap=True)
+    line = f"dynarm: {' '.join(str(text).split())}"
+    if sys.stderr.isatty():
+        console(sys.stderr).print(line, style=style, soft_wrap=True)
+    else:
+        sys.stderr.write(f"{line}\n")
 
 
 def print_json(value: Any) -> None:
@@ -142,11 +138,20 @@ def show_table(
 
     Where it does not fit the terminal, each row becomes a few lines: its first cell, then the others by name.
     """
-    out = console()
     if title:
-        out.print(title, style="bold")
+        say(title, "bold")
     cells = [[str(x) for x in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    if not on_terminal():
+        for row in (columns, *cells):
+            sides = ("<" if k < right or k == wrap else ">" for k in range(len(row)))
+            line = (" " * _GAP).join(
+                f"{x:{side}{w}}" for x, side, w in zip(row, sides, widths, strict=True)
+            )
+            say(line.rstrip())
+        say()
+        return
+    out = console()
     fixed = sum(w for k, w in enumerate(widths) if k != wrap) + _GAP * (len(widths) - 1)
     least = 0 if wrap is None else min(_NARROWEST, widths[wrap])
     if fixed + least <= out.width:

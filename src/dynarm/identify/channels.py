@@ -389,10 +389,17 @@ def _recognise(table: Table, words: str) -> dict[str, Any] | None:
 
 
 def check_same_names(names: Sequence[str], wanted: Sequence[str], source: str) -> list[int]:
-    """Where each wanted joint stands among the log's joints."""
-    missing = [name for name in wanted if name not in names]
+    """Where each wanted joint stands among the log's joints; "elbow" may stand for "elbow_joint"."""
+    places = {name: k for k, name in enumerate(names)}
+    short = {_short(name): k for k, name in enumerate(names)}
+    unique = len(short) == len(places) and len({_short(w) for w in wanted}) == len(wanted)
+    missing = [w for w in wanted if w not in places and not (unique and _short(w) in short)]
     if missing:
         raise InputError(
             f"{source}: no data for joint {', '.join(missing)}; the log has {', '.join(names)}"
         )
-    return [list(names).index(name) for name in wanted]
+    return [places[w] if w in places else short[_short(w)] for w in wanted]
+
+
+def _short(name: str) -> str:
+    return re.sub(r"^joint_|_joint$", "", name.lower())

@@ -30,9 +30,8 @@ class Solution:
     directions: np.ndarray  # its right singular vectors by rows, in scaled unknowns
     scales: np.ndarray  # (p,) length of each weighted column: scaled unknown = value * scale
     ridge: float = 0.0
-    pulls: np.ndarray = field(
-        default_factory=lambda: np.zeros(0)
-    )  # (p,) of each value towards its prior
+    # (p,) how each value is drawn to its prior
+    pulls: np.ndarray = field(default_factory=lambda: np.zeros(0))
     joint_conditions: tuple[float, ...] = ()  # recursive: cond(A_i)
 
 

@@ -30,9 +30,7 @@ class Identifiability:
     condition: float
     doubts: np.ndarray  # (p,)
     grades: tuple[str, ...]
-    directions: tuple[
-        tuple[float, str], ...
-    ]  # doubt and content of those that are hardly or not determined
+    directions: tuple[tuple[float, str], ...]  # doubt and content, worst first
     advice: tuple[str, ...]
 
     @property

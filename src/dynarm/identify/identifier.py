@@ -20,7 +20,7 @@ from .log import Log
 from .preprocess import Preparation, Stretch, factor_for, smooth, stretches
 from .quality import unit_doubts
 from .regressor import Column, Terms, terms_of
-from .result import Fit, Record, nearest_to
+from .result import Fit, Record, Validation, nearest_to
 from .statistics import Residuals, covariance, residuals
 
 ESTIMATORS = ("ols", "wls", "irls", "iv", "recursive")
@@ -147,6 +147,13 @@ class Identifier:
             return Fit(record, solution, solution.values, spread)
         near = nearest_to(record, solution.values, spread)
         return Fit(record, solution, near.values, spread)
+
+    def cross_validate(self, logs: Sequence[Log]) -> list[Validation]:
+        """For each run, its prediction by the fit of all others."""
+        runs = self.prepare(logs)
+        if len(runs) < 2:
+            raise InputError("cross-validation needs at least two logs; give a list of runs")
+        return [self.fit([*runs[:k], *runs[k + 1 :]]).validate(run) for k, run in enumerate(runs)]
 
     def _plain(
         self, terms: Terms, factors: Factors, pieces: Sequence[Stretch], how: Preparation

@@ -150,9 +150,7 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     qd = low_pass(even.qd, *args) if recorded else differentiate(q, rate)
     qdd = low_pass(even.qdd, *args) if even.qdd is not None else differentiate(qd, rate)
     keep = np.abs(qd) >= _slow(how.slow, qd)
-    often = (
-        keep.mean(axis=0) < 0.2
-    )  # a joint that hardly moves: what it tells at rest is all there is
+    often = keep.mean(axis=0) < 0.2  # a joint that hardly moves tells nothing but at rest
     keep[:, often] = True
     found = Stretch(even.t, q, qd, qdd, even.tau, even.wrench, keep, rate)
     if how.trim is not None:
@@ -222,7 +220,7 @@ def margin(factor: int, decimator: str) -> int:
     """Samples beyond each end of a block that its decimated samples depend on."""
     if factor == 1:
         return 0
-    return _FIR_SIDE * factor if decimator == "fir" else 80 * factor
+    return _FIR_SIDE * factor if decimator == "fir" else 160 * factor
 
 
 def decimated(x: np.ndarray, factor: int, decimator: str, first: int, count: int) -> np.ndarray:

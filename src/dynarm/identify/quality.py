@@ -134,7 +134,7 @@ def unit_doubts(
     size = np.sqrt((slope**2).mean(axis=0)), np.sqrt((qd**2).mean(axis=0))
     moving = (size[0] > 1e-9) & (size[1] > 1e-9)
     both = (
-        slope.T @ qd / (len(t) * np.outer(np.maximum(size[0], 1e-300), np.maximum(size[1], 1e-300)))
+        slope.T @ qd / (len(t) * np.outer(np.maximum(size[0], 1e-150), np.maximum(size[1], 1e-150)))
     )
     for j in np.flatnonzero(moving).tolist():
         best = int(np.argmax(np.where(moving, np.abs(both[j]), 0)))

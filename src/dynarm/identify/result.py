@@ -18,10 +18,10 @@ from .factors import Factors
 from .feasibility import Feasible, nearest
 from .identifiability import Identifiability
 from .log import Log
-from .preprocess import Preparation, states_at
+from .preprocess import Preparation, smooth, states_at, stretches
 from .regressor import Terms, wrench_forces
 from .statistics import Residuals, bootstrap, essential
-from .tuning import Trial
+from .tuning import Trial, channel_delays, middle
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -161,6 +161,13 @@ class Fit:
     @property
     def residuals_(self) -> Residuals:
         return self.record.residuals
+
+    @cached_property
+    def delays_(self) -> np.ndarray:
+        """(n,) time by which each joint's torque lags its motion [s]; NaN where the logs do not show it."""
+        how = self.record.preparation
+        pieces = [smooth(p, how) for log in self.record.logs for p in stretches(middle(log))]
+        return channel_delays(self.record.terms, pieces, how)
 
     @property
     def cutoff_(self) -> float:
@@ -395,7 +402,7 @@ class Fit:
         left = self.residuals_
         for j, name in enumerate(self.record.terms.arm.joint_names):
             lines.append(
-                f"{name:<20}{self.relative_[j]:>10.3f}{left.rms[j]:>12.4g}{1e3 * left.delay[j]:>12.2f}"
+                f"{name:<20}{self.relative_[j]:>10.3f}{left.rms[j]:>12.4g}{1e3 * self.delays_[j]:>12.1f}"
                 f"{100 * left.white[j]:>7.0f}%"
             )
         for log in self.record.logs:

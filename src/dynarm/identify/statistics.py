@@ -30,12 +30,7 @@ class Residuals:
     spread: np.ndarray  # (n,) standard deviation of the torque
     correlation: np.ndarray  # (n, lags) autocorrelation of the residual, lags 1, 2, ...
     white: np.ndarray  # (n,) part of those lags inside the 95 % band of white noise
-    spectrum: tuple[
-        tuple[np.ndarray, np.ndarray], ...
-    ]  # (frequency [Hz], density) of each residual
-    delay: (
-        np.ndarray
-    )  # (n,) by which the torque lags the motion [s]; NaN where the fit does not show it
+    spectrum: tuple[tuple[np.ndarray, np.ndarray], ...]  # frequency [Hz] and density of each
 
 
 def residuals(
@@ -74,7 +69,6 @@ def residuals(
         lags,
         (np.abs(lags) < bound[:, None]).mean(axis=1),
         tuple(_spectrum(x, r) for x, r in zip(time, left, strict=True)),
-        np.array([_delay(x, a, b) for x, a, b in zip(time, measured, predicted, strict=True)]),
     )
 
 
@@ -145,17 +139,6 @@ def _spectrum(t: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarr
         residual, rate, nperseg=min(len(residual), max(256, len(residual) // 16))
     )
     return frequency, density
-
-
-def _delay(t: np.ndarray, measured: np.ndarray, predicted: np.ndarray) -> float:
-    """Time by which measured lags predicted [s]: the slope of their difference along the prediction's derivative."""
-    left = measured - predicted
-    if len(t) < 16 or left.std() > 0.5 * measured.std():
-        return float("nan")  # nothing that a shift could be read from
-    slope = np.gradient(predicted, t)
-    good = np.diff(t, append=t[-1] + 1) < 3 * np.median(np.diff(t))  # not across masked rows
-    power = slope[good] @ slope[good]
-    return float(-(slope[good] @ left[good]) / power) if power > 0 else float("nan")
 
 
 def covariance(factors: Factors, solution: Solution, inflations: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ FOLDS = 8
 _TRIAL_RIDGE = 0.02
 _EXACT = 1e-6  # held-out error below which recorded states are taken as they are
 _TRIAL = 2000  # rows a joint in a trial fit
+_SHIFTS = (-0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03)  # [s]
 _LONG = 60_000  # samples of a log that trials look at
 
 
@@ -49,7 +50,7 @@ def choose_preparation(
     if len(sources) * len(cutoffs) == 1:
         return replace(how, cutoff=cutoffs[0], velocity=sources[0]), ()
     trials = []
-    logs = [_middle(log) for log in logs]
+    logs = [middle(log) for log in logs]
     if how.cutoff is None and recorded and all(log.qdd is not None for log in logs):
         exact = replace(how, cutoff=np.inf, velocity="recorded")
         trials.append(Trial(np.inf, "recorded", _trial(logs, terms, exact, 0.0)))
@@ -69,7 +70,7 @@ def choose_preparation(
     return replace(how, cutoff=chosen.cutoff, velocity=chosen.velocity), tuple(trials)
 
 
-def _middle(log: Log) -> Log:
+def middle(log: Log) -> Log:
     """The log, or as much from its middle as a choice needs."""
     if len(log) <= _LONG:
         return log
@@ -163,3 +164,42 @@ def _smoothed_sign(joint: int, width: float):  # type: ignore[no-untyped-def]
         return found
 
     return force
+
+
+def channel_delays(terms: Terms, pieces: Sequence[Stretch], how: Preparation) -> np.ndarray:
+    """(n,): time by which each joint's torque lags its motion [s].
+
+    Torques are shifted against the motion, each joint is fitted alone, and the least error is found by a parabola; NaN
+    where it lies beyond the shifts tried.
+    """
+    step = max(1, sum(len(p) for p in pieces) // _TRIAL)
+    plain = replace(how, decimate=1)
+    errors = []
+    for shift in _SHIFTS:
+        moved = [_shifted(p, shift).part(slice(None, None, step)) for p in pieces]
+        factors = fold(terms, [p for p in moved if len(p) >= 8], plain, blocks=1)
+        errors.append([_alone(factors.R[0][j]) for j in range(terms.n)])
+    table = np.array(errors) ** 2
+    return np.array([_least(column) for column in table.T])
+
+
+def _shifted(piece: Stretch, shift: float) -> Stretch:
+    """The stretch with its torques earlier by `shift`."""
+    tau = np.column_stack([np.interp(piece.t + shift, piece.t, x) for x in piece.tau.T])
+    keep = piece.keep.copy()
+    keep[(piece.t + shift < piece.t[0]) | (piece.t + shift > piece.t[-1])] = False
+    return replace(piece, tau=tau, keep=keep)
+
+
+def _alone(R: np.ndarray) -> float:
+    """Residual of one joint fitted by itself."""
+    values, *_ = np.linalg.lstsq(R[:, :-1], R[:, -1], rcond=1e-10)
+    return float(np.linalg.norm(R[:, -1] - R[:, :-1] @ values))
+
+
+def _least(errors: np.ndarray) -> float:
+    k = int(np.argmin(errors))
+    if k in (0, len(errors) - 1):
+        return float("nan")
+    a, b, c = errors[k - 1 : k + 2]
+    return float(_SHIFTS[k] + 0.5 * (_SHIFTS[k + 1] - _SHIFTS[k]) * (a - c) / (a - 2 * b + c))

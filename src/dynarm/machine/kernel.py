@@ -14,18 +14,22 @@ from ..errors import KindError
 from ..graph import Port
 from .fusion import Instruction
 from .lanes import Lanes, integer
+from .layout import STAGE, dense, group
 from .program import Call, Program
 
 TABLE = "dynarm_table"
-# Entries of the table: addresses of the two kernels; then integers: input ports, output ports, slots, tile, size of the
-# largest output, constant outputs; then for each port its first slot, its size, where the steps of its three axes stand
-# among NumPy's, and the axes' lengths; then slot and bits of each constant.
-KERNEL_ONE, KERNEL_WIDE, INPUTS, OUTPUTS, SLOTS, TILE, LARGEST, CONSTANTS, PORTS = range(9)
+# Entries of the table: addresses of the two kernels and of what moves dense inputs and dense outputs (or 0); then
+# integers: input ports, output ports, slots, tile, size of the largest output, constant outputs; then for each port its
+# first slot, its size, where the steps of its three axes stand among NumPy's, and the axes' lengths; then slot and bits
+# of each constant.
+KERNEL_ONE, KERNEL_WIDE, DENSE_IN, DENSE_OUT = range(4)
+INPUTS, OUTPUTS, SLOTS, TILE, LARGEST, CONSTANTS, PORTS = range(4, 11)
 PORT = 6
 MOST_PORTS = 16
 LONG = 2500  # instructions that still fit into the instruction cache of common processors
 NEAR = 40 << 10  # bytes of a tile's workspaces that still fit into the first-level cache
 TILES = (2, 8)
+UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
 
 
 def tile_of(program: Program, width: int) -> int:
@@ -45,10 +49,29 @@ def kernel_text(
     for w in (1, width):
         text += Lanes(w).declarations()
         for op, count in sorted(calls):
-            pointers = ", ".join(["ptr"] * (3 * count if op == "sincos" else 2))
-            text.append(f"declare void @{called(op, count, w)}({pointers})")
+            arguments = ", ".join(["ptr"] * (3 * count if op == "sincos" else 2))
+            text.append(f"declare void @{called(op, count, w)}({arguments})")
         text += _kernel(program, w, fused, tile if w > 1 else 1)
-    return "\n".join([*text, *_table(program, inputs, outputs, width, tile)])
+    moves = []
+    sides = ("come", inputs, program.inputs, 0), ("go", outputs, program.outputs, len(inputs))
+    for name, ports, slots, first in sides:
+        found = _dense(name, ports, slots, first, width)
+        moves.append(f"@dense_{name}{width}" if found else "null")
+        text += found
+    pointers = ["@kernel1", f"@kernel{width}", *moves]
+    return "\n".join([*text, *_table(program, inputs, outputs, pointers, tile)])
+
+
+def _dense(
+    name: str, ports: Sequence[Port], slots: Sequence[int], first: int, width: int
+) -> list[str]:
+    """Code that moves all ports of one side at once, if there are not too many of them and none is short."""
+    sizes = [port.size for port in ports]
+    longest = STAGE[0] - 1 if name == "go" else UNROLLED
+    if min(sizes) < group(width) or max(sizes) > longest or sum(sizes) > UNROLLED:
+        return []
+    records = range(first, first + len(ports))
+    return dense(name, list(zip(records, slots, sizes, strict=True)), width)
 
 
 def called(op: str, count: int, width: int) -> str:
@@ -114,7 +137,11 @@ def _piece(
 
 
 def _table(
-    program: Program, inputs: Sequence[Port], outputs: Sequence[Port], width: int, tile: int
+    program: Program,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    pointers: Sequence[str],
+    tile: int,
 ) -> list[str]:
     ports = [*inputs, *outputs]
     if len(ports) > MOST_PORTS:
@@ -134,8 +161,8 @@ def _table(
         core += len(port.shape)
     for slot, number in program.fixed:
         entries += [slot, integer(number)]
+    places = ", ".join(f"ptr {p}" for p in pointers)
     whole = ", ".join(f"i64 {e}" for e in entries)
-    kind = f"{{ ptr, ptr, [{len(entries)} x i64] }}"
-    return [
-        f"@{TABLE} = constant {kind} {{ ptr @kernel1, ptr @kernel{width}, [{len(entries)} x i64] [{whole}] }}"
-    ]
+    kind = f"[{len(entries)} x i64]"
+    kinds = ", ".join(["ptr"] * len(pointers) + [kind])
+    return [f"@{TABLE} = constant {{ {kinds} }} {{ {places}, {kind} [{whole}] }}"]

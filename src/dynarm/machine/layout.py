@@ -12,8 +12,9 @@ The workspace holds one vector of W samples for every element of every port. Fou
     strided  anything else, and blocks with fewer than W samples: element by element. Lanes without a sample repeat
              the last one, so that they raise no floating-point flag of their own, and are not stored.
 
-A record describes one operand: the address of its first sample, the step from sample to sample, how it is moved, its
-first slot, size, and three axes with their steps.
+A record describes one operand: the address of its first sample, the step from sample to sample, how it is moved, how
+dense it is (1: the elements of a sample lie side by side; 2: and so do samples, moved as rows), its first slot, size,
+and three axes with their steps.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from contextlib import contextmanager
 from .lanes import Lanes
 
 BASE, STEP, MODE, DENSE, SLOT, SIZE, AXES, STEPS, RECORD = 0, 1, 2, 3, 4, 5, 6, 9, 12
+STAGE = (16, 128)  # sizes of outputs that gain from being written in whole lines of cache
 STRIDED, ROWS, SHORT, COLUMNS, FIXED, STAGED, STREAMED = range(7)
 
 
@@ -66,7 +68,7 @@ def _move(name: str, width: int) -> list[str]:
     soa = f.ahead("%work", f.whole("mul", slot, 8 * width))
     size = f.entry("%record", SIZE)
     if width == 1:
-        with f.when(f.test("eq", f.entry("%record", DENSE), 1), leave=True), f.repeat(size) as k:
+        with f.when(f.test("sgt", f.entry("%record", DENSE), 0), leave=True), f.repeat(size) as k:
             source, target = (at, soa) if name == "come" else (soa, at)
             f.set_entry(target, k, f.entry(source, k, "double"), "double")
     else:
@@ -141,6 +143,33 @@ def _rows(name: str, width: int) -> list[str]:
     return f.function(
         f"internal void @rows_{name}{width}(ptr noalias %soa, ptr noalias %at, i64 %step, i64 %size)"
     )
+
+
+def dense(name: str, ports: Sequence[tuple[int, int, int]], width: int) -> list[str]:
+    """dense_<name><W>(records, workspace, first sample): all ports of one side, rows without gaps, unrolled.
+
+    A port is given by its record's number, its first slot and its size. With the row length known, every address is
+    a constant away from the first.
+    """
+    f, group_size = Lanes(width), group(width)
+    short = f"<{group_size} x double>"
+    for number, slot, size in ports:
+        base = f.entry("%records", number * RECORD + BASE, "ptr")
+        at = f.ahead(base, f.whole("mul", "%first", 8 * size))
+        for start in range(0, size, group_size):
+            column = min(start, size - group_size)
+            pointers = [f.ahead(at, 8 * (row * size + column)) for row in range(width)]
+            slots = [f.slot("%work", slot + column + c) for c in range(group_size)]
+            if name == "come":
+                pieces = [f.put(f"load {short}, ptr {p}, align 8") for p in pointers]
+                for value, place in zip(_transposed_in(f, pieces), slots, strict=True):
+                    f.store(value, place)
+            else:
+                pieces = _transposed_out(f, [f.load(place) for place in slots])
+                for piece, p in zip(pieces, pointers, strict=True):
+                    f.line(f"store {short} {piece}, ptr {p}, align 8")
+    arguments = "ptr noalias %records, ptr noalias %work, i64 %first"
+    return f.function(f"internal void @dense_{name}{width}({arguments})")
 
 
 def _short(name: str, width: int) -> list[str]:

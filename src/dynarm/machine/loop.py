@@ -9,6 +9,9 @@ sample in the scalar one, and several left over in the vector kernel with lanes 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from . import kernel as table
 from . import layout
 from .elementary import LIBRARY, elementary
@@ -18,7 +21,6 @@ from .text import PAST, RARELY, Text
 LOOP = "dynarm_loop"
 HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
 ALIGN = 64
-STAGE = (16, 128)  # sizes of outputs that gain from being written in whole lines of cache
 PAST_CACHES = 32 << 20  # bytes of an output that no cache will hold until it is read
 STACK = 1 << 16  # bytes; larger workspaces are taken from the heap
 
@@ -61,17 +63,17 @@ def _describe(width: int) -> list[str]:
         gapless = f.both(
             f.test("eq", mode, layout.ROWS), f.test("eq", step, f.whole("mul", size, 8))
         )
-        gapless = f.both(gapless, f.test("sge", k, "%inputs"))
-        wide = f.both(f.test("sge", size, STAGE[0]), f.test("sle", size, STAGE[1]))
+        output = f.test("sge", k, "%inputs")
+        wide = f.both(f.test("sge", size, layout.STAGE[0]), f.test("sle", size, layout.STAGE[1]))
         huge = f.test("sgt", f.whole("mul", step, "%n"), PAST_CACHES)
-        mode = f.choose(
-            gapless, f.choose(huge, layout.STREAMED, f.choose(wide, layout.STAGED, mode)), mode
-        )
+        better = f.choose(huge, layout.STREAMED, f.choose(wide, layout.STAGED, layout.ROWS))
+        mode = f.choose(f.both(gapless, output), better, mode)
         mode = f.choose(f.test("eq", step, 8), layout.COLUMNS, mode)
         still = f.both(f.test("eq", step, 0), f.test("slt", k, "%inputs"))
         mode = f.choose(still, layout.FIXED, mode)
         f.set_entry(record, layout.BASE, f.entry("%args", k, "ptr"), "ptr")
-        flag = f.choose(dense, 1, 0)
+        tight = f.both(gapless, f.test("eq", mode, layout.ROWS))
+        flag = f.choose(tight, 2, f.choose(dense, 1, 0))
         for entry, value in (
             (layout.STEP, step),
             (layout.MODE, mode),
@@ -103,14 +105,20 @@ def _constants(width: int) -> list[str]:
     return f.function(f"internal void @constants{width}(ptr %table, ptr %work)")
 
 
-def _ports(f: Text, name: str, width: int, work: str, first: str, count: str | int) -> None:
-    """Move all inputs (come) or all outputs (go) of `count` samples from `first` on."""
+@contextmanager
+def _records(f: Text, name: str) -> Iterator[str]:
+    """For each input (come) or each output (go) its record."""
     inputs = f.entry("%table", table.INPUTS)
     number = inputs if name == "come" else f.entry("%table", table.OUTPUTS)
     with f.repeat(number) as k:
         index = k if name == "come" else f.whole("add", k, inputs)
-        record = f.ahead("%records", f.whole("mul", index, 8 * layout.RECORD))
-        stage = ", ptr %stage" if name == "go" else ""
+        yield f.ahead("%records", f.whole("mul", index, 8 * layout.RECORD))
+
+
+def _ports(f: Text, name: str, width: int, work: str, first: str, count: str | int) -> None:
+    """Move all inputs (come) or all outputs (go) of `count` samples from `first` on."""
+    stage = ", ptr %stage" if name == "go" else ""
+    with _records(f, name) as record:
         line = (
             f"call void @{name}{width}(ptr {record}, ptr {work}, i64 {first}, i64 {count}{stage})"
         )
@@ -142,43 +150,62 @@ def _single() -> list[str]:
 def _wide(width: int) -> list[str]:
     """wide(table, records, work, n): n > 1 samples, block by block."""
     f = Text()
+    f.line(
+        "%dense = alloca [2 x i64], align 16"
+    )  # whether the kernel's own code can move inputs, outputs
+    for side, name in enumerate(("come", "go")):
+        own = f.entry("%table", table.DENSE_IN + side)
+        f.set_entry("%dense", side, f.choose(f.test("ne", own, 0), 1, 0))
+        with _records(f, name) as record, f.when(f.test("ne", f.entry(record, layout.DENSE), 2)):
+            f.set_entry("%dense", side, 0)
     tile, slots = f.entry("%table", table.TILE), f.entry("%table", table.SLOTS)
     stride = f.whole("mul", slots, 8 * width)
     f.line(f"%stage = getelementptr i8, ptr %work, i64 {f.whole('mul', stride, tile)}")
-    kernel = f.entry("%table", table.KERNEL_WIDE, "ptr")
-    inputs = f.entry("%table", table.INPUTS)
-    blocks = f.whole("sdiv", "%n", width)
     with f.repeat(tile) as b:
         work = f.ahead("%work", f.whole("mul", b, stride))
         f.line(f"call void @constants{width}(ptr %table, ptr {work})")
-        with f.repeat(inputs) as k:
-            record = f.ahead("%records", f.whole("mul", k, 8 * layout.RECORD))
-            with f.when(f.test("eq", f.entry(record, layout.MODE), layout.FIXED)):
+        with _records(f, "come") as record:
+            fixed = f.test("eq", f.entry(record, layout.MODE), layout.FIXED)
+            with f.when(fixed):
                 f.line(f"call void @come{width}(ptr {record}, ptr {work}, i64 0, i64 1)")
+    blocks = f.whole("sdiv", "%n", width)
     with f.when(f.test("sgt", blocks, 0)):
-        tiles = f.whole("sdiv", f.whole("add", blocks, f.whole("sub", tile, 1)), tile)
-        with f.repeat(tiles) as t:
-            first = f.whole("mul", t, tile)
-            count = f.smaller(f.whole("sub", blocks, first), tile)
-            for name in ("come", "go"):
-                with f.repeat(count) as b:
-                    sample = f.whole("mul", f.whole("add", first, b), width)
-                    _ports(
-                        f, name, width, f.ahead("%work", f.whole("mul", b, stride)), sample, width
-                    )
-                if name == "come":
-                    f.line(f"call void {kernel}(ptr %work, i64 {count})")
+        _tiles(f, width, blocks, tile, stride)
     done = f.whole("mul", blocks, width)
     rest = f.whole("sub", "%n", done)
     with f.when(f.test("eq", rest, 1)):
         f.line(f"call void @single(ptr %table, ptr %records, i64 {done}, i64 %n)")
     with f.when(f.test("sgt", rest, 1)):
         _ports(f, "come", width, "%work", done, rest)
-        f.line(f"call void {kernel}(ptr %work, i64 1)")
+        f.line(f"call void {f.entry('%table', table.KERNEL_WIDE, 'ptr')}(ptr %work, i64 1)")
         _ports(f, "go", width, "%work", done, rest)
+    largest = f.whole("mul", f.entry("%table", table.LARGEST), 8)
+    with f.when(f.test("sgt", f.whole("mul", largest, "%n"), PAST_CACHES)):
+        f.line("fence seq_cst")  # what went past the caches is seen by whoever reads next
     return f.function(
         "internal void @wide(ptr %table, ptr %records, ptr %work, i64 %n)", "noinline "
     )
+
+
+def _tiles(f: Text, width: int, blocks: str, tile: str, stride: str) -> None:
+    """All whole blocks, a tile at a time: inputs, kernel, outputs."""
+    kernel = f.entry("%table", table.KERNEL_WIDE, "ptr")
+    own = [f.entry("%table", table.DENSE_IN + side, "ptr") for side in range(2)]
+    dense = [f.test("ne", f.entry("%dense", side), 0) for side in range(2)]
+    tiles = f.whole("sdiv", f.whole("add", blocks, f.whole("sub", tile, 1)), tile)
+    with f.repeat(tiles) as t:
+        first = f.whole("mul", t, tile)
+        count = f.smaller(f.whole("sub", blocks, first), tile)
+        for side, name in enumerate(("come", "go")):
+            with f.repeat(count) as b:
+                sample = f.whole("mul", f.whole("add", first, b), width)
+                work = f.ahead("%work", f.whole("mul", b, stride))
+                with f.when(dense[side]):
+                    f.line(f"call void {own[side]}(ptr %records, ptr {work}, i64 {sample})")
+                with f.when(f.put(f"xor i1 {dense[side]}, true")):
+                    _ports(f, name, width, work, sample, width)
+            if name == "come":
+                f.line(f"call void {kernel}(ptr %work, i64 {count})")
 
 
 def _loop(width: int) -> list[str]:

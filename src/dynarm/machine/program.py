@@ -1,7 +1,6 @@
 """A graph as an ordered program: pieces of straight-line code, calls between them, and the slots of a workspace.
 
-Order   The order in which a graph was written is mostly good: recursions keep few values alive. Where every output
-        evaluated depth first moves less between registers and memory, that order is taken.
+Order   The cheapest of those that `order` knows, by cycles and by traffic between registers and memory.
 Slots   Values live in registers inside a piece and in slots of a workspace between pieces. Which value leaves the
         registers when they are full is decided here (the one whose next use is farthest), so that compiling
         takes time in proportion to the length of the code.
@@ -14,16 +13,21 @@ from __future__ import annotations
 import bisect
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..graph import Graph
 from .fusion import CALLS, Instruction, instructions
+from .order import PORTS, by_latency, cycles, depth_first
 
 # Weights of instructions and of stored outputs, and of what makes one function: some passes of the compiler are more
 # than linear in its length, and its scheduler looks at every pair of stores.
 STORE, PIECE = 3, 1200
+MOVE = 0.12  # cycles that a load or store takes from arithmetic
+# One order by latency is tried where the one written takes longer than its instructions need, but not where there are
+# so many of them that fetching them takes longer still.
+WAITING, LATENT = 1.05, 1200
 GROUP = 4  # angles whose sin and cos are computed side by side
 
 
@@ -66,10 +70,23 @@ def program_of(
     """The graph as a program for that many registers, in pieces of about that weight."""
     code, flipped = instructions(graph, fused)
     bodies, calls = _rounds(graph, code)
-    written = _Allocation(graph, flipped, registers, piece).run(bodies, calls)
-    deep = [*bodies[:-1], depth_first(graph, bodies[-1])]
-    other = _Allocation(graph, flipped, registers, piece).run(deep, calls)
-    return other if other.moves < written.moves else written
+    written = bodies[-1]
+    time = cycles(written)
+    orders = [(time, written)]
+    if len(written) > registers:
+        deep = depth_first(graph, written)
+        orders.append((cycles(deep), deep))
+    if WAITING * len(written) / PORTS < time < LATENT:
+        soon = by_latency(written)
+        orders.append((cycles(soon), soon))
+    best: tuple[float, Program] | None = None
+    for time, order in orders:
+        program = _Allocation(graph, flipped, registers, piece).run([*bodies[:-1], order], calls)
+        cost = time + MOVE * program.moves
+        if best is None or cost < best[0]:
+            best = cost, program
+    assert best is not None
+    return best[1]
 
 
 def _rounds(
@@ -113,36 +130,6 @@ def _evenly(items: list[Any], most: int) -> list[list[Any]]:
     """Parts of nearly equal length, none longer than `most`."""
     count = -(-len(items) // most)
     return [items[k * len(items) // count : (k + 1) * len(items) // count] for k in range(count)]
-
-
-def depth_first(graph: Graph, body: Sequence[Instruction]) -> list[Instruction]:
-    """The same instructions, one output after another, the deeper argument of each first."""
-    code = {ins.dest: ins for ins in body}
-    depth: dict[int, int] = {}
-    for ins in body:
-        depth[ins.dest] = 1 + max((depth.get(a, 0) for a in ins.args), default=0)
-
-    def arguments(k: int) -> Iterator[int]:
-        return iter(sorted(code[k].args, key=lambda a: -depth.get(a, 0)))
-
-    order: list[Instruction] = []
-    seen: set[int] = set()
-    roots = [ref.node for refs in graph.results for ref in refs] + [ins.dest for ins in body]
-    for root in roots:
-        if root in seen or root not in code:
-            continue
-        seen.add(root)
-        stack = [(root, arguments(root))]
-        while stack:
-            k, rest = stack[-1]
-            fresh = next((a for a in rest if a in code and a not in seen), None)
-            if fresh is None:
-                order.append(code[k])
-                stack.pop()
-            else:
-                seen.add(fresh)
-                stack.append((fresh, arguments(fresh)))
-    return order
 
 
 @dataclass(slots=True)

@@ -52,7 +52,7 @@ def case_page(found: Any, outline: Outline, path: str | os.PathLike[str]) -> Non
     head = section(
         "What the paper says",
         verdict(found.ok, [], "every statement holds", "a statement does not hold"),
-        table(("statement", "", "found"), rows, wide=("found",)),
+        table(("statement", "outcome", "found"), rows, wide=("statement", "found")),
         note(f"Our start, which the paper does not print: {case.start}."),
     )
     extra = section(
@@ -87,7 +87,9 @@ def _above(robot: Any, run: Any, outline: Outline) -> Section:
     numbers = {
         "smallest margin": f"{low:.4g} N rad",
         "time with negative margin": f"{sum(b - a for a, b in run.intervals):.3g} s",
-        "most friction needed": f"{np.max(run.friction_needed):.3g}",
+        "most friction needed": "a wheel lifts"
+        if low < 0
+        else f"{np.max(run.friction_needed):.3g}",
         "length of the run": f"{run.t[-1]:g} s",
     }
     negative = [[a, b, b - a] for a, b in run.intervals]
@@ -98,7 +100,7 @@ def _above(robot: Any, run: Any, outline: Outline) -> Section:
             _animation(run, picks, shapes),
             "The platform's path coloured by the tip-over margin (red: a wheel lifts, and what follows is "
             "formal), the support polygon, the wheels and the arm. Below, the margin against time.",
-            height=620,
+            height=680,
         ),
         table(("from [s]", "to [s]", "length [s]"), negative, "Margin negative")
         if negative
@@ -142,7 +144,6 @@ def _animation(run: Any, picks: np.ndarray, shapes: Sequence[Any]) -> figures.Fi
             "colorscale": MARGIN,
             "cmin": min(float(run.measure.min()), 0.0),
             "cmax": top,
-            "colorbar": {"title": {"text": "N rad"}, "thickness": 10, "len": 0.55, "y": 0.7},
         },
         "hovertemplate": "x %{x}, y %{y}: margin %{marker.color}<extra></extra>",
     }

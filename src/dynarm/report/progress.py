@@ -19,11 +19,12 @@ def progress_of(
 ) -> contextlib.AbstractContextManager[Report | None]:
     """What to report the finished part to: a function of the user's, a bar, or nothing.
 
-    None: a bar where the error stream is a terminal and the work takes longer than PATIENCE; True: from the start.
+    Bars appear where the error stream is a terminal. None: once the work takes longer than PATIENCE; True: from the
+    start.
     """
     if callable(wanted):
         return contextlib.nullcontext(wanted)
-    if wanted is False or (wanted is None and not sys.stderr.isatty()):
+    if wanted is False or not sys.stderr.isatty():
         return contextlib.nullcontext(None)
     return _bar(what, 0.0 if wanted else PATIENCE)
 

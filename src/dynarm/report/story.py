@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def page(story: Any, path: str | os.PathLike[str]) -> None:
         cost_section(story.costs),
         _speed(story),
         inertia_section(story.arm),
-        *identification.sections(story.fit, story.checks, story.verdict),
+        *_identified(story),
         _truth(story),
         _control(story),
         _code(story),
@@ -43,6 +44,11 @@ def _summary(story: Any) -> Section:
         "tracking error": f"{1e3 * story.tracking:.2f} mrad",
     }
     return section("In short", facts(numbers))
+
+
+def _identified(story: Any) -> list[Section]:
+    first, *rest = identification.sections(story.fit, story.checks, story.verdict)
+    return [replace(first, title="Identified from a log", anchor="identified"), *rest]
 
 
 def _speed(story: Any) -> Section:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dynarm.graph import Builder, Port
-from dynarm.machine.fusion import instructions
-from dynarm.machine.program import Call, depth_first, program_of
+from dynarm.machine.fusion import Instruction, instructions
+from dynarm.machine.order import LATENCY, PORTS, by_latency, cycles, depth_first
+from dynarm.machine.program import Call, program_of
 from oracles.machine_graphs import (
     ARITHMETIC,
     newton_euler_graph,
@@ -129,15 +130,51 @@ def test_a_long_program_is_cut_into_pieces_and_keeps_few_slots():
     assert program.slots < 0.3 * program.length
 
 
-def test_depth_first_is_an_order_of_the_same_instructions():
-    graph = newton_euler_graph(5)
+@pytest.mark.parametrize("name", ["depth first", "by latency"])
+@pytest.mark.parametrize(
+    "graph", [newton_euler_graph(5), random_graph(1, 200)], ids=["chain", "random"]
+)
+def test_an_order_is_one_of_the_same_instructions(name, graph):
     code, _ = instructions(graph, True)
-    order = depth_first(graph, list(code.values()))
+    body = list(code.values())
+    order = depth_first(graph, body) if name == "depth first" else by_latency(body)
     assert sorted(ins.dest for ins in order) == sorted(code)
     done: set[int] = set()
     for ins in order:
         assert all(a in done for a in ins.args if a in code)
         done.add(ins.dest)
+
+
+def test_cycles_of_a_chain_and_of_independent_work():
+    chain = [Instruction("add", k + 1, (k, k)) for k in range(200)]
+    assert cycles(chain) == 200 * LATENCY
+    apart = [Instruction("add", 1000 + k, (0, 0)) for k in range(200)]
+    assert cycles(apart) == 200 / PORTS + LATENCY - 1
+    # independent work hides beside the chain where both are mixed, not where it stands long before
+    mixed = [ins for pair in zip(chain, apart, strict=True) for ins in pair]
+    assert cycles(mixed) == cycles(chain)
+    assert cycles([*apart, *chain]) > 1.05 * cycles(chain)
+
+
+def test_latency_is_hidden_where_that_is_possible():
+    """A factorisation's chain of divisions beside independent sums: the order by latency mixes them."""
+    build = Builder()
+    x = [build.input(0, k) for k in range(8)]
+    sums = []
+    for k in range(40):
+        value = x[k % 8]
+        for d in range(10):
+            value = build.add(build.mul(value, build.const(1.25 + d + k / 64)), x[(k + d) % 8])
+        sums.append(value)
+    chain = x[0]
+    for k in range(12):
+        chain = build.div(x[1 + k % 7], build.add(chain, build.const(2.0 + k)))
+    graph = build.finish([Port("x", (8,))], [Port("y", (41,))], [[*sums, chain]])
+    order = [
+        ins for step in program_of(graph).steps for ins in step if ins.op not in ("load", "store")
+    ]
+    written = list(instructions(graph, True)[0].values())
+    assert cycles(order) < 0.8 * cycles(written)
 
 
 def test_the_order_that_moves_less_is_taken():

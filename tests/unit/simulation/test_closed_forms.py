@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+
+import dynarm
+from dynarm.simulation import Event
 from oracles.motions import (
     pendulum,
     pendulum_angle,
@@ -13,10 +17,6 @@ from oracles.motions import (
     rail,
     two_link_rates,
 )
-from scipy.integrate import solve_ivp
-
-import dynarm
-from dynarm.simulation import Event
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,9 @@ def swinging():
 @pytest.mark.parametrize("swing", [0.1, 1.5, 3.0])
 def test_period_of_a_pendulum(swing, swinging):
     period = pendulum_period(swing, pendulum_rate())
-    top = Event("rest", lambda t, q, qd: qd[0], direction=-1)  # back on the side where it was let go
+    top = Event(
+        "rest", lambda t, q, qd: qd[0], direction=-1
+    )  # back on the side where it was let go
     run = dynarm.simulate(swinging, [swing], [0.0], 3.2 * period, events=[top], rtol=1e-12)
     times = [t for t, name in run.events if name == "rest"]
     assert np.abs(np.array(times) - period * np.arange(1, 4)).max() <= 1e-10 * period
@@ -62,13 +64,18 @@ def test_dense_output_lies_on_the_closed_form(swinging):
 @pytest.mark.parametrize("method", ["rk4", "ab4"])
 def test_steps_on_a_pendulum(method, swinging):
     run = dynarm.simulate(swinging, [2.0], [0.0], 1.0, method=method, dt=1e-3)
-    assert abs(run.q[-1, 0] - pendulum_angle(1.0, 2.0, pendulum_rate())) <= {"rk4": 1e-10, "ab4": 1e-9}[method]
+    assert (
+        abs(run.q[-1, 0] - pendulum_angle(1.0, 2.0, pendulum_rate()))
+        <= {"rk4": 1e-10, "ab4": 1e-9}[method]
+    )
 
 
 @pytest.mark.parametrize("tau", [(0.0, 0.0), (40.0, -5.0)])
 def test_two_links(tau, two_link):
     start = [0.3, -0.8, 0.5, 1.0]
-    want = solve_ivp(two_link_rates, (0, 2.0), start, method="DOP853", rtol=1e-13, atol=1e-14, args=(tau,))
+    want = solve_ivp(
+        two_link_rates, (0, 2.0), start, method="DOP853", rtol=1e-13, atol=1e-14, args=(tau,)
+    )
     run = dynarm.simulate(two_link, start[:2], start[2:], 2.0, tau, rtol=1e-12)
     assert np.abs(np.concatenate([run.q[-1], run.qd[-1]]) - want.y[:, -1]).max() <= 1e-9
 
@@ -79,9 +86,21 @@ def test_constant_force_and_wrench_on_a_rail():
     R = model.forward_kinematics([0.0])[:3, :3]
     axis = model.jacobian([0.0])[:3, 0]
     force = R.T @ axis * 3.0  # 3 N along the rail, in the tool's axes
-    for inputs in ({"torque": [3.0]}, {"wrench": [*force, 0, 0, 0]}, {"torque": [1.0], "wrench": [*force * 2 / 3, 0, 0, 0]}):
+    for inputs in (
+        {"torque": [3.0]},
+        {"wrench": [*force, 0, 0, 0]},
+        {"torque": [1.0], "wrench": [*force * 2 / 3, 0, 0, 0]},
+    ):
         for method in ("dop853", "rk4"):
-            run = dynarm.simulate(model, [0.1], [0.2], 2.0, method=method, dt=0.1 if method == "rk4" else None, **inputs)
+            run = dynarm.simulate(
+                model,
+                [0.1],
+                [0.2],
+                2.0,
+                method=method,
+                dt=0.1 if method == "rk4" else None,
+                **inputs,
+            )
             x = 0.1 + 0.2 * run.t + 3.0 / 2 * run.t**2 / 2
             assert np.abs(run.q[:, 0] - x).max() <= 1e-13 * 10
             assert np.abs(run.work - 3.0 * (x - 0.1)).max() <= 1e-12 * 10

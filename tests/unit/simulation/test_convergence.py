@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.motions import end_error
 
 import dynarm
 from dynarm.simulation import Sampled
+from oracles.motions import end_error
 
 END = 0.5
 TIGHT = {"rtol": 3e-14, "atol": 1e-16}
@@ -23,7 +23,9 @@ def drive(t, q, qd):
 
 
 def push(t, q, qd):
-    return np.array([10 * np.sin(4 * t), -5 * np.cos(3 * t), 6 * t, 0.5 * np.sin(2 * t), 0.3 * t, -0.2])
+    return np.array(
+        [10 * np.sin(4 * t), -5 * np.cos(3 * t), 6 * t, 0.5 * np.sin(2 * t), 0.3 * t, -0.2]
+    )
 
 
 def orders(method, model, start, reference, steps=None, **inputs):
@@ -44,7 +46,9 @@ def test_free_stanford(method, stanford):
 
 
 @pytest.mark.parametrize("method", ["rk4", "ab4"])
-@pytest.mark.parametrize("inputs", [{"torque": drive}, {"torque": drive, "wrench": push}], ids=["torque", "wrench"])
+@pytest.mark.parametrize(
+    "inputs", [{"torque": drive}, {"torque": drive, "wrench": push}], ids=["torque", "wrench"]
+)
 def test_driven_puma(method, inputs, puma):
     reference = dynarm.simulate(puma, *PUMA, END, **inputs, **TIGHT)
     steps = (50, 100, 200) if method == "rk4" else (200, 400, 800)
@@ -57,7 +61,9 @@ def test_driven_puma(method, inputs, puma):
 def test_sampled_inputs_keep_the_order(method, hold, puma):
     """Steps end where an input jumps or has a corner, whatever dt was asked for."""
     t = np.array([0.0, 0.11, 0.2, 0.37])
-    torque = Sampled(t, np.random.default_rng(1).normal(size=(4, 6)) * [20, 30, 10, 0.5, 0.5, 0.2], hold)
+    torque = Sampled(
+        t, np.random.default_rng(1).normal(size=(4, 6)) * [20, 30, 10, 0.5, 0.5, 0.2], hold
+    )
     wrench = Sampled([0.1, 0.3], np.random.default_rng(2).normal(size=(2, 6)), hold)
     inputs = {"torque": torque, "wrench": wrench}
     reference = dynarm.simulate(puma, *PUMA, END, **inputs, **TIGHT)
@@ -79,7 +85,13 @@ def test_the_whole_step_and_its_stages_agree(puma):
     for method in ("rk4", "ab4"):
         one = dynarm.simulate(puma, *PUMA, 0.1, tau, method=method, dt=1e-3, wrench=np.ones(6))
         two = dynarm.simulate(
-            puma, *PUMA, 0.1, lambda t, q, qd: tau, method=method, dt=1e-3, wrench=lambda t, q, qd: np.ones(6)
+            puma,
+            *PUMA,
+            0.1,
+            lambda t, q, qd: tau,
+            method=method,
+            dt=1e-3,
+            wrench=lambda t, q, qd: np.ones(6),
         )
         for a, b in ((one.q, two.q), (one.qd, two.qd), (one.work, two.work), (one.tau, two.tau)):
             assert np.abs(a - b).max() <= 1e-13 * max(1, np.abs(a).max())
@@ -93,7 +105,11 @@ def test_step_from_the_velocity_limits(stanford, two_link):
     fast = [replace(j, velocity_limit=v) for j, v in zip(arm.joints, (2.0, 10.0), strict=True)]
     model = dynarm.compile(replace(arm, joints=fast, gravity=(0, 0, 0)))
     run = dynarm.simulate(model, [0, 0], [0.1, 0], 1.0, method="rk4")
-    assert run.dt == pytest.approx(0.02 / 10, rel=0.01) and "step" in run.summary() and run.steps == 500
+    assert (
+        run.dt == pytest.approx(0.02 / 10, rel=0.01)
+        and "step" in run.summary()
+        and run.steps == 500
+    )
     moved = dynarm.simulate(model, [0, 0], [0, 40.0], 1.0, method="rk4")
     assert moved.dt < 0.02 / 40 * 1.001
     # a sudden load: 1000 rad/s^2 would change 10 rad/s by a tenth in a millisecond

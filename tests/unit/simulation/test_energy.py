@@ -22,10 +22,19 @@ def scale(run):
 def smooth(arm, width=0.05):
     """The arm with friction of every kind, none of it sharp."""
     frictions = [
-        dynarm.Friction(0.8 / (i + 1), 1.5 / (i + 1), 0.1, shape="tanh", width=width, viscous_negative=1.0 / (i + 1))
+        dynarm.Friction(
+            0.8 / (i + 1),
+            1.5 / (i + 1),
+            0.1,
+            shape="tanh",
+            width=width,
+            viscous_negative=1.0 / (i + 1),
+        )
         for i in range(arm.n)
     ]
-    joints = [replace(j, friction=f, armature=0.1) for j, f in zip(arm.joints, frictions, strict=True)]
+    joints = [
+        replace(j, friction=f, armature=0.1) for j, f in zip(arm.joints, frictions, strict=True)
+    ]
     return replace(arm, joints=joints, name=arm.name + "_rough")
 
 
@@ -52,7 +61,9 @@ def test_power_balance_with_friction_and_inputs():
     assert run.loss[-1] > 1 and abs(run.work[-1]) > 1
     # the same work from the record: torque times velocity, wrench times the tool's velocity in its own axes
     times = np.linspace(0, 3, 6001)
-    fine = dynarm.simulate(model, np.full(6, 0.3), np.zeros(6), 3.0, rtol=1e-11, times=times, **inputs)
+    fine = dynarm.simulate(
+        model, np.full(6, 0.3), np.zeros(6), 3.0, rtol=1e-11, times=times, **inputs
+    )
     R = model.forward_kinematics(fine.q)[:, :3, :3]
     J = model.jacobian(fine.q)
     turned = np.concatenate([R.swapaxes(1, 2) @ J[:, :3], R.swapaxes(1, 2) @ J[:, 3:]], axis=1)
@@ -78,14 +89,16 @@ def test_power_balance_of_steps(method):
 
 
 def test_symplectic_energy_is_bounded(two_link):
-    """Hanging links that swing for 200 s: the energy oscillates and does not drift; that of RK4 with a like step does."""
+    """Hanging links swing for 200 s: the energy oscillates and does not drift; that of RK4 with a like step does."""
     q0, qd0, dt, end = [-np.pi / 2 + 0.9, 0.5], [0.0, 0.0], 0.02, 200.0
     run = dynarm.simulate(two_link, q0, qd0, end, method="midpoint", dt=dt, every=5).check()
     error = np.abs(run.balance)
     early, late = error[run.t <= 50].max(), error[run.t > 150].max()
     assert late <= 1.2 * early and late <= 1e-3 * scale(run)
     half = dynarm.simulate(two_link, q0, qd0, 50.0, method="midpoint", dt=dt / 2, every=10)
-    assert np.abs(half.balance).max() <= early / 3  # second order: a bound that shrinks with the step
+    assert (
+        np.abs(half.balance).max() <= early / 3
+    )  # second order: a bound that shrinks with the step
     other = dynarm.simulate(two_link, q0, qd0, end, method="rk4", dt=2 * dt, every=5)
     first, last = np.abs(other.balance[other.t <= 50]).max(), np.abs(other.balance[-1])
     assert last >= 3 * first

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from oracles.motions import StickSlip, pendulum, rail, stopping, two_link_rates
 from scipy.integrate import solve_ivp
 
 import dynarm
@@ -14,6 +14,7 @@ from dynarm import Friction
 from dynarm.simulation import Sampled
 from dynarm.simulation.friction import Sliding
 from dynarm.simulation.integrators import Plant
+from oracles.motions import StickSlip, pendulum, rail, stopping, two_link_rates
 
 
 def rubbing(arm, *frictions):
@@ -24,7 +25,9 @@ def rubbing(arm, *frictions):
 @pytest.mark.parametrize("viscous", [0.0, 1.3])
 @pytest.mark.parametrize("speed", [1.7, -0.6])
 def test_a_sliding_body_stops_and_stays(viscous, speed):
-    friction = Friction(viscous=viscous, coulomb=2.5, coulomb_negative=3.5, viscous_negative=2 * viscous or None)
+    friction = Friction(
+        viscous=viscous, coulomb=2.5, coulomb_negative=3.5, viscous_negative=2 * viscous or None
+    )
     model = dynarm.compile(rail(friction), friction=True)
     c, b = (2.5, viscous) if speed > 0 else (3.5, 2 * viscous)
     time, place = stopping(2.0, abs(speed), c, b)
@@ -41,15 +44,21 @@ def test_a_sliding_body_stops_and_stays(viscous, speed):
 
 
 def test_driven_stick_slip():
-    m, F, w, c = 2.0, 5.0, 3.0, 2.0
+    m, F, w, c = 2.0, 5.0, 3.0, 3.5  # above 0.54 F it stands still between two slides
     model = dynarm.compile(rail(Friction(coulomb=c)), friction=True)
     want = StickSlip(m, F, w, c, until=6.0)
     run = dynarm.simulate(
-        model, [0.0], [0.0], 6.0, lambda t, q, qd: [F * np.sin(w * t)], rtol=1e-11, times=np.linspace(0, 6, 301)
+        model,
+        [0.0],
+        [0.0],
+        6.0,
+        lambda t, q, qd: [F * np.sin(w * t)],
+        rtol=1e-11,
+        times=np.linspace(0, 6, 301),
     )
     switches = [t for t, _ in run.events]
     edges = [t for begin, end, *_ in want.phases for t in (begin, end) if t < 6.0]
-    assert len(switches) == len(edges) > 4
+    assert len(switches) == len(edges) > 8
     # breaking loose is seen when the load exceeds c by 1e-10 of it
     assert np.abs(np.array(switches) - edges).max() <= 1e-8
     assert np.abs(run.q[:, 0] - [want.place(t) for t in run.t]).max() <= 1e-8
@@ -74,7 +83,9 @@ def test_held_by_friction_and_let_go_by_a_jump():
 def test_a_pendulum_comes_to_rest_where_friction_holds_it():
     """Each half swing of a small pendulum shrinks by 2 c / k; it stays where gravity is below the friction."""
     arm, c = pendulum(), 0.4
-    model = dynarm.compile(replace(arm, joints=[replace(arm.joints[0], friction=Friction(coulomb=c))]), friction=True)
+    model = dynarm.compile(
+        replace(arm, joints=[replace(arm.joints[0], friction=Friction(coulomb=c))]), friction=True
+    )
     run = dynarm.simulate(model, [0.5], [0.0], 20.0, rtol=1e-10)
     weight = 1.5 * 9.81 * 0.7
     assert run.events[-1][1] == "pivot sticks" and run.events[-1][0] < 10
@@ -109,14 +120,16 @@ def test_two_rubbing_joints_obey_the_equations_between_switches():
     assert np.abs(run.balance).max() <= 1e-8 and (np.diff(run.loss) >= -1e-12).all()
     edges = [0.0, *(t for t, _ in run.events), 4.0]
     checked = 0
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in pairwise(edges):
         (q0, v0), (q1, v1) = run.dense(low), run.dense(high)
         way = np.sign(run.dense((low + high) / 2)[1])
         if high - low < 1e-3 or not way.all():
             continue
         tau = tuple(-way * c)
         start = np.concatenate([q0, np.where(np.abs(v0) < 1e-9, 0, v0)])
-        want = solve_ivp(two_link_rates, (low, high), start, method="DOP853", rtol=1e-12, atol=1e-13, args=(tau,))
+        want = solve_ivp(
+            two_link_rates, (low, high), start, method="DOP853", rtol=1e-12, atol=1e-13, args=(tau,)
+        )
         assert np.abs(want.y[:, -1] - [*q1, *v1]).max() <= 1e-7
         checked += 1
     assert checked >= 3
@@ -132,17 +145,26 @@ def test_friction_with_wrench_and_hold():
 
     one = dynarm.simulate(model, [0.0], [0.0], 3.0, load, rtol=1e-11)
     two = dynarm.simulate(
-        model, [0.0], [0.0], 3.0, lambda *a: load(*a) / 2, wrench=lambda *a: [*axis * load(*a) / 2, 0, 0, 0], rtol=1e-11
+        model,
+        [0.0],
+        [0.0],
+        3.0,
+        lambda *a: load(*a) / 2,
+        wrench=lambda *a: [*axis * load(*a) / 2, 0, 0, 0],
+        rtol=1e-11,
     )
     assert len(one.events) == len(two.events) > 2
     assert abs(one.q[-1, 0] - two.q[-1, 0]) <= 1e-9 and np.abs(two.balance).max() <= 1e-9
 
 
 def test_modes_of_joints_at_rest_are_consistent():
-    """M qdd = f - friction: sliding the way friction opposes, or held by less than the limit; checked on random cases."""
+    """M qdd = f - friction: sliding the way friction opposes, or held by less than the limit, in random cases."""
     rng = np.random.default_rng(3)
     n = 5
-    joints = [dynarm.Joint(mass=1, com=(0.1, 0, 0), inertia=np.eye(3) * 0.1, friction=Friction(coulomb=1)) for _ in range(n)]
+    joints = [
+        dynarm.Joint(mass=1, com=(0.1, 0, 0), inertia=np.eye(3) * 0.1, friction=Friction(coulomb=1))
+        for _ in range(n)
+    ]
     model = dynarm.compile(dynarm.Arm(joints), friction=True)
     sliding = Sliding.of(Plant(model), 1e-10)
     seen = set()
@@ -169,7 +191,9 @@ def test_modes_of_joints_at_rest_are_consistent():
 
 def test_friction_that_is_not_sharp_has_no_modes(puma):
     assert Sliding.of(Plant(puma), 1e-10) is None
-    smooth = rubbing(dynarm.load("two_link"), Friction(coulomb=1, shape="tanh"), Friction(viscous=1))
+    smooth = rubbing(
+        dynarm.load("two_link"), Friction(coulomb=1, shape="tanh"), Friction(viscous=1)
+    )
     assert Sliding.of(Plant(smooth), 1e-10) is None
     left_out = dynarm.compile(rail(Friction(coulomb=2.0)))
     run = dynarm.simulate(left_out, [0.0], [1.0], 1.0)
@@ -178,7 +202,7 @@ def test_friction_that_is_not_sharp_has_no_modes(puma):
 
 def test_negative_friction_is_refused():
     model = dynarm.compile(rail(Friction(coulomb=1.0, coulomb_negative=-0.5)), friction=True)
-    with pytest.raises(dynarm.DynarmError, match="slider.*-0.5"):
+    with pytest.raises(dynarm.DynarmError, match=r"slider.*-0\.5"):
         dynarm.simulate(model, [0.0], [1.0], 1.0)
 
 

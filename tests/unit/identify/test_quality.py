@@ -1,0 +1,89 @@
+"""Doubts about recordings: each defect is put into a good log and must be found, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dynarm import Log
+from dynarm.identify.quality import unit_doubts
+
+T = np.arange(2000) * 0.005
+Q = np.column_stack([np.sin(2 * T), 0.5 * np.cos(3 * T)])
+V = np.column_stack([2 * np.cos(2 * T), -1.5 * np.sin(3 * T)])
+TAU = Q * [3.0, 1.0] + 0.01 * np.sin(50 * T)[:, None]
+
+
+def test_a_good_log_has_no_findings():
+    found = Log(T, Q, TAU, V).quality
+    assert found.uniform
+    assert found.rate == pytest.approx(200)
+    assert not found.gaps and not found.resets and not found.notes and not found.warnings
+    assert not unit_doubts(T, Q, V, (True, True))
+
+
+def test_gap():
+    keep = (T < 3) | (T > 3.4)
+    found = Log(T[keep], Q[keep], TAU[keep], V[keep]).quality
+    assert len(found.gaps) == 1
+    assert found.gaps[0] == pytest.approx((2.995, 0.41), abs=0.01)
+    assert "1 gaps in time" in found.notes[0]
+
+
+def test_jitter():
+    t = T + np.random.default_rng(0).uniform(-0.001, 0.001, len(T))
+    found = Log(t, Q, TAU, V).quality
+    assert found.jitter == pytest.approx(0.001 * np.sqrt(2 / 3) / 0.005, rel=0.1)
+    assert "resampled" in " ".join(found.notes)
+
+
+def test_reset_of_an_encoder():
+    q = Q.copy()
+    q[1200:, 0] += 3.0
+    found = Log(T, q, TAU).quality
+    assert found.resets == ((1200, 0),)
+    assert "jumps in row 1201" in found.warnings[0]
+
+
+def test_rest():
+    q, v = Q.copy(), V.copy()
+    q[800:, 1], v[800:, 1] = q[799, 1], 0.0
+    found = Log(T, q, TAU, v).quality
+    assert found.resting[1] == pytest.approx(0.6, abs=0.02)
+    assert "joint 2 rests" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("step", [1e-3, 2 * np.pi / 4096])
+def test_quantised_positions(step):
+    q = Q.copy()
+    q[:, 0] = step * np.round(q[:, 0] / step)
+    found = Log(T, q, TAU).quality
+    assert found.resolution[0] == pytest.approx(step, rel=1e-6)
+    assert found.resolution[1] == 0
+
+
+def test_saturated_torque():
+    found = Log(T, Q, np.clip(TAU, -2.0, 2.0), V).quality
+    assert found.saturated[0] > 0.3
+    assert found.saturated[1] == 0
+    assert "saturated" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "q, qd, words",
+    [
+        (np.degrees(Q), np.degrees(V), ["joint 1", "degrees?"]),
+        (Q, np.degrees(V), ["mixed units?"]),
+        (Q * [1, 57.29578 / 8], V, ["joint 2", "mixed units?"]),
+        (Q, V[:, ::-1], ["swapped"]),
+        (Q, V * [1, -1], ["joint 2", "opposite sign"]),
+    ],
+)
+def test_units_and_swapped_columns(q, qd, words):
+    told = " ".join(unit_doubts(T, q, qd, (True, True)))
+    for word in words:
+        assert word in told
+
+
+def test_large_positions_of_prismatic_joints_are_fine():
+    assert not unit_doubts(T, 20 * Q, 20 * V, (False, False))
