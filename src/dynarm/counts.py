@@ -20,6 +20,7 @@ from .simplify import simplify
 from .table import PAIRS, Formulation, applicable, formulation
 from .trace import trace_function
 
+NEAR = 1.04  # formulations this close to the cheapest are compared after factoring
 FACTORED = 3000  # operations up to which a graph is factored; longer ones gain about 1 % for seconds of work
 
 
@@ -112,11 +113,12 @@ def cheapest(
     if quantity in PAIRS:
         pair = "+".join(cheapest(arm, part, options, minimal).name for part in PAIRS[quantity])
         rows.append(formulation(quantity, pair))
-    totals = [
-        graph(arm, quantity, {quantity: row}, options, minimal, simple=False).count().total
-        for row in rows
-    ]
-    return rows[totals.index(min(totals))]
+    plain = [graph(arm, quantity, {quantity: row}, options, minimal, simple=False) for row in rows]
+    totals = [found.count().total for found in plain]
+    close = [k for k, total in enumerate(totals) if total <= NEAR * min(totals) + 4]
+    if len(close) == 1 or len(plain[close[0]].nodes) > FACTORED:
+        return rows[totals.index(min(totals))]
+    return rows[min(close, key=lambda k: simplify(plain[k]).count().total)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from .trajectory import Series, Trajectory, check_series
 
 CRITERIA = ("condition", "logdet", "recursive")
 _MARGIN = 0.97  # part of each limit used at the points of the optimiser; between them the series may overshoot
+_FULL = 0.999  # part of the limits that may be used on a fine grid
 _POINTS = 8  # a harmonic and period
 _SMOOTH = 0.05  # [rad/s or m/s] width of the sign that the optimiser sees
 
@@ -128,17 +129,21 @@ class _Problem:
         x = np.array(x, float)
         limits = self.limits
         for j in range(len(x)):
-            x[j, 0] = 0.0
+            middle, x[j, 0] = x[j, 0], 0.0
             q, qd, qdd = (B @ x[j] for B in self.fine)
             room = limits.high[j] - limits.low[j]
-            ratios = (
-                np.ptp(q) / room,
+            ratio = max(
+                np.ptp(q) / (_MARGIN * room),
                 np.abs(qd).max() / limits.velocity[j],
                 np.abs(qdd).max() / limits.acceleration[j],
             )
-            x[j] *= _MARGIN / max(ratios) if max(ratios) > _MARGIN else 1.0
-            q = self.fine[0] @ x[j]
-            x[j, 0] = np.clip(0.0, limits.low[j] - q.min(), limits.high[j] - q.max())
+            if ratio > _FULL:
+                x[j] *= _FULL / ratio
+                q = q * (_FULL / ratio)
+            spare = (1 - _MARGIN) / 2 * room
+            x[j, 0] = np.clip(
+                middle, limits.low[j] + spare - q.min(), limits.high[j] - spare - q.max()
+            )
         return x
 
     def condition(self, x: np.ndarray) -> float:
