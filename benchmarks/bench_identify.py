@@ -110,7 +110,10 @@ def by_hand(samples: int) -> dict[str, float]:
         rows = slice(low, low + 4096)
         began = time.perf_counter()
         Y = np.stack(
-            [pin.computeJointTorqueRegressor(model, data, *x).copy() for x in zip(q[rows], qd[rows], qdd[rows])]
+            [
+                pin.computeJointTorqueRegressor(model, data, *x).copy()
+                for x in zip(q[rows], qd[rows], qdd[rows])
+            ]
         )
         evaluating += time.perf_counter() - began
         v, a = qd[rows], qdd[rows]
@@ -119,7 +122,9 @@ def by_hand(samples: int) -> dict[str, float]:
         for j in range(n):  # joint by joint, so that weights can follow
             block = np.column_stack([W[:, j], log.tau[rows, j]])
             stacked = block if R[j] is None else np.vstack([R[j], block])
-            R[j] = linalg.qr(stacked, mode="r", check_finite=False, overwrite_a=True)[0][: block.shape[1]]
+            R[j] = linalg.qr(stacked, mode="r", check_finite=False, overwrite_a=True)[0][
+                : block.shape[1]
+            ]
     sigma = np.ones(n)
     for _ in range(5):
         A = np.vstack([R[j] / sigma[j] for j in range(n)])
@@ -163,7 +168,8 @@ def run(samples: int = SAMPLES) -> dict[str, Any]:
         "samples": samples,
         **found,
         "fit, times as fast": found["by_hand"]["fit [s]"] / found["ours"]["fit [s]"],
-        "regressor, times as fast": found["by_hand"]["regressor [s]"] / found["ours"]["regressor [s]"],
+        "regressor, times as fast": found["by_hand"]["regressor [s]"]
+        / found["ours"]["regressor [s]"],
     }
 
 

@@ -36,7 +36,13 @@ def _robot(result: Figures) -> str:
     cpu = machine.pop("cpu", "unknown processor")
     versions = ", ".join(f"{name} {version}" for name, version in machine.items())
     parts = [f"## {result.get('robot', 'robot')}", f"Measured on {cpu}; {versions}."]
-    makers = {"batch": _batch, "single": _single, "sizes": _sizes, "compiling": _compiling, "length": _length}
+    makers = {
+        "batch": _batch,
+        "single": _single,
+        "sizes": _sizes,
+        "compiling": _compiling,
+        "length": _length,
+    }
     for name, section in result.items():
         if name in ("robot", "machine") or not isinstance(section, dict):
             continue
@@ -86,7 +92,13 @@ def _compiling(section: Figures) -> str:
 
 def _length(section: Figures) -> str:
     rows = [
-        [n, q, f"{r['first_use']:.2f}", f"{r['dynarm']['best'] * 1e9:.0f}", f"{r['dynarm']['best'] / int(n) * 1e9:.1f}"]
+        [
+            n,
+            q,
+            f"{r['first_use']:.2f}",
+            f"{r['dynarm']['best'] * 1e9:.0f}",
+            f"{r['dynarm']['best'] / int(n) * 1e9:.1f}",
+        ]
         for n, quantities in section.items()
         if n.isdigit()
         for q, r in quantities.items()
@@ -124,15 +136,20 @@ def bars(section: Figures) -> str:
         text += [
             f'<text x="{left - 6}" y="{y + 11}" text-anchor="end">{html.escape(name)}</text>',
             f'<rect x="{left}" y="{y + 1}" width="{size:.1f}" height="{step - 5}" class="{kind}"/>',
-            f'<text x="{left + size + 5:.1f}" y="{y + 11}">{value:.3g} ns</text>',
+            f'<text x="{left + size + 5:.1f}" y="{y + 11}">{_short(value)} ns</text>',
         ]
         y += step
     label = "Nanoseconds a sample in batches of 4096, logarithmic scale; shorter is faster"
     body = "\n".join(text)
+    box = f"0 0 {left + width + 80} {y + 6}"
     return (
-        f'<svg class="bars" viewBox="0 0 {left + width + 80} {y + 6}" role="img" aria-label="{label}">\n{body}\n</svg>'
+        f'<div><svg class="bars" viewBox="{box}" role="img" aria-label="{label}">\n{body}\n</svg></div>'
         f"\n\n*{label}.*"
     )
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 if __name__ == "__main__":

@@ -93,6 +93,26 @@ def cos(x: Scalar) -> Scalar:
     return x.cos() if hasattr(x, "cos") else np.cos(x)
 
 
+def sign(x: Scalar) -> Scalar:
+    """-1, 0 or 1."""
+    return x.sign() if hasattr(x, "sign") else np.sign(x)
+
+
+def tanh(x: Scalar) -> Scalar:
+    """tanh x."""
+    return x.tanh() if hasattr(x, "tanh") else np.tanh(x)
+
+
+def magnitude(x: Scalar) -> Scalar:
+    """|x|."""
+    return x.fabs() if hasattr(x, "fabs") else np.abs(x)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """The square root of x."""
+    return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Vec3:
     """Three scalars: a vector in some frame's axes."""
@@ -298,23 +318,3 @@ class Turn:
     def matrix(self) -> Mat3:
         """R, whose columns are the frame's axes in the parent."""
         return Mat3(self.fall(X), self.fall(Y), self.fall(Z)).T
-
-
-def sign(x: Scalar) -> Scalar:
-    """-1, 0 or 1."""
-    return x.sign() if hasattr(x, "sign") else np.sign(x)
-
-
-def tanh(x: Scalar) -> Scalar:
-    """tanh x."""
-    return x.tanh() if hasattr(x, "tanh") else np.tanh(x)
-
-
-def magnitude(x: Scalar) -> Scalar:
-    """|x|."""
-    return x.fabs() if hasattr(x, "fabs") else np.abs(x)
-
-
-def sqrt(x: Scalar) -> Scalar:
-    """The square root of x."""
-    return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)

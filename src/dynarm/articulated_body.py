@@ -59,6 +59,26 @@ def rigid(m: Scalar, h: Vec3, J: Sym3) -> Inertia:
     return Inertia(J, skew(h), Sym3(m, 0, m, 0, 0, m))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Moving:
+    """What the velocities alone give a link: accelerations of its frame relative to the frame before, and forces."""
+
+    wd: Vec3
+    a: Vec3
+    n: Vec3
+    f: Vec3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solved:
+    """One joint's equation, qdd = (u - Un.wd - Uf.a) / D, with wd and a of its frame before it gives way."""
+
+    Un: Vec3
+    Uf: Vec3
+    inverse: Scalar  # 1/D
+    u: Scalar
+
+
 def forward_dynamics(
     arm: Chain,
     pose: Sequence[Step],
@@ -68,9 +88,26 @@ def forward_dynamics(
     armature: Sequence[Scalar] | None = None,
 ) -> list[Scalar]:
     """Accelerations under joint forces tau; the wrench acts on the last link, in its frame and about its origin."""
-    n = arm.n
+    moving = _moving(arm, pose, qd)
+    solved = _solved(arm, pose, moving, tau, wrench, armature or [0] * arm.n)
+    qdd = []
+    wd, a = ZERO, -arm.gravity
+    for joint, step, own, row in zip(arm.joints, pose, moving, solved, strict=True):
+        a = step.rise(a + wd.cross(step.s)) + own.a
+        wd = step.rise(wd) + own.wd
+        acc = mul(sub(row.u, add(row.Un.dot(wd), row.Uf.dot(a))), row.inverse)
+        qdd.append(acc)
+        if joint.revolute:
+            wd = wd + Z * acc
+        else:
+            a = a + Z * acc
+    return qdd
+
+
+def _moving(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> list[Moving]:
+    """From the base outwards: what velocities do to each link."""
     w = ZERO
-    moving = []  # velocity-dependent acceleration (wd, a) and force (n, f) of each link
+    found = []
     for joint, step, v in zip(arm.joints, pose, qd, strict=True):
         a = step.rise(w.cross(w.cross(step.s)))
         w = step.rise(w)
@@ -80,47 +117,41 @@ def forward_dynamics(
             w = w + Z * v
         else:
             a = a + w.cross(Z * mul(2, v))
-        force = w.cross(joint.J @ w), w.cross(w.cross(joint.h))
-        moving.append((wd, a, *force))
+        found.append(Moving(wd, a, w.cross(joint.J @ w), w.cross(w.cross(joint.h))))
+    return found
 
+
+def _solved(
+    arm: Chain,
+    pose: Sequence[Step],
+    moving: Sequence[Moving],
+    tau: Sequence[Scalar],
+    wrench: tuple[Vec3, Vec3],
+    armature: Sequence[Scalar],
+) -> list[Solved]:
+    """From the tip inwards: each joint's equation, with the articulated inertia and force of all beyond it."""
     inertia: Inertia | None = None
     pn, pf = -wrench[1], -wrench[0]
-    solved: list[tuple[Vec3, Vec3, Scalar, Scalar]] = []
-    for i in reversed(range(n)):
-        joint, step = arm.joints[i], pose[i]
-        wd, a, fn, ff = moving[i]
-        own = rigid(joint.m, joint.h, joint.J)
-        inertia = own if inertia is None else own + inertia
-        pn, pf = pn + fn, pf + ff
+    found: list[Solved] = []
+    for i in reversed(range(arm.n)):
+        joint, step, own = arm.joints[i], pose[i], moving[i]
+        alone = rigid(joint.m, joint.h, joint.J)
+        inertia = alone if inertia is None else alone + inertia
+        pn, pf = pn + own.n, pf + own.f
         if joint.revolute:
             Un, Uf, D, push = inertia.A.third, inertia.B.r3, inertia.A.zz, pn.z
         else:
             Un, Uf, D, push = inertia.B.T.r3, inertia.C.third, inertia.C.zz, pf.z
-        if armature is not None:
-            D = add(D, armature[i])
-        inverse = 1 / D
+        inverse = 1 / add(D, armature[i])
         u = sub(tau[i], push)
-        solved.append((Un, Uf, inverse, u))
+        found.append(Solved(Un, Uf, inverse, u))
         if i == 0:
             break
         inertia = inertia.without(Un, Uf, inverse)
-        cn, cf = inertia.apply(wd, a)
+        cn, cf = inertia.apply(own.wd, own.a)
         gain = mul(u, inverse)
         pn, pf = pn + cn + Un * gain, pf + cf + Uf * gain
         pf = step.fall(pf)
         pn = step.fall(pn) + step.s.cross(pf)
         inertia = inertia.fall(step)
-
-    qdd = []
-    wd, a = ZERO, -arm.gravity
-    for i, (Un, Uf, inverse, u) in enumerate(reversed(solved)):
-        joint, step = arm.joints[i], pose[i]
-        a = step.rise(a + wd.cross(step.s)) + moving[i][1]
-        wd = step.rise(wd) + moving[i][0]
-        acc = mul(sub(u, add(Un.dot(wd), Uf.dot(a))), inverse)
-        qdd.append(acc)
-        if joint.revolute:
-            wd = wd + Z * acc
-        else:
-            a = a + Z * acc
-    return qdd
+    return found[::-1]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,8 +23,23 @@ class Kernel:
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
-_kernels: dict[str, Kernel] = {}
-_lock = threading.RLock()
+REMEMBERED = 512  # kernels of this process that live on when no model holds them
+_kernels: OrderedDict[str, Kernel] = OrderedDict()
+_turns: dict[
+    str, threading.RLock
+] = {}  # who compiles what: others that want the same wait, the rest do not
+_lock = threading.Lock()
+
+
+def _begin_anew() -> None:
+    """After a fork: what other threads of the parent were doing is not going on here."""
+    global _lock
+    _lock = threading.Lock()
+    _turns.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def kernel(
@@ -34,22 +51,47 @@ def kernel(
 ) -> Kernel:
     """The compiled function of a recipe. `build` is called only where no cache holds it.
 
-    The recipe (anything with a faithful repr) must determine the graph; `build` returns the graph and notes that
-    JSON can hold.
+    The recipe (whatever `cache.digest` takes) must determine the graph; `build` returns the graph and notes that JSON
+    can hold.
     """
     key = cache.digest(name, *recipe)
     with _lock:
-        found = _kernels.get(key)
+        found = _recalled(key)
+        if found is not None:
+            return found
+        turn = _turns.setdefault(key, threading.RLock())
+    with turn:
+        with _lock:
+            found = _recalled(key)
         if found is None:
-            entry = cache.load(key)
-            if entry is None:
-                graph, notes = build()
-                notes = {**notes, "instructions": instructions(graph)}
-                entry = cache.Entry(notes, compile_graph(graph, name))
-                cache.store(key, entry)
+            entry = _entry(key, name, build)
             ufunc = load_object(entry.code, name, inputs, outputs, _describe(name, inputs, outputs))
-            found = _kernels[key] = Kernel(ufunc, entry.meta)
-        return found
+            found = Kernel(ufunc, entry.meta)
+        with _lock:
+            _kernels[key] = found
+            _turns.pop(key, None)
+            while len(_kernels) > REMEMBERED:
+                _kernels.popitem(last=False)
+    return found
+
+
+def _recalled(key: str) -> Kernel | None:
+    if key in _kernels:
+        _kernels.move_to_end(key)
+    return _kernels.get(key)
+
+
+def _entry(
+    key: str, name: str, build: Callable[[], tuple[Graph, Mapping[str, Any]]]
+) -> cache.Entry:
+    """Object code and notes, from the cache or made now."""
+    entry = cache.load(key)
+    if entry is None:
+        graph, notes = build()
+        notes = {**notes, "instructions": instructions(graph)}
+        entry = cache.Entry(notes, compile_graph(graph, name))
+        cache.store(key, entry)
+    return entry
 
 
 def function(

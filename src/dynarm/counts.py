@@ -54,6 +54,8 @@ def _traced(
     share: bool,
 ) -> Graph:
     word = quantity_named(quantity)
+    if word.solves and not options.values_input:
+        check_regular(arm, options.friction)
     if minimal is None and word.needs_minimal(options):
         minimal = minimal_of(arm, options)
     p = minimal.count if minimal is not None else 0
@@ -88,11 +90,8 @@ def choose(
     minimal: MinimalParameters | None = None,
 ) -> dict[str, Formulation]:
     """The formulation for each table quantity that a quantity is built from: the wished one, else the cheapest."""
-    word = quantity_named(quantity)
-    if word.solves and not options.values_input:
-        check_regular(arm, options.friction)
     found = {}
-    for used in word.uses:
+    for used in quantity_named(quantity).uses:
         parts = PAIRS.get(used, ())
         if used in wishes:
             found[used] = formulation(used, wishes[used], probe(arm, options))
@@ -138,9 +137,8 @@ def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
         raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
     uses = quantity_named(quantity).uses
     if formulation is not None and quantity not in uses:
-        raise InputError(
-            f"{quantity} has no formulations of its own; it is built from {', '.join(uses) or 'none'}"
-        )
+        built = f"it is built from {', '.join(uses)}" if uses else "there is one way to compute it"
+        raise InputError(f"{quantity} has no formulations of its own; {built}")
     wishes = {quantity: formulation} if formulation is not None else {}
     chosen = choose(arm, quantity, wishes)
     simple = graph(arm, quantity, chosen).count()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .errors import FileError, InputError
+from .errors import FileError, InputError, KindError
 from .graph import Graph, Port
 from .machine import c
 from .model import Model
@@ -64,21 +64,18 @@ def export_c(
 ) -> Exported:
     """Write <name>.h, <name>.c, <name>_test.c and CMakeLists.txt into the folder, all or nothing.
 
+    quantities: names as in `model.functions`; 'inverse_dynamics:wrench' becomes <name>_inverse_dynamics_wrench.
     single: float instead of double. bounded_stack: temporaries share one array whose size the header states. An
     existing folder that is not empty is refused unless force=True, which replaces the files of the same names.
     """
     if not isinstance(model, Model):
-        raise InputError(f"model is {model!r}; give dynarm.compile(arm)")
+        raise KindError(f"model is {model!r}; give dynarm.compile(arm)")
+    if name is not None and not isinstance(name, str):
+        raise KindError(f"name is {name!r}; give the word that the C names begin with")
     prefix = c.identifier(model.arm.name) if name is None else c.check_prefix(name)
     dialect = c.Dialect(prefix, single, bounded_stack)
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise FileError(f"{folder} is a file; name a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not force:
-        raise FileError(
-            f"folder {folder} is not empty; name a new one, or force=True (--force) to write into it"
-        )
-    graphs = {q: model.graph(q) for q in quantities}
+    folder = _folder(folder, force)
+    graphs = {q.replace(":", "_"): model.graph(q) for q in _wanted(quantities)}
     codes = {q: c.function(graph, q, dialect) for q, graph in graphs.items()}
     stack = max(code.stack for code in codes.values())
     files = {
@@ -88,7 +85,31 @@ def export_c(
         "CMakeLists.txt": _cmake(prefix),
     }
     _write(folder, files)
-    return Exported(folder, prefix, tuple(f"{prefix}_{q}" for q in quantities), stack)
+    return Exported(folder, prefix, tuple(f"{prefix}_{q}" for q in graphs), stack)
+
+
+def _wanted(quantities: Any) -> list[str]:
+    text = isinstance(quantities, (str, bytes)) or not isinstance(quantities, Iterable)
+    names: list[Any] = [] if text else list(quantities)
+    if not names:
+        raise InputError(
+            f"quantities is {quantities!r}; give a list of names such as {DEFAULT[:2]}"
+        )
+    return names
+
+
+def _folder(path: Any, force: bool) -> Path:
+    """The folder to write into: a new one, an empty one, or, with force, any."""
+    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
+        raise KindError(f"folder is {path!r}; give a path")
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder} is a file; name a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise FileError(
+            f"folder {folder} is not empty; name a new one, or force=True (--force) to write into it"
+        )
+    return folder
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
@@ -168,7 +189,7 @@ extern "C" {{
 
 
 def _summary(quantity: str) -> str:
-    method = getattr(Model, quantity)
+    method = getattr(Model, quantity.removesuffix("_wrench"))
     return (method.__doc__ or quantity).split("\n")[0].replace("(..., ", "(")
 
 
@@ -200,46 +221,61 @@ def _source(codes: dict[str, c.Code], dialect: c.Dialect) -> str:
 def _selftest(graphs: dict[str, Graph], dialect: c.Dialect) -> str:
     """A program that compares every function with stored cases and says PASS or FAIL."""
     rng = np.random.default_rng(1)
-    blocks, calls = [], []
-    real = dialect.real
-    tolerance = "2e-4" if dialect.single else "1e-11"
-    for quantity, graph in graphs.items():
-        given = [rng.uniform(-1.5, 1.5, (CASES, *p.shape)) for p in graph.inputs]
-        if dialect.single:
-            given = [x.astype(np.float32).astype(float) for x in given]
-        wanted = graph.evaluate(*given)
-        names = [f"{quantity}_{k}" for k in range(len(given) + len(wanted))]
-        for label, values in zip(names, (*given, *wanted), strict=True):
-            flat = values.reshape(CASES, -1)
-            rows = ",\n".join(
-                "    {" + ", ".join(_literal(x, dialect) for x in row) + "}" for row in flat
-            )
-            blocks.append(
-                f"static const {real} {label}[{CASES}][{flat.shape[1]}] = {{\n{rows}\n}};"
-            )
-        made = [f"        {real} out{k}[{p.size}];" for k, p in enumerate(graph.outputs)]
-        args = [f"{label}[i]" for label in names[: len(given)]] + [
-            f"out{k}" for k in range(len(wanted))
-        ]
-        checks = [
-            f'        worst = check("{quantity}", out{k}, {names[len(given) + k]}[i], {p.size}, worst);'
-            for k, p in enumerate(graph.outputs)
-        ]
-        calls.append(
-            f"    for (i = 0; i < {CASES}; i++) {{\n"
-            + "\n".join(
-                [*made, f"        {dialect.prefix}_{quantity}({', '.join(args)});", *checks]
-            )
-            + "\n    }"
-        )
+    cases = [_cases(quantity, graph, dialect, rng) for quantity, graph in graphs.items()]
     return f"""#include "{dialect.prefix}.h"
 
 #include <math.h>
 #include <stdio.h>
 
-{chr(10).join(blocks)}
+{chr(10).join(stored for stored, _ in cases)}
 
-static double check(const char *what, const {real} *got, const {real} *want, int n, double worst)
+{_comparison(dialect)}
+int main(void)
+{{
+    double worst = 0.0;
+    int i;
+{chr(10).join(calls for _, calls in cases)}
+    printf("%s {len(graphs)} functions, {CASES} cases each, largest relative error %.1e\\n",
+           worst < 1.0 ? "PASS" : "FAIL", worst);
+    return worst < 1.0 ? 0 : 1;
+}}
+"""
+
+
+def _cases(
+    quantity: str, graph: Graph, dialect: c.Dialect, rng: np.random.Generator
+) -> tuple[str, str]:
+    """Stored inputs and outputs of one function, and the loop that compares them."""
+    given = [rng.uniform(-1.5, 1.5, (CASES, *p.shape)) for p in graph.inputs]
+    if dialect.single:
+        given = [x.astype(np.float32).astype(float) for x in given]
+    wanted = graph.evaluate(*given)
+    names = [f"{quantity}_{k}" for k in range(len(given) + len(wanted))]
+    blocks = []
+    for label, values in zip(names, (*given, *wanted), strict=True):
+        flat = values.reshape(CASES, -1)
+        rows = ",\n".join(
+            "    {" + ", ".join(_literal(x, dialect) for x in row) + "}" for row in flat
+        )
+        size = flat.shape[1]
+        blocks.append(f"static const {dialect.real} {label}[{CASES}][{size}] = {{\n{rows}\n}};")
+    made = [f"        {dialect.real} out{k}[{p.size}];" for k, p in enumerate(graph.outputs)]
+    args = [f"{label}[i]" for label in names[: len(given)]]
+    args += [f"out{k}" for k in range(len(wanted))]
+    checks = [
+        f'        worst = check("{quantity}", out{k}, {names[len(given) + k]}[i], {p.size}, worst);'
+        for k, p in enumerate(graph.outputs)
+    ]
+    call = f"        {dialect.prefix}_{quantity}({', '.join(args)});"
+    loop = "\n".join([f"    for (i = 0; i < {CASES}; i++) {{", *made, call, *checks, "    }"])
+    return "\n".join(blocks), loop
+
+
+def _comparison(dialect: c.Dialect) -> str:
+    """The C function that compares an output with what is stored for it."""
+    real = dialect.real
+    tolerance = "2e-4" if dialect.single else "1e-11"
+    return f"""static double check(const char *what, const {real} *got, const {real} *want, int n, double worst)
 {{
     double scale = 1.0;
     int i;
@@ -258,16 +294,6 @@ static double check(const char *what, const {real} *got, const {real} *want, int
         }}
     }}
     return worst;
-}}
-
-int main(void)
-{{
-    double worst = 0.0;
-    int i;
-{chr(10).join(calls)}
-    printf("%s {len(graphs)} functions, {CASES} cases each, largest relative error %.1e\\n",
-           worst < 1.0 ? "PASS" : "FAIL", worst);
-    return worst < 1.0 ? 0 : 1;
 }}
 """
 

@@ -14,9 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-UNARY = ("sqrt", "sin", "cos", "tanh", "sign", "abs")
-BINARY = ("add", "sub", "mul", "div")
-
 
 class Node(NamedTuple):
     """One operation. `input` holds (which input, which element), `const` its value, the rest their arguments."""

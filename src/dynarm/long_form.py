@@ -15,6 +15,7 @@ from .papers.minimal_parameters_lin1995 import Constants, constants
 from .robot.arm import PARAMETER_NAMES
 from .robot.chain import Body, Chain, Step, pose
 
+Factor = tuple[tuple[str, ...], float]  # names of constants and the size of a number
 LONG = 24  # terms of an entry beyond which it is abbreviated by its name
 _TINY = 1e-12
 
@@ -128,17 +129,26 @@ def _named_step(body: Body, step: Step, i: int) -> Step:
 
 def spell(x: Any) -> str:
     """A form as text: parameters that share a factor stand together, `a3^2 (m3 + m4)`."""
-    groups: dict[tuple[tuple[str, ...], float], list[tuple[str, float]]] = {}
+    groups: dict[Factor, list[tuple[str, float]]] = {}
     for key, value in _terms(x).items():
         factors = tuple(k for k in key if not _is_parameter(k))
         parameters = "*".join(k for k in key if _is_parameter(k))
-        groups.setdefault((factors, round(abs(value), 9)), []).append((parameters, value))
-    return _sum([_group(factors, size, members) for (factors, size), members in groups.items()])
+        groups.setdefault((factors, _digits(value)), []).append((parameters, value))
+    return _spelled(groups)
 
 
 def spell_row(row: Sequence[float], names: Sequence[str]) -> str:
     """A row of numbers over names as text: names that share a factor stand together, `Izz1 + 0.36 (m2 + m3)`."""
-    return spell(Form({(name,): float(x) for name, x in zip(names, row, strict=True)}))
+    groups: dict[Factor, list[tuple[str, float]]] = {}
+    for name, value in zip(names, row, strict=True):
+        if value:
+            groups.setdefault(((), _digits(value)), []).append((_enclosed(name), value))
+    return _spelled(groups)
+
+
+def _digits(value: float) -> float:
+    """The size of a factor, to the digits in which it is compared with others."""
+    return float(f"{abs(value):.9g}")
 
 
 def _is_parameter(name: str) -> bool:
@@ -146,19 +156,29 @@ def _is_parameter(name: str) -> bool:
     return stem in PARAMETER_NAMES or stem == "Ia" or "_" in name
 
 
+def _enclosed(name: str) -> str:
+    """The name, in brackets where it is a sum itself, such as m1+Ia1 (U2_11-22 is none)."""
+    return f"({name})" if set("+-") & set(name.replace("_11-22", "")) else name
+
+
+def _spelled(groups: Mapping[Factor, list[tuple[str, float]]]) -> str:
+    parts: list[tuple[bool, str]] = []
+    for (factors, size), members in groups.items():
+        if factors or size != 1:
+            parts.append(_group(factors, size, members))
+        else:
+            parts += [(value < 0, name) for name, value in members]
+    return _sum(parts)
+
+
 def _group(
     factors: tuple[str, ...], size: float, members: list[tuple[str, float]]
 ) -> tuple[bool, str]:
-    """Whether the group is subtracted, and its text."""
+    """Whether the group, which has a factor, is subtracted, and its text."""
     powers = [f"{f}^{n}" if (n := factors.count(f)) > 1 else f for f in dict.fromkeys(factors)]
-    number = "" if size == 1 else f"{size:.6g}"
-    front = " ".join(x for x in [number, *powers] if x)
+    front = " ".join(([] if size == 1 else [f"{size:.6g}"]) + powers)
     negative = all(v < 0 for _, v in members)
     inner = _sum([((v < 0) != negative, name) for name, v in members])
-    if not front:
-        return negative, inner
-    if inner in ("", "1"):
-        return negative, front
     return negative, f"{front} ({inner})" if len(members) > 1 else f"{front} {inner}"
 
 

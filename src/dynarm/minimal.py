@@ -14,7 +14,7 @@ import numpy as np
 from .algebra import Sym3, Vec3
 from .errors import DynarmWarning, InputError, KindError, UnknownName
 from .long_form import Form, spell, spell_row, symbolic
-from .papers.minimal_chain_lin1995 import MinimalChain, minimal_chain
+from .papers.minimal_chain_lin1995 import MinimalChain, linfang_values, minimal_chain
 from .papers.minimal_parameters_lin1995 import (
     TOLERANCE,
     WRITTEN,
@@ -72,7 +72,9 @@ class MinimalParameters:
     armatures: tuple[int, ...]
     _matrices: dict[str, np.ndarray]
     _columns: tuple[int, ...]  # of `natural`, on which every convention's matrix is regular
-    _merging: Merging  # of Theorem 2's combinations and the armatures
+    _merging: (
+        Merging  # of Theorem 2's combinations and the armatures, gautier1990: of those of lin1995
+    )
 
     @property
     def count(self) -> int:
@@ -204,12 +206,16 @@ def minimal_parameters(
         text = f"minimal parameters of robot '{arm.name}': " + "; ".join(doubts)
         warnings.warn(text + "; the dynamics stay exact", DynarmWarning, stacklevel=2)
     natural = _natural_names(arm.n, armature)
-    full = {c: _widened(_rows(chain, structure, c), arm.n, armature) for c in CONVENTIONS[:2]}
-    matrices = {"lin1995": _tidy(merged.matrix @ full["lin1995"])}
-    columns = regular_columns(matrices["lin1995"], _preference(arm, armature))
-    regular = matrices["lin1995"][:, columns]
-    matrices["gautier1990"] = _tidy(np.linalg.solve(regular, matrices["lin1995"]))
-    matrices["linfang1999"] = _other_rows(full, matrices["lin1995"], merged)
+    matrix = _tidy(merged.matrix @ _widened(_rows(chain, structure), arm.n, armature))
+    columns = regular_columns(matrix, _preference(arm, armature))
+    change, merged_linfang = _to_linfang(chain, structure, armature, merged)
+    matrices = {
+        "lin1995": matrix,
+        "linfang1999": _tidy(change @ matrix),
+        "gautier1990": _tidy(np.linalg.solve(matrix[:, columns], matrix)),
+    }
+    if convention == "linfang1999":
+        merged = merged_linfang
     names = _merged_names(_all_names(structure, armature), merged)
     if convention == "gautier1990":
         names = [
@@ -283,7 +289,7 @@ def _doubts(arm: Arm, structure: Structure, armature: bool, merged: Merging) -> 
 # ---- the rows of Theorem 2
 
 
-def _rows(chain: Chain, structure: Structure, convention: str) -> np.ndarray:
+def _rows(chain: Chain, structure: Structure) -> np.ndarray:
     """(all, 10 n): Theorem 2 on unit vectors instead of numbers."""
     n = chain.n
     unit = np.eye(10 * n)
@@ -291,9 +297,7 @@ def _rows(chain: Chain, structure: Structure, convention: str) -> np.ndarray:
     for i, body in enumerate(chain.joints):
         m, x, y, z, *J = unit[10 * i : 10 * i + 10]
         bodies.append(replace(body, m=m, h=Vec3(x, y, z), J=Sym3(*J)))
-    forms = constants(
-        Chain(tuple(bodies), chain.gravity), pose(chain, [0] * n), convention == "lin1995"
-    )
+    forms = constants(Chain(tuple(bodies), chain.gravity), pose(chain, [0] * n))
     return np.array([row + np.zeros(10 * n) for row in combinations(structure, forms)])
 
 
@@ -318,15 +322,16 @@ def _all_names(structure: Structure, armature: bool) -> list[str]:
     return names + [f"Ia{i + 1}" for i in range(structure.n)] * armature
 
 
-def _other_rows(full: dict[str, np.ndarray], matrix: np.ndarray, merged: Merging) -> np.ndarray:
-    """The matrix in the convention of linfang1999, of the same kept combinations."""
-    kept, merge = merged.kept, merged.matrix
-    if merge.shape[0] == merge.shape[1]:
-        return _tidy(full["linfang1999"])
-    change = np.linalg.lstsq(full["linfang1999"].T, full["lin1995"].T, rcond=None)[
-        0
-    ].T  # lin1995 = change linfang1999
-    return _tidy(np.linalg.solve((merge @ change)[:, kept], matrix))
+def _to_linfang(
+    chain: Chain, structure: Structure, armature: bool, merged: Merging
+) -> tuple[np.ndarray, Merging]:
+    """(p, p), what makes values of linfang1999 of those of lin1995, and what is merged of the former."""
+    size = len(layout(structure))
+    change = np.eye(size + chain.n * armature)
+    change[:size, :size] = linfang_values(chain, structure, list(np.eye(size)))
+    taken = merged.matrix @ np.linalg.inv(change)
+    own = np.linalg.inv(taken[:, merged.kept])
+    return own, replace(merged, matrix=_tidy(own @ taken))
 
 
 def _preference(arm: Arm, armature: bool) -> list[int]:

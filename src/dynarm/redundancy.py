@@ -1,7 +1,7 @@
 """Redundancy that Theorem 2 does not cover: without gravity, and where reflected motor inertias join.
 
 Which columns of the regressor are combinations of others is decided by elimination in a fixed order, on states that are
-the same on every machine, and on geometry from which the tolerance and the unit of length have been taken away.
+the same on every machine, and on geometry from which the tolerance has been taken away.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ from .robot.chain import Body, Chain, pose
 # Of a column's length: what is left of it when it is a combination of others. On exact geometry this is 1e-15, and more
 # than 1e-4 of columns that are none.
 DEPENDENT = 1e-6
+ROUNDED = (
+    1e-12  # likewise, of what rounding alone leaves; of the longest column: those that are zero
+)
+FELT = 1e-3  # [m/s^2]: weaker gravity may be none beside the accelerations of a robot
 SIMPLE = 1e-9  # factors this close to a multiple of 1/2 are meant to be one
-_POWER = {"m": 0, "k": 1, "U": 2}  # of length, in a combination's unit, by its first letter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,66 +41,59 @@ class Merging:
 def merging(chain: Chain, structure: Structure, tolerance: float, armature: bool) -> Merging:
     """What the combinations of Theorem 2, and the armatures behind them, are merged to.
 
-    Theorem 2 holds for g != 0, and without armature nothing else is left to merge. Otherwise a column of the regressor
-    that the columns before it give is merged into them, on geometry from which the tolerance has been taken away.
+    Theorem 2 holds for g != 0, and without armature nothing else is left to merge. Otherwise (and for a g that can
+    hardly be felt) a column of the regressor that the columns before it give is merged into them.
     """
     total = len(layout(structure)) + (chain.n if armature else 0)
-    weightless = not any(np.any(np.abs(np.asarray(g)) > 0) for g in chain.gravity)
+    weightless = not any(np.any(np.abs(np.asarray(g)) > FELT) for g in chain.gravity)
     if not armature and not weightless:
         return Merging(list(range(total)), np.eye(total), {})
-    size = _size(chain)
-    tidied, again = _tidied(chain, structure, tolerance, size)
+    tidied, again = _tidied(chain, structure, tolerance)
     Y = _sampled_regressor(tidied, again, armature)
     left = residues(Y, range(total), DEPENDENT)
     kept = [k for k in range(total) if left[k] > DEPENDENT]
-    rest = [k for k in range(total) if left[k] <= DEPENDENT]
     merge = np.zeros((len(kept), total))
     merge[np.arange(len(kept)), kept] = 1
+    rest = {k: left[k] for k in range(total) if left[k] <= DEPENDENT}
     if rest:
-        found = np.linalg.lstsq(Y[:, kept], Y[:, rest], rcond=None)[0]
-        simple = np.round(2 * found) / 2
-        powers = _powers(structure, armature)
-        units = size ** (powers[kept][:, None] - powers[rest])
-        merge[:, rest] = np.where(np.abs(found - simple) < SIMPLE, simple, found) * units
-    return Merging(kept, merge, {k: left[k] for k in rest})
+        merge[:, list(rest)] = _factors(Y[:, kept], Y[:, list(rest)], list(rest.values()))
+    return Merging(kept, merge, rest)
 
 
-def _size(chain: Chain) -> float:
-    """The length that offsets are compared with, as Theorem 2 does."""
-    return float(sum(abs(b.a) + abs(b.d) for b in chain.joints)) or 1.0
+def _factors(basis: np.ndarray, others: np.ndarray, left: Sequence[float]) -> np.ndarray:
+    """(kept, rest): the other columns in terms of the basis; what adds no more to one than is left of it is none."""
+    lengths, size = np.linalg.norm(basis, axis=0), np.linalg.norm(others, axis=0)
+    found = np.linalg.lstsq(basis / lengths, others, rcond=None)[0]
+    floor = np.maximum(ROUNDED, 10 * np.array(left)) * np.maximum(size, ROUNDED * lengths.max())
+    found = np.where(np.abs(found) <= floor, 0.0, found) / lengths[:, None]
+    simple = np.round(2 * found) / 2
+    return np.where(np.abs(found - simple) < SIMPLE, simple, found)
 
 
-def _powers(structure: Structure, armature: bool) -> np.ndarray:
-    """The power of length in the unit of each combination and armature."""
-    own = [_POWER[kind[0]] if not kind.startswith("kappa") else 1 for _, kind in layout(structure)]
-    return np.array(own + [2 if turns else 0 for turns in structure.revolute] * armature)
-
-
-def _tidied(
-    chain: Chain, structure: Structure, tolerance: float, size: float
-) -> tuple[Chain, Structure]:
-    """The chain, its size the unit of length, with angles near quarter turns and lengths near zero set there.
+def _tidied(chain: Chain, structure: Structure, tolerance: float) -> tuple[Chain, Structure]:
+    """The chain with angles near quarter turns and lengths and parts of gravity near zero set there.
 
     Near is the tolerance, or what of it leaves the decisions of Theorem 2 as they are: small angles may add up.
     """
     near = tolerance
     while near > ROUNDING:
-        found = _set_exact(chain, near, size)
+        found = _set_exact(chain, near)
         again = structure_of(found, tolerance)
         if layout(again) == layout(structure):
             return found, again
         near /= 10
-    return _set_exact(chain, 0.0, size), structure
+    return chain, structure
 
 
-def _set_exact(chain: Chain, near: float, size: float) -> Chain:
-    bodies = [_set_body_exact(b, near, near * LENGTH * size, size) for b in chain.joints]
+def _set_exact(chain: Chain, near: float) -> Chain:
+    size = sum(abs(b.a) + abs(b.d) for b in chain.joints) or 1.0
+    bodies = [_set_body_exact(b, near, near * LENGTH * size) for b in chain.joints]
     g = [float(x) for x in chain.gravity]
     limit = near * max(map(abs, g))
     return Chain(tuple(bodies), Vec3(*(0 if abs(x) <= limit else x for x in g)))
 
 
-def _set_body_exact(body: Body, angle: float, length: float, size: float) -> Body:
+def _set_body_exact(body: Body, angle: float, length: float) -> Body:
     def turn(c: float, s: float) -> tuple[Any, Any]:
         if abs(s) <= angle:
             return (1 if c > 0 else -1), 0
@@ -107,8 +103,8 @@ def _set_body_exact(body: Body, angle: float, length: float, size: float) -> Bod
     quarter = round(body.theta / (np.pi / 2)) * (np.pi / 2)
     return replace(
         body,
-        a=0 if abs(body.a) <= length else body.a / size,
-        d=0 if abs(body.d) <= length else body.d / size,
+        a=0 if abs(body.a) <= length else body.a,
+        d=0 if abs(body.d) <= length else body.d,
         theta=quarter if abs(quarter - body.theta) <= angle else body.theta,
         ca=ca,
         sa=sa,
@@ -139,14 +135,17 @@ def _sampled_regressor(chain: Chain, structure: Structure, armature: bool) -> np
 
 
 def residues(rows: np.ndarray, order: Iterable[int], limit: float) -> dict[int, float]:
-    """How much of each column, over its length, those before it that exceed the limit do not give; tiny ones: 0."""
-    floor = limit * np.linalg.norm(rows, axis=0).max()
+    """How much of each column, over its length, those before it that exceed the limit do not give.
+
+    A column that is shorter than the longest one by more than the limit has as much left as that.
+    """
+    longest = float(np.linalg.norm(rows, axis=0).max())
     basis = np.zeros((rows.shape[0], 0))
     left = {}
     for k in order:
         size = float(np.linalg.norm(rows[:, k]))
-        if size <= floor:
-            left[k] = 0.0
+        if size <= limit * longest:
+            left[k] = size / longest
             continue
         v = rows[:, k] / size
         for _ in range(2):

@@ -10,6 +10,8 @@ What a block is, by the words after its three backticks:
 Text is compared after folding white space. "..." stands for anything. Numbers with a decimal point may differ by one
 unit of the last digit shown, whole numbers not at all. A block after the comment `<!-- not executed: reason -->` is
 left out; the reason must be given.
+
+`python tests/docs/code_blocks.py PAGE ...` writes what pages print into them, where they show something else.
 """
 
 from __future__ import annotations
@@ -65,9 +67,7 @@ def blocks_of(text: str) -> list[Block]:
             raise Mismatch(f"line {at + 1}: the block has no end")
         inside = [line.removeprefix(opening["indent"]) for line in lines[at + 1 : end]]
         title = TITLE.search(opening["rest"])
-        found.append(
-            Block(at + 2, opening["kind"], "\n".join(inside), title and title[1], reason)
-        )
+        found.append(Block(at + 2, opening["kind"], "\n".join(inside), title and title[1], reason))
         at, reason = end + 1, None
     return found
 
@@ -137,8 +137,14 @@ def run_command(command: str, folder: Path) -> str:
     return done.stdout
 
 
-def run_page(page: Path, folder: Path) -> int:
-    """Execute a page's blocks in a folder, which must be the current one; the number of blocks executed."""
+Edit = tuple[int, int, list[str]]  # first line, line after the last (from 0), what belongs there
+
+
+def run_page(page: Path, folder: Path, edits: list[Edit] | None = None) -> int:
+    """Execute a page's blocks in a folder, which must be the current one; the number of blocks executed.
+
+    What differs from the page is a Mismatch, or, where `edits` is given, put into that list.
+    """
     blocks = blocks_of(page.read_text(encoding="utf-8"))
     names: dict[str, Any] = {"__name__": "__page__"}
     executed = 0
@@ -151,17 +157,40 @@ def run_page(page: Path, folder: Path) -> int:
         if block.title is not None:
             (folder / block.title).write_text(block.text + "\n", encoding="utf-8")
         elif block.kind == "python":
-            _compare(page, block, shown, _printed(page, block, names))
+            printed = _printed(page, block, names)
+            if edits is not None and after is not None and after.kind == "output":
+                _note(edits, after, shown, printed)
+            else:
+                _compare(page, block, shown, printed)
             executed += 1
         elif block.kind == "console":
-            for command, wanted in commands_of(block):
-                printed = run_command(command, folder)
-                if wanted.strip():
-                    _compare(page, block, wanted, printed)
+            _run_console(page, block, folder, edits)
             executed += 1
         elif block.kind == "output" and (k == 0 or blocks[k - 1].kind != "python"):
             raise Mismatch(f"{page.name}:{block.line}: no python block stands before this output")
     return executed
+
+
+def _run_console(page: Path, block: Block, folder: Path, edits: list[Edit] | None) -> None:
+    text, differs = "", False
+    for command, wanted in commands_of(block):
+        printed = run_command(command, folder)
+        if wanted.strip() and edits is None:
+            _compare(page, block, wanted, printed)
+        differs |= bool(wanted.strip()) and not same(wanted, printed)
+        text += f"$ {command}\n" + (
+            printed if not same(wanted, printed) and wanted.strip() else wanted
+        )
+    if edits is not None and differs:
+        edits.append(
+            (block.line - 1, block.line - 1 + block.text.count("\n") + 1, text.splitlines())
+        )
+
+
+def _note(edits: list[Edit], block: Block, shown: str, printed: str) -> None:
+    if not same(shown, printed):
+        length = block.text.count("\n") + 1 if block.text else 0
+        edits.append((block.line - 1, block.line - 1 + length, printed.rstrip().splitlines()))
 
 
 def _printed(page: Path, block: Block, names: dict[str, Any]) -> str:
@@ -178,3 +207,28 @@ def _compare(page: Path, block: Block, shown: str, printed: str) -> None:
         raise Mismatch(
             f"{page.name}:{block.line} shows\n{shown}\nbut prints\n{printed or '(nothing)'}"
         )
+
+
+def refresh(page: Path) -> int:
+    """Write what a page prints into it; the number of blocks that changed."""
+    import tempfile
+
+    edits: list[Edit] = []
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            run_page(page, Path(folder), edits)
+        finally:
+            os.chdir(before)
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for first, end, text in reversed(edits):
+        lines[first:end] = text
+    if edits:
+        page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return len(edits)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        print(f"{name}: {refresh(Path(name).resolve())} blocks changed")

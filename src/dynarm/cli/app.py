@@ -28,6 +28,7 @@ COMMANDS = (
     "validate",
     "simulate",
     "mobile",
+    "view",
 )
 ABOUT = (
     "From a robot description and a log file to the smallest, fastest dynamic model of that robot. "

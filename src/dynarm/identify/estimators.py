@@ -49,31 +49,40 @@ def solve(
     """The weighted least-squares solution; the one nearest to the prior (or zero), scaled, where it is not unique."""
     X, y = factors.stacked(weights)
     start = np.zeros(factors.size) if pull is None else pull.values
+    present = factors.present
+    start = np.where(present, start, 0.0)
     y = y - X @ start
     scales = np.sqrt((X**2).sum(axis=0))
     scales[scales == 0] = 1.0
-    A = X / scales
+    A = (X / scales)[:, present]
     U, s, V = np.linalg.svd(A, full_matrices=False)
     rank = int((s > _ROUNDING * s[0]).sum()) if len(s) and s[0] > 0 else 0
+    strength = np.ones(factors.size) if pull is None else pull.strength
     if ridge > 0:
-        strength = np.ones(factors.size) if pull is None else pull.strength
-        found, inverse = _ridged(A, y, ridge * strength)
+        found, inverse = _ridged(A, y, (ridge * strength)[present])
     else:
         inverse_s = np.where(np.arange(len(s)) < rank, 1 / np.where(s > 0, s, 1), 0)
         found = V.T @ (inverse_s * (U.T @ y))
         inverse = (V.T * inverse_s**2) @ V
-    condition = float(s[0] / s[-1]) if rank == factors.size and s[-1] > 0 else np.inf
+    values, spread, directions = (
+        start.copy(),
+        np.zeros((factors.size,) * 2),
+        np.zeros((len(V), factors.size)),
+    )
+    values[present] += found / scales[present]
+    spread[np.ix_(present, present)] = inverse / np.outer(scales[present], scales[present])
+    directions[:, present] = V
     return Solution(
-        start + found / scales,
+        values,
         weights,
-        inverse / np.outer(scales, scales),
+        spread,
         rank,
-        condition,
+        float(s[0] / s[-1]) if rank == present.sum() and s[-1] > 0 else np.inf,
         s,
-        V,
+        directions,
         scales,
         ridge,
-        ridge * scales * (1.0 if pull is None else pull.strength),
+        ridge * scales * strength * present,
     )
 
 
@@ -102,7 +111,8 @@ def quick(
         scales = np.sqrt((X**2).sum(axis=0))
         scales[scales == 0] = 1.0
         strength = 1.0 if pull is None else pull.strength
-        pulls = np.full(factors.size, max(ridge, 1e-10)) * strength
+        pulls = np.where(factors.present, max(ridge, 1e-10) * strength, 1.0)
+        start = np.where(factors.present, start, 0.0)
         values = start + _ridged(X / scales, y - X @ start, pulls)[0] / scales
         sigma = np.maximum(deviations(factors, values), 1e-9 * size)
     return values

@@ -29,6 +29,7 @@ from .trajectory import Series, Trajectory, check_series
 CRITERIA = ("condition", "logdet", "recursive")
 _MARGIN = 0.97  # part of each limit used at the points of the optimiser; between them the series may overshoot
 _FULL = 0.999  # part of the limits that may be used on a fine grid
+_TOLERATED = 0.01
 _POINTS = 8  # a harmonic and period
 _SMOOTH = 0.05  # [rad/s or m/s] width of the sign that the optimiser sees
 
@@ -71,11 +72,13 @@ def excite(
     scored = sorted(guesses, key=problem.score)
     found, status = None, ""
     for guess in scored[:starts]:
-        x, word = problem.solve(guess, iterations)
-        x = problem.within(x)
-        if found is None or problem.score(x) < problem.score(found):
+        x, word = problem.settled(guess, iterations)
+        if found is None or problem.rank(x) < problem.rank(found):
             found, status = x, word
     assert found is not None
+    over = problem.excess(found)
+    if over > _TOLERATED:
+        status += f"; torque limits or box are exceeded by {over:.2g}: give more room or start with another seed"
     random = tuple(problem.condition(g) for g in guesses)
     t = np.arange(round(duration * rate) + 1) / rate
     q, qd, qdd = (B @ found.T for B in series.basis(t))
@@ -98,6 +101,7 @@ class _Problem:
     def __init__(self, arm: Arm, terms: Terms, series: Series, limits: Limits, criterion: str):
         self.arm, self.terms, self.series, self.limits = arm, terms, series, limits
         self.criterion = criterion
+        self.spare = 0.0  # by which torque limits [parts] and the box [m] are tightened
         points = _POINTS * series.harmonics
         self.bases = series.basis(np.arange(points) * series.period / points)
         self.fine = series.basis(
@@ -190,7 +194,39 @@ class _Problem:
         sign, value = np.linalg.slogdet(np.einsum("kjp,kjq->pq", W, W))
         return -value if sign > 0 else np.inf
 
+    def rank(self, x: np.ndarray) -> tuple[bool, float]:
+        """What makes one motion better than another: limits kept, then the criterion."""
+        return self.excess(x) > _TOLERATED, self.score(x)
+
+    def excess(self, x: np.ndarray) -> float:
+        """How far torques [part of their limits] or the tool [m] are beyond their limits; below 0: inside."""
+        q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.fine)
+        over = [-1.0]
+        if self.limits.torque is not None:
+            tau = np.array(self._torque().map(len(q))(q.T, qd.T, qdd.T)).T
+            over.append(float((np.abs(tau) / self.limits.torque).max() - 1))
+        if self.limits.box is not None:
+            tool = np.array(self._tool().map(len(q))(q.T)).T
+            over.append(
+                float(max((self.limits.box[0] - tool).max(), (tool - self.limits.box[1]).max()))
+            )
+        return max(over)
+
     # ---- the program
+
+    def settled(self, start: np.ndarray, iterations: int) -> tuple[np.ndarray, str]:
+        """Coefficients improved from a start; again with tighter limits where the series overshoots between points."""
+        self.spare = 0.0
+        x, word = self.solve(start, iterations)
+        x = self.within(x)
+        for _ in range(2):
+            over = self.excess(x)
+            if over <= 0:
+                break
+            self.spare += 1.5 * over
+            x, word = self.solve(x, iterations)
+            x = self.within(x)
+        return x, word
 
     def solve(self, start: np.ndarray, iterations: int) -> tuple[np.ndarray, str]:
         """Coefficients improved from a start, and what the optimiser says."""
@@ -290,12 +326,13 @@ class _Problem:
             high.append(np.tile(_MARGIN * bound, points))
         if limits.torque is not None:
             g.append(ca.vec(self._torque().map(points)(Q, V, A)))
-            low.append(np.tile(-_MARGIN * limits.torque, points))
-            high.append(np.tile(_MARGIN * limits.torque, points))
+            bound = (_MARGIN - min(self.spare, 0.5)) * limits.torque
+            low.append(np.tile(-bound, points))
+            high.append(np.tile(bound, points))
         if limits.box is not None:
             g.append(ca.vec(self._tool().map(points)(Q)))
-            low.append(np.tile(limits.box[0], points))
-            high.append(np.tile(limits.box[1], points))
+            low.append(np.tile(limits.box[0] + self.spare, points))
+            high.append(np.tile(limits.box[1] - self.spare, points))
         return g, low, high
 
     def _torque(self) -> Any:

@@ -38,6 +38,14 @@ class Factors:
         return len(self.support)
 
     @property
+    def present(self) -> np.ndarray:
+        """(size,) which unknowns take part; the others are taken as 0."""
+        found = np.zeros(self.size, bool)
+        for support in self.support:
+            found[support] = True
+        return found
+
+    @property
     def blocks(self) -> int:
         return len(self.R)
 

@@ -18,12 +18,15 @@ from .preprocess import Stretch
 from .regressor import Terms
 
 HARDLY, NOT = 0.3, 1.0
-GRADES = ("determined", "hardly", "not")
+GRADES = ("determined", "hardly", "not", "fixed")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identifiability:
-    """Doubts about unknowns and directions. grades: 'determined', 'hardly' or 'not', one an unknown."""
+    """Doubts about unknowns and directions.
+
+    grades: 'determined', 'hardly', 'not', or 'fixed' (taken as 0, because no motion tells it from others).
+    """
 
     names: tuple[str, ...]
     rank: int
@@ -55,6 +58,9 @@ class Identifiability:
             f"{len(self.names)} unknowns: {counts[0]} determined, {counts[1]} hardly, {counts[2]} not; "
             f"rank {self.rank}, condition number {self.condition:.3g}"
         ]
+        if counts[3]:
+            fixed = [n for n, g in zip(self.names, self.grades, strict=True) if g == "fixed"]
+            lines.append(f"no motion tells {', '.join(fixed)} from the others: taken as 0")
         if self.undetermined:
             lines.append("not determined: " + ", ".join(self.undetermined))
         if self.doubtful:
@@ -75,11 +81,12 @@ def assess(
     pieces: Sequence[Stretch],
 ) -> Identifiability:
     """The identifiability that the weights and residuals of a solution without a prior show."""
-    p = terms.size
+    present = factors.present
+    p = int(present.sum())
     worth = worths(factors, solution.weights)
     X, _ = factors.stacked(solution.weights)
     noise = float(np.sqrt(np.mean(inflations)))
-    _, s, V = np.linalg.svd(X / solution.scales * worth, full_matrices=True)
+    _, s, V = np.linalg.svd((X / solution.scales * worth)[:, present], full_matrices=True)
     full = np.zeros(p)
     full[: len(s)] = s
     with np.errstate(divide="ignore"):
@@ -87,15 +94,15 @@ def assess(
             full > 1e-11 * max(s[0], 1e-300), noise / np.maximum(full, 1e-300), np.inf
         )
     finite = np.where(np.isfinite(by_direction), by_direction, 1e6)
-    doubts = np.sqrt(((V**2) * (finite**2)[:, None]).sum(axis=0))
-    grades = tuple("not" if d > NOT else "hardly" if d > HARDLY else "determined" for d in doubts)
+    doubts = np.zeros(terms.size)
+    doubts[present] = np.sqrt(((V**2) * (finite**2)[:, None]).sum(axis=0))
+    grades = tuple(_grade(d, here) for d, here in zip(doubts, present, strict=True))
     order = np.argsort(-by_direction)
+    names = [name for name, here in zip(terms.names, present, strict=True) if here]
     directions = tuple(
-        (float(by_direction[k]), _content(V[k], terms.names))
-        for k in order
-        if by_direction[k] > HARDLY
+        (float(by_direction[k]), _content(V[k], names)) for k in order if by_direction[k] > HARDLY
     )
-    doubtful = [k for k, g in enumerate(grades) if g != "determined"]
+    doubtful = [k for k, g in enumerate(grades) if g in ("hardly", "not")]
     return Identifiability(
         terms.names,
         solution.rank,
@@ -105,6 +112,12 @@ def assess(
         directions,
         _advice(terms, pieces, doubtful),
     )
+
+
+def _grade(doubt: float, present: bool) -> str:
+    if not present:
+        return "fixed"
+    return "not" if doubt > NOT else "hardly" if doubt > HARDLY else "determined"
 
 
 def _content(vector: np.ndarray, names: Sequence[str], most: int = 6) -> str:

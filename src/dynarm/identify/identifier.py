@@ -12,16 +12,18 @@ import numpy as np
 from ..errors import DynarmWarning, InputError, KindError, UnknownName
 from ..robot.arm import Arm
 from . import estimators, tuning
-from .estimators import Pull, Solution, worths
+from .estimators import Pull, Solution
 from .factors import Factors, fold
 from .identifiability import NOT, Identifiability, assess
 from .instruments import instrumented
 from .log import Log
 from .preprocess import Preparation, Stretch, factor_for, smooth, stretches
+from .prior import pull_of
 from .quality import unit_doubts
 from .regressor import Column, Terms, terms_of
-from .result import Fit, Record, Validation, nearest_to
+from .result import Fit, Record, nearest_to
 from .statistics import Residuals, covariance, residuals
+from .verdict import Validation
 
 ESTIMATORS = ("ols", "wls", "irls", "iv", "recursive")
 _HUBER = 1.345
@@ -39,9 +41,10 @@ class Identifier:
     cutoff       [Hz] of the low-pass filter; None: chosen from the data
     asymmetric   friction by direction; the offset is then part of it
     columns      further terms of the user's own, see Column
-    prior        an Arm whose (CAD) values are approached where the data say little; None: zero is
-    regularise   "auto": plain least squares where the log determines every unknown, else as strongly as held-out time
-                 supports (with a prior: at least 1); 0: never; or a number, 1 being what the noise alone calls for
+    prior        an Arm whose (CAD) values are approached where the data say little; None: the arm itself, unless all
+                 its links are alike, as in files without real inertias, when zero is
+    regularise   "auto": plain least squares where the log determines every unknown and no prior is given, else as
+                 strongly as held-out time supports, at least 1; 0: never; or a number, 1 being what the noise calls for
     feasible     values_ are made physically consistent
     preparation  all further choices about filtering and decimation; cutoff here wins over the one there
     progress     called with (samples done, samples in all) while the regressor is folded
@@ -136,7 +139,7 @@ class Identifier:
         factors = fold(terms, pieces, how, tick=self._ticker(sum(map(len, pieces))))
         plain, left = self._plain(terms, factors, pieces, how)
         check = assess(terms, factors, plain, left.inflation, pieces)
-        pull = self._pull(terms, factors, plain)
+        pull = pull_of(terms, factors, plain, self.prior)
         ridge, errors = self._ridge(factors, pull, float(np.sqrt(left.inflation.mean())), check)
         factors, solution = self._solve(terms, factors, pieces, how, ridge, pull, plain)
         if solution is not plain:
@@ -165,14 +168,6 @@ class Identifier:
             plain = estimators.wls(factors)
         return plain, residuals(terms, pieces, how, plain.values)
 
-    def _pull(self, terms: Terms, factors: Factors, plain: Solution) -> Pull:
-        """Zero or the prior arm's values, each unknown held the more the less it can be worth."""
-        values = np.zeros(terms.size)
-        if self.prior is not None:
-            rigid = replace(terms.rigid, arm=self.prior)
-            values[: terms.rigid_size] = terms.rigid.matrix @ rigid.natural.ravel()
-        return Pull(values, 1 / worths(factors, plain.weights))
-
     def _ridge(
         self, factors: Factors, pull: Pull, unit: float, check: Identifiability
     ) -> tuple[float, dict[float, float]]:
@@ -182,7 +177,7 @@ class Identifier:
         if self.estimator in ("recursive", "iv") or (check.worst <= NOT and self.prior is None):
             return 0.0, {}
         ridge, errors = tuning.choose_ridge(factors, pull, unit)
-        return (max(ridge, unit) if self.prior is not None else ridge), errors
+        return max(ridge, unit), errors
 
     def _solve(
         self,

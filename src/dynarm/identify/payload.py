@@ -215,7 +215,14 @@ def _with_cutoff(how: Preparation, cutoff: float | None) -> Preparation:
 
 def _with_columns(base: Terms, columns: tuple[Column, ...]) -> Terms:
     return Terms(
-        base.arm, base.friction, base.shape, base.widths, base.armature, base.asymmetric, columns
+        base.arm,
+        base.friction,
+        base.shape,
+        base.widths,
+        base.armature,
+        base.asymmetric,
+        columns,
+        True,
     )
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from ..errors import DynarmError, FileError, FormatError
 
 Table = dict[str, np.ndarray]  # name -> (N,) column or (N, k) array; text columns stay as objects
-_TIME_NAMES = ("t", "time", "timestamp")
 
 
 def read_table(path: Path) -> Table:
@@ -42,6 +41,12 @@ def read_table(path: Path) -> Table:
     if not table:
         raise FormatError(f"{path}: holds no columns; export the log again")
     return table
+
+
+def listed(table: Table) -> str:
+    """The names of a table, not too many."""
+    names = list(table)
+    return ", ".join(names[:30]) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
 
 
 def _read_csv(path: Path) -> Table:

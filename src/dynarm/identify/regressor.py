@@ -192,6 +192,7 @@ class Terms:
     armature: bool = True
     asymmetric: bool = False
     columns: tuple[Column, ...] = ()
+    whole: bool = False  # redundant unknowns stay, because other data tell them apart
     rigid: Rigid = field(init=False)
 
     def __post_init__(self) -> None:
@@ -346,22 +347,30 @@ class Terms:
         return self.evaluate(*(rng.uniform(-s, s, (_UNITS, self.n)) for s in (np.pi, 3.0, 8.0)))
 
     @cached_property
-    def independent(self) -> np.ndarray:
-        """Unknowns that some motion can tell apart; an offset against a weight that never turns is left out."""
-        from scipy.linalg import qr
+    def redundant(self) -> np.ndarray:
+        """Unknowns that no motion can tell from those before them: they are taken as 0.
 
+        An offset beside a weight that never turns is one: a vertical sliding joint.
+        """
+        if self.whole:
+            return np.zeros(0, int)
         W = self._sampled.reshape(-1, self.size)
         size = np.linalg.norm(W, axis=0)
-        R, pivots = qr(W / np.where(size > 0, size, 1.0), mode="r", pivoting=True)
-        rank = int((np.abs(np.diag(R)) > 1e-8).sum())
-        return np.sort(pivots[:rank])
+        R = np.asarray(np.linalg.qr(W / np.where(size > 0, size, 1.0), mode="r"))
+        return np.flatnonzero(np.abs(np.diag(R)) < 1e-8)
+
+    @cached_property
+    def independent(self) -> np.ndarray:
+        """All other unknowns."""
+        return np.setdiff1d(np.arange(self.size), self.redundant)
 
     @cached_property
     def support(self) -> tuple[np.ndarray, ...]:
-        """For each joint, the unknowns that its force depends on."""
+        """For each joint, the unknowns that its force depends on, redundant ones left out."""
         size = np.abs(self._sampled).max(axis=0)
-        limit = 1e-9 * np.maximum(size.max(axis=0), 1e-300)
-        return tuple(np.flatnonzero(row > limit) for row in size)
+        felt = size > 1e-9 * np.maximum(size.max(axis=0), 1e-300)
+        felt[:, self.redundant] = False
+        return tuple(np.flatnonzero(row) for row in felt)
 
 
 @lru_cache(maxsize=64)

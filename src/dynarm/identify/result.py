@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +20,8 @@ from .log import Log
 from .preprocess import Preparation, smooth, states_at, stretches
 from .regressor import Terms, wrench_forces
 from .statistics import Residuals, bootstrap, essential
-from .tuning import Trial, channel_delays, middle
+from .tuning import Trial, channel_delays, choose_widths, middle
+from .verdict import Validation, Verdict
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -31,6 +31,7 @@ POOR = (
     0.5  # a joint whose error exceeds this part of its torque's standard deviation is not explained
 )
 OVERFIT = 3.0  # held-out error over fitted error beyond which a fit does not carry over
+WORTH_IT = 0.2  # part of an error by which another friction shape must lower it to be recommended
 SMALL = 0.1  # fitted errors below this are not compared with
 
 
@@ -60,43 +61,6 @@ def nearest_to(record: Record, values: np.ndarray, spread: np.ndarray) -> Feasib
     return nearest(record.terms, values, spread, None if prior is None else prior.parameters)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Validation:
-    """Prediction of a log against its torques as measured, unfiltered, on its own samples. rmse, relative: (n,)."""
-
-    rmse: np.ndarray
-    relative: np.ndarray
-    t: np.ndarray
-    measured: np.ndarray
-    predicted: np.ndarray
-    source: str
-
-    @property
-    def mean(self) -> float:
-        """Mean over joints of RMSE / standard deviation."""
-        return float(self.relative.mean())
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """PASS or FAIL with reasons, for people and for scripts."""
-
-    passed: bool
-    reasons: tuple[str, ...]
-
-    @property
-    def word(self) -> str:
-        return "PASS" if self.passed else "FAIL"
-
-    @property
-    def exit_code(self) -> int:
-        return 0 if self.passed else 1
-
-    def as_json(self) -> str:
-        """One JSON object."""
-        return json.dumps({"verdict": self.word, "reasons": list(self.reasons)})
-
-
 @dataclass(frozen=True, eq=False)
 class Fit:
     """names_, values_, std_ of all unknowns in order; see CONTRACT and the how-to for the rest."""
@@ -116,7 +80,8 @@ class Fit:
     def std_(self) -> np.ndarray:
         """(p,) standard deviations; infinite for unknowns that the log says nothing about."""
         std = np.sqrt(np.maximum(np.diag(self.covariance_), 0.0))
-        if self.solution.ridge == 0 and self.solution.rank < len(std):
+        std = np.where(self.record.factors.present, std, np.inf)
+        if self.solution.ridge == 0 and self.solution.rank < self.record.factors.present.sum():
             V, s = self.solution.directions, self.solution.singular
             free = (V[s <= 1e-11 * s[0]] ** 2).sum(axis=0) > 1e-12
             std = np.where(free, np.inf, std)
@@ -202,10 +167,9 @@ class Fit:
         """What to know about the outcome, in sentences; begins with 'ok' where nothing is wrong."""
         check = self.record.identifiability
         told = []
-        if check.rank < len(self.names_):
-            told.append(
-                f"rank {check.rank} of {len(self.names_)}: some unknowns cannot be told apart"
-            )
+        known = int(self.record.factors.present.sum())
+        if check.rank < known:
+            told.append(f"rank {check.rank} of {known}: some unknowns cannot be told apart")
         if check.undetermined:
             told.append(
                 f"{len(check.undetermined)} unknowns are not determined by the log: {', '.join(check.undetermined)}"
@@ -350,6 +314,21 @@ class Fit:
             force += self.values_[terms.drive_index(joint, word)] * column[:, joint]
         return speed, force
 
+    @cached_property
+    def friction_advice_(self) -> tuple[str, ...]:
+        """Joints whose torque a smoothed sign would explain much better than the sharp one that was fitted."""
+        terms, how = self.record.terms, self.record.preparation
+        if terms.shape != "sign" or "coulomb" not in terms.friction:
+            return ()
+        pieces = [smooth(p, how) for log in self.record.logs for p in stretches(middle(log))]
+        widths, errors = choose_widths(terms, pieces, how)
+        gains = 1 - errors.min(axis=1) / np.maximum(errors[:, 0], 1e-300)
+        return tuple(
+            f"joint {name}: shape='tanh' (width {width:g}) would lower the error by {100 * gain:.0f} %"
+            for name, width, gain in zip(terms.arm.joint_names, widths, gains, strict=True)
+            if gain > WORTH_IT
+        )
+
     def verdict(self, held_out: Log | Sequence[Log] = (), limit: float = POOR) -> Verdict:
         """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines."""
         reasons = []
@@ -396,7 +375,7 @@ class Fit:
         )
         for name, value, std, relative, grade in rows:
             percent = f"{relative:.1f} %" if np.isfinite(relative) else "-"
-            word = {"determined": "yes", "hardly": "hardly", "not": "no"}[grade]
+            word = {"determined": "yes", "not": "no"}.get(grade, grade)
             lines.append(f"{name:<16}{value:>14.6g}{std:>12.3g}{percent:>10}  {word}")
         lines += ["", f"{'joint':<20}{'error/std':>10}{'RMS':>12}{'delay [ms]':>12}{'white':>8}"]
         left = self.residuals_
@@ -407,4 +386,4 @@ class Fit:
             )
         for log in self.record.logs:
             lines += [f"{log.source}: {note}" for note in (*log.notes, *log.quality.notes)]
-        return "\n".join([*lines, "", check.summary(), self.status_])
+        return "\n".join([*lines, "", check.summary(), *self.friction_advice_, self.status_])

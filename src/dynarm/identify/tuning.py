@@ -15,7 +15,8 @@ from .preprocess import Preparation, Stretch, smooth, stretches
 from .regressor import Column, Terms
 
 CUTOFFS = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0, 150.0)  # [Hz]
-WIDTHS = (0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3)  # [rad/s or m/s]
+# [rad/s or m/s]
+WIDTHS = (0.001, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3)
 RIDGES = (0.5, 1.0, 2.0, 4.0)  # in units of what the noise alone would call for
 FOLDS = 8
 _TRIAL_RIDGE = 0.02
@@ -142,7 +143,9 @@ def choose_widths(
     smoothed = tuple(
         Column(f"{j}:{width}", _smoothed_sign(j, width)) for j in range(terms.n) for width in WIDTHS
     )
-    trial = Terms(terms.arm, others, "sign", (), terms.armature, False, (*terms.columns, *smoothed))
+    trial = Terms(
+        terms.arm, others, "sign", (), terms.armature, False, (*terms.columns, *smoothed), True
+    )
     factors = fold(trial, pieces, how, blocks=1)
     first = trial.size - len(smoothed)
     errors = np.zeros((terms.n, len(WIDTHS)))

@@ -8,6 +8,7 @@ program takes several blocks of samples (a tile) through each piece in turn inst
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from ..errors import KindError
@@ -15,18 +16,17 @@ from ..graph import Port
 from .fusion import Instruction
 from .lanes import Lanes, integer
 from .layout import STAGE, dense, group
-from .program import Call, Program
+from .program import LONG, Call, Program
 
 TABLE = "dynarm_table"
 # Entries of the table: addresses of the two kernels and of what moves dense inputs and dense outputs (or 0); then
 # integers: input ports, output ports, slots, tile, size of the largest output, constant outputs; then for each port its
-# first slot, its size, where the steps of its three axes stand among NumPy's, and the axes' lengths; then slot and bits
-# of each constant.
+# first slot (of an output: where its elements' slots stand in this table), its size, where the steps of its three axes
+# stand among NumPy's, and the axes' lengths; then slot and bits of each constant; then the slots of outputs' elements.
 KERNEL_ONE, KERNEL_WIDE, DENSE_IN, DENSE_OUT = range(4)
 INPUTS, OUTPUTS, SLOTS, TILE, LARGEST, CONSTANTS, PORTS = range(4, 11)
 PORT = 6
 MOST_PORTS = 16
-LONG = 2500  # instructions that still fit into the instruction cache of common processors
 NEAR = 40 << 10  # bytes of a tile's workspaces that still fit into the first-level cache
 TILES = (2, 8)
 UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
@@ -34,7 +34,7 @@ UNROLLED = 64  # elements of dense ports on one side for which code of their own
 
 def tile_of(program: Program, width: int) -> int:
     """How many blocks of samples go through each piece in turn."""
-    if program.length + program.moves <= LONG:
+    if program.length <= LONG:
         return 1
     return min(TILES[1], max(TILES[0], NEAR // (8 * width * program.slots)))
 
@@ -53,25 +53,24 @@ def kernel_text(
             text.append(f"declare void @{called(op, count, w)}({arguments})")
         text += _kernel(program, w, fused, tile if w > 1 else 1)
     moves = []
-    sides = ("come", inputs, program.inputs, 0), ("go", outputs, program.outputs, len(inputs))
-    for name, ports, slots, first in sides:
-        found = _dense(name, ports, slots, first, width)
+    places = [range(s, s + port.size) for s, port in zip(program.inputs, inputs, strict=True)]
+    sides: list[tuple[str, Sequence[Sequence[int]], int]]
+    sides = [("come", places, 0), ("go", program.outputs, len(inputs))]
+    for name, slots, first in sides:
+        found = _dense(name, slots, first, width)
         moves.append(f"@dense_{name}{width}" if found else "null")
         text += found
     pointers = ["@kernel1", f"@kernel{width}", *moves]
     return "\n".join([*text, *_table(program, inputs, outputs, pointers, tile)])
 
 
-def _dense(
-    name: str, ports: Sequence[Port], slots: Sequence[int], first: int, width: int
-) -> list[str]:
+def _dense(name: str, slots: Sequence[Sequence[int]], first: int, width: int) -> list[str]:
     """Code that moves all ports of one side at once, if there are not too many of them and none is short."""
-    sizes = [port.size for port in ports]
+    sizes = [len(port) for port in slots]
     longest = STAGE[0] - 1 if name == "go" else UNROLLED
     if min(sizes) < group(width) or max(sizes) > longest or sum(sizes) > UNROLLED:
         return []
-    records = range(first, first + len(ports))
-    return dense(name, list(zip(records, slots, sizes, strict=True)), width)
+    return dense(name, first, slots, width)
 
 
 def called(op: str, count: int, width: int) -> str:
@@ -151,7 +150,9 @@ def _table(
     entries = [len(inputs), len(outputs), program.slots, tile]
     entries += [max(port.size for port in outputs), len(program.fixed)]
     core = len(ports)
-    for port, slot in zip(ports, (*program.inputs, *program.outputs), strict=True):
+    listed = PORTS + PORT * len(ports) + 2 * len(program.fixed)
+    starts = itertools.accumulate((port.size for port in outputs), initial=listed)
+    for port, slot in zip(ports, (*program.inputs, *starts), strict=False):
         if len(port.shape) > 3:
             raise KindError(
                 f"port '{port.name}' has {len(port.shape)} axes; at most 3 are compiled"
@@ -161,6 +162,7 @@ def _table(
         core += len(port.shape)
     for slot, number in program.fixed:
         entries += [slot, integer(number)]
+    entries += [slot for port in program.outputs for slot in port]
     places = ", ".join(f"ptr {p}" for p in pointers)
     whole = ", ".join(f"i64 {e}" for e in entries)
     kind = f"[{len(entries)} x i64]"

@@ -13,8 +13,8 @@ The workspace holds one vector of W samples for every element of every port. Fou
              the last one, so that they raise no floating-point flag of their own, and are not stored.
 
 A record describes one operand: the address of its first sample, the step from sample to sample, how it is moved, how
-dense it is (1: the elements of a sample lie side by side; 2: and so do samples, moved as rows), its first slot, size,
-and three axes with their steps.
+dense it is (1: the elements of a sample lie side by side; 2: and so do samples, moved as rows), its first slot (of an
+output: the address of its elements' slots), size, and three axes with their steps.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def layout(width: int) -> list[str]:
     text = []
     for name in ("come", "go"):
         text += _strided(name, width)
-        if width > 1:
+        if width == 1:
+            text += _line(name)
+        else:
             if name == "go":
                 text += _stream(width, False) + _stream(width, True)
             text += _columns(name, width) + _rows(name, width) + _short(name, width)
@@ -59,39 +61,56 @@ def group(width: int) -> int:
 
 def _move(name: str, width: int) -> list[str]:
     f = Lanes(width)
-    base, step, slot = (
-        f.entry("%record", BASE, "ptr"),
-        f.entry("%record", STEP),
-        f.entry("%record", SLOT),
-    )
-    at = f.ahead(base, f.whole("mul", "%first", step))
-    soa = f.ahead("%work", f.whole("mul", slot, 8 * width))
-    size = f.entry("%record", SIZE)
-    if width == 1:
-        with f.when(f.test("sgt", f.entry("%record", DENSE), 0), leave=True), f.repeat(size) as k:
-            source, target = (at, soa) if name == "come" else (soa, at)
-            f.set_entry(target, k, f.entry(source, k, "double"), "double")
+    step, size = f.entry("%record", STEP), f.entry("%record", SIZE)
+    at = f.ahead(f.entry("%record", BASE, "ptr"), f.whole("mul", "%first", step))
+    if name == "come":
+        soa = f.ahead("%work", f.whole("mul", f.entry("%record", SLOT), 8 * width))
+        here = f"ptr {soa}, ptr {at}"
     else:
+        here = f"ptr %work, ptr {at}, ptr {f.entry('%record', SLOT, 'ptr')}"
+    if width > 1:
         whole = f.test("eq", "%count", width)
         mode = f.choose(whole, f.entry("%record", MODE), STRIDED)
         for kind, way in ((ROWS, "rows"), (SHORT, "short")):
             with f.when(f.test("eq", mode, kind), leave=True):
-                f.line(
-                    f"call void @{way}_{name}{width}(ptr {soa}, ptr {at}, i64 {step}, i64 {size})"
-                )
+                f.line(f"call void @{way}_{name}{width}({here}, i64 {step}, i64 {size})")
         for kind, way in ((STAGED, "staged"), (STREAMED, "streamed")) if name == "go" else ():
             with f.when(f.test("eq", mode, kind), leave=True):
-                f.line(f"call void @rows_go{width}(ptr {soa}, ptr %stage, i64 {step}, i64 {size})")
+                stage = here.replace(at, "%stage")
+                f.line(f"call void @rows_go{width}({stage}, i64 {step}, i64 {size})")
                 f.line(f"call void @{way}{width}(ptr {at}, ptr %stage, i64 {size})")
         with f.when(f.test("eq", mode, COLUMNS), leave=True):
-            f.line(f"call void @columns_{name}{width}(ptr {soa}, ptr {at}, ptr %record)")
-    f.line(
-        f"call void @strided_{name}{width}(ptr {soa}, ptr {at}, ptr %record, i64 {step}, i64 %count)"
-    )
+            f.line(f"call void @columns_{name}{width}({here}, ptr %record)")
+    else:
+        with f.when(f.test("sgt", f.entry("%record", DENSE), 0), leave=True):
+            f.line(f"call void @line_{name}({here}, i64 {size})")
+    f.line(f"call void @strided_{name}{width}({here}, ptr %record, i64 {step}, i64 %count)")
     stage = ", ptr %stage" if name == "go" else ""
-    return f.function(
-        f"internal void @{name}{width}(ptr %record, ptr %work, i64 %first, i64 %count{stage})"
-    )
+    arguments = f"ptr %record, ptr %work, i64 %first, i64 %count{stage}"
+    return f.function(f"internal void @{name}{width}({arguments})")
+
+
+def _here(name: str) -> str:
+    """What every function is told: the workspace, the array, and of outputs where the slots of the elements stand."""
+    return "ptr noalias %soa, ptr noalias %at" + (", ptr noalias %slots" if name == "go" else "")
+
+
+def _place(f: Lanes, name: str, element: str) -> str:
+    """The address of an element in the workspace."""
+    slot = element if name == "come" else f.entry("%slots", element)
+    return f.ahead("%soa", f.whole("mul", slot, 8 * f.width))
+
+
+def _line(name: str) -> list[str]:
+    """line_<name>: one sample whose elements lie side by side."""
+    f = Lanes(1)
+    with f.repeat("%size") as k:
+        place = _place(f, name, k)
+        if name == "come":
+            f.store(f.entry("%at", k, "double"), place)
+        else:
+            f.set_entry("%at", k, f.load(place), "double")
+    return f.function(f"internal void @line_{name}({_here(name)}, i64 %size)")
 
 
 def _stream(width: int, past: bool) -> list[str]:
@@ -130,44 +149,38 @@ def _rows(name: str, width: int) -> list[str]:
     with f.repeat(groups) as k:
         column = f.smaller(f.whole("mul", k, size), last)
         pointers = _row_pointers(f, f.ahead("%at", f.whole("mul", column, 8)))
-        soa = f.ahead("%soa", f.whole("mul", column, 8 * width))
-        short = f"<{size} x double>"
-        if name == "come":
-            pieces = [f.put(f"load {short}, ptr {p}, align 8") for p in pointers]
-            for c, value in enumerate(_transposed_in(f, pieces)):
-                f.store(value, f.slot(soa, c))
-        else:
-            columns = [f.load(f.slot(soa, c)) for c in range(size)]
-            for pointer, piece in zip(pointers, _transposed_out(f, columns), strict=True):
-                f.line(f"store {short} {piece}, ptr {pointer}, align 8")
-    return f.function(
-        f"internal void @rows_{name}{width}(ptr noalias %soa, ptr noalias %at, i64 %step, i64 %size)"
-    )
+        places = [_place(f, name, f.whole("add", column, c)) for c in range(size)]
+        _group(f, name, pointers, places)
+    return f.function(f"internal void @rows_{name}{width}({_here(name)}, i64 %step, i64 %size)")
 
 
-def dense(name: str, ports: Sequence[tuple[int, int, int]], width: int) -> list[str]:
+def _group(f: Lanes, name: str, pointers: Sequence[str], places: Sequence[str]) -> None:
+    """Columns that are transposed together, from W row pieces to their slots or back."""
+    short = f"<{len(places)} x double>"
+    if name == "come":
+        pieces = [f.put(f"load {short}, ptr {p}, align 8") for p in pointers]
+        for value, place in zip(_transposed_in(f, pieces), places, strict=True):
+            f.store(value, place)
+    else:
+        pieces = _transposed_out(f, [f.load(place) for place in places])
+        for piece, p in zip(pieces, pointers, strict=True):
+            f.line(f"store {short} {piece}, ptr {p}, align 8")
+
+
+def dense(name: str, first: int, slots: Sequence[Sequence[int]], width: int) -> list[str]:
     """dense_<name><W>(records, workspace, first sample): all ports of one side, rows without gaps, unrolled.
 
-    A port is given by its record's number, its first slot and its size. With the row length known, every address is
-    a constant away from the first.
+    `first` is the number of the first port's record; each port is given by the slots of its elements. With the row
+    length known, every address is a constant away from the first.
     """
-    f, group_size = Lanes(width), group(width)
-    short = f"<{group_size} x double>"
-    for number, slot, size in ports:
+    f, size = Lanes(width), group(width)
+    for number, port in enumerate(slots, first):
         base = f.entry("%records", number * RECORD + BASE, "ptr")
-        at = f.ahead(base, f.whole("mul", "%first", 8 * size))
-        for start in range(0, size, group_size):
-            column = min(start, size - group_size)
-            pointers = [f.ahead(at, 8 * (row * size + column)) for row in range(width)]
-            slots = [f.slot("%work", slot + column + c) for c in range(group_size)]
-            if name == "come":
-                pieces = [f.put(f"load {short}, ptr {p}, align 8") for p in pointers]
-                for value, place in zip(_transposed_in(f, pieces), slots, strict=True):
-                    f.store(value, place)
-            else:
-                pieces = _transposed_out(f, [f.load(place) for place in slots])
-                for piece, p in zip(pieces, pointers, strict=True):
-                    f.line(f"store {short} {piece}, ptr {p}, align 8")
+        at = f.ahead(base, f.whole("mul", "%first", 8 * len(port)))
+        for start in range(0, len(port), size):
+            column = min(start, len(port) - size)
+            pointers = [f.ahead(at, 8 * (row * len(port) + column)) for row in range(width)]
+            _group(f, name, pointers, [f.slot("%work", s) for s in port[column : column + size]])
     arguments = "ptr noalias %records, ptr noalias %work, i64 %first"
     return f.function(f"internal void @dense_{name}{width}({arguments})")
 
@@ -181,27 +194,21 @@ def _short(name: str, width: int) -> list[str]:
     for c, bit in enumerate(known):
         mask = f.put(f"insertelement {truth} {mask}, i1 {bit}, i32 {c}")
     if name == "come":
+        load = f"call {t} @llvm.masked.load.v{size}f64.p0"
         pieces = [
-            f.put(
-                f"call {t} @llvm.masked.load.v{size}f64.p0(ptr {p}, i32 8, {truth} {mask}, {t} zeroinitializer)"
-            )
-            for p in pointers
+            f.put(f"{load}(ptr {p}, i32 8, {truth} {mask}, {t} zeroinitializer)") for p in pointers
         ]
         for c, value in enumerate(_transposed_in(f, pieces)):
             with f.when(known[c]):
-                f.store(value, f.slot("%soa", c))
+                f.store(value, _place(f, name, str(c)))
     else:
-        # columns beyond the last repeat it: their slots belong to others
+        # columns beyond the last repeat it: there is nothing behind the list of slots
         last = f.whole("sub", "%size", 1)
-        offsets = [f.whole("mul", f.smaller(str(c), last), 8 * width) for c in range(size)]
-        columns = [f.load(f.ahead("%soa", offset)) for offset in offsets]
+        columns = [f.load(_place(f, name, f.smaller(str(c), last))) for c in range(size)]
+        store = f"call void @llvm.masked.store.v{size}f64.p0"
         for pointer, piece in zip(pointers, _transposed_out(f, columns), strict=True):
-            f.line(
-                f"call void @llvm.masked.store.v{size}f64.p0({t} {piece}, ptr {pointer}, i32 8, {truth} {mask})"
-            )
-    return f.function(
-        f"internal void @short_{name}{width}(ptr noalias %soa, ptr noalias %at, i64 %step, i64 %size)"
-    )
+            f.line(f"{store}({t} {piece}, ptr {pointer}, i32 8, {truth} {mask})")
+    return f.function(f"internal void @short_{name}{width}({_here(name)}, i64 %step, i64 %size)")
 
 
 def _row_pointers(f: Lanes, first: str) -> list[str]:
@@ -267,7 +274,7 @@ def _butterfly(f: Lanes, vectors: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _elements(f: Lanes) -> Iterator[tuple[str, str]]:
+def _elements(f: Lanes, name: str) -> Iterator[tuple[str, str]]:
     """For each element of a port its address in the array and in the workspace."""
     d0, d1, d2 = (f.entry("%record", AXES + k) for k in range(3))
     s0, s1, s2 = (f.entry("%record", STEPS + k) for k in range(3))
@@ -279,32 +286,31 @@ def _elements(f: Lanes) -> Iterator[tuple[str, str]]:
             e1 = f.whole("mul", f.whole("add", e0, i1), d2)
             with f.repeat(d2) as i2:
                 p2 = f.ahead(p1, f.whole("mul", i2, s2))
-                yield p2, f.ahead("%soa", f.whole("mul", f.whole("add", e1, i2), 8 * f.width))
+                yield p2, _place(f, name, f.whole("add", e1, i2))
 
 
 def _columns(name: str, width: int) -> list[str]:
     f = Lanes(width)
-    with _elements(f) as (at, soa):
+    with _elements(f, name) as (at, place):
         if name == "come":
-            f.store(f.load(at, align=8), soa)
+            f.store(f.load(at, align=8), place)
         else:
-            f.store(f.load(soa), at, align=8)
-    return f.function(
-        f"internal void @columns_{name}{width}(ptr noalias %soa, ptr noalias %at, ptr %record)"
-    )
+            f.store(f.load(place), at, align=8)
+    return f.function(f"internal void @columns_{name}{width}({_here(name)}, ptr %record)")
 
 
 def _strided(name: str, width: int) -> list[str]:
     f = Lanes(width)
     last = f.whole("sub", "%count", 1)
-    with _elements(f) as (at, soa):
+    with _elements(f, name) as (at, place):
         if name == "come":
             with f.repeat(width) as lane:
                 sample = f.ahead(at, f.whole("mul", f.smaller(lane, last), "%step"))
-                f.set_entry(soa, lane, f.entry(sample, 0, "double"), "double")
+                f.set_entry(place, lane, f.entry(sample, 0, "double"), "double")
         else:
             with f.repeat("%count") as lane:
                 sample = f.ahead(at, f.whole("mul", lane, "%step"))
-                f.set_entry(sample, 0, f.entry(soa, lane, "double"), "double")
-    arguments = "ptr noalias %soa, ptr noalias %at, ptr %record, i64 %step, i64 %count"
-    return f.function(f"internal void @strided_{name}{width}({arguments})")
+                f.set_entry(sample, 0, f.entry(place, lane, "double"), "double")
+    return f.function(
+        f"internal void @strided_{name}{width}({_here(name)}, ptr %record, i64 %step, i64 %count)"
+    )

@@ -41,10 +41,12 @@ def runtime_text(width: int, fused: bool) -> str:
 
 
 def _describe(width: int) -> list[str]:
-    """describe(args, steps, ports, records, inputs, count): a record for each operand, and how it is moved."""
+    """describe(args, steps, table, records, count, n): a record for each operand, and how it is moved."""
     f = Text()
+    inputs = f.entry("%table", table.INPUTS)
+    ports = f.ahead("%table", 8 * table.PORTS)
     with f.repeat("%count") as k:
-        port = f.ahead("%ports", f.whole("mul", k, 8 * table.PORT))
+        port = f.ahead(ports, f.whole("mul", k, 8 * table.PORT))
         record = f.ahead("%records", f.whole("mul", k, 8 * layout.RECORD))
         slot, size, core = (f.entry(port, e) for e in range(3))
         axes = [f.entry(port, 3 + d) for d in range(3)]
@@ -63,22 +65,23 @@ def _describe(width: int) -> list[str]:
         gapless = f.both(
             f.test("eq", mode, layout.ROWS), f.test("eq", step, f.whole("mul", size, 8))
         )
-        output = f.test("sge", k, "%inputs")
+        output = f.test("sge", k, inputs)
         wide = f.both(f.test("sge", size, layout.STAGE[0]), f.test("sle", size, layout.STAGE[1]))
         huge = f.test("sgt", f.whole("mul", step, "%n"), PAST_CACHES)
         better = f.choose(huge, layout.STREAMED, f.choose(wide, layout.STAGED, layout.ROWS))
         mode = f.choose(f.both(gapless, output), better, mode)
         mode = f.choose(f.test("eq", step, 8), layout.COLUMNS, mode)
-        still = f.both(f.test("eq", step, 0), f.test("slt", k, "%inputs"))
+        still = f.both(f.test("eq", step, 0), f.test("slt", k, inputs))
         mode = f.choose(still, layout.FIXED, mode)
         f.set_entry(record, layout.BASE, f.entry("%args", k, "ptr"), "ptr")
+        listed = f.put(f"ptrtoint ptr {f.ahead('%table', f.whole('mul', slot, 8))} to i64")
         tight = f.both(gapless, f.test("eq", mode, layout.ROWS))
         flag = f.choose(tight, 2, f.choose(dense, 1, 0))
         for entry, value in (
             (layout.STEP, step),
             (layout.MODE, mode),
             (layout.DENSE, flag),
-            (layout.SLOT, slot),
+            (layout.SLOT, f.choose(output, listed, slot)),
             (layout.SIZE, size),
         ):
             f.set_entry(record, entry, value)
@@ -86,7 +89,7 @@ def _describe(width: int) -> list[str]:
             f.set_entry(record, layout.AXES + d, axes[d])
             f.set_entry(record, layout.STEPS + d, steps[d])
     return f.function(
-        "internal void @describe(ptr %args, ptr %steps, ptr %ports, ptr %records, i64 %inputs, i64 %count, i64 %n)"
+        "internal void @describe(ptr %args, ptr %steps, ptr %table, ptr %records, i64 %count, i64 %n)"
     )
 
 
@@ -217,9 +220,8 @@ def _loop(width: int) -> list[str]:
         pass
     inputs = f.entry("%table", table.INPUTS)
     count = f.whole("add", inputs, f.entry("%table", table.OUTPUTS))
-    ports = f.ahead("%table", 8 * table.PORTS)
     f.line(
-        f"call void @describe(ptr %args, ptr %steps, ptr {ports}, ptr %records, i64 {inputs}, i64 {count}, i64 {n})"
+        f"call void @describe(ptr %args, ptr %steps, ptr %table, ptr %records, i64 {count}, i64 {n})"
     )
     with f.when(f.test("eq", n, 1), leave=True):
         f.line("call void @single(ptr %table, ptr %records, i64 0, i64 1)")

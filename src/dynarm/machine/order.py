@@ -54,8 +54,22 @@ def cycles(order: Sequence[Instruction]) -> int:
     return max(done.values(), default=0)
 
 
-def depth_first(graph: Graph, body: Sequence[Instruction]) -> list[Instruction]:
-    """The same instructions, one output after another, the deeper argument of each first."""
+def outputs_by_rows(graph: Graph) -> list[int]:
+    """The nodes that outputs are read from, as they are written."""
+    return [ref.node for refs in graph.results for ref in refs]
+
+
+def outputs_by_columns(graph: Graph) -> list[int]:
+    """The same, last column first: columns of derivatives share more than rows, and the last ones are the shortest."""
+    found = []
+    for port, refs in zip(graph.outputs, graph.results, strict=True):
+        width = port.shape[-1] if port.shape else 1
+        found += [ref.node for column in range(width) for ref in refs[column::width]]
+    return found[::-1]
+
+
+def depth_first(body: Sequence[Instruction], roots: Sequence[int]) -> list[Instruction]:
+    """The same instructions, one root after another, the deeper argument of each first."""
     code = {ins.dest: ins for ins in body}
     depth: dict[int, int] = {}
     for ins in body:
@@ -66,8 +80,7 @@ def depth_first(graph: Graph, body: Sequence[Instruction]) -> list[Instruction]:
 
     order: list[Instruction] = []
     seen: set[int] = set()
-    roots = [ref.node for refs in graph.results for ref in refs] + [ins.dest for ins in body]
-    for root in roots:
+    for root in (*roots, *code):
         if root in seen or root not in code:
             continue
         seen.add(root)

@@ -13,21 +13,23 @@ from __future__ import annotations
 import bisect
 import heapq
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..graph import Graph
+from ..graph import Graph, Ref
 from .fusion import CALLS, Instruction, instructions
-from .order import PORTS, by_latency, cycles, depth_first
+from .order import PORTS, by_latency, cycles, depth_first, outputs_by_columns, outputs_by_rows
 
 # Weights of instructions and of stored outputs, and of what makes one function: some passes of the compiler are more
 # than linear in its length, and its scheduler looks at every pair of stores.
 STORE, PIECE = 3, 1200
+LONG = 1600  # instructions that still fit into the instruction cache of common processors
 MOVE = 0.12  # cycles that a load or store takes from arithmetic
-# One order by latency is tried where the one written takes longer than its instructions need, but not where there are
-# so many of them that fetching them takes longer still.
-WAITING, LATENT = 1.05, 1200
+SLOT = 2.0  # loads that a slot of a long program is worth: its workspaces just fit into the first-level cache
+WAITING = (
+    1.05  # an order that takes this much longer than its instructions need is waiting for results
+)
 GROUP = 4  # angles whose sin and cos are computed side by side
 
 
@@ -41,15 +43,17 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Pieces and calls in order (calls name slots). Slots: inputs by port, outputs by port, then temporaries."""
+    """Pieces and calls in order; calls name slots.
+
+    Inputs have the first slots. Outputs that are equal, constants of one value, and an input that is an output share
+    a slot, however often they are wanted.
+    """
 
     steps: tuple[tuple[Instruction, ...] | Call, ...]
     constants: dict[int, float]
-    fixed: tuple[
-        tuple[int, float], ...
-    ]  # output slots that hold a constant, written once before the loop
+    fixed: tuple[tuple[int, float], ...]  # slots of constant outputs, written once before the loop
     inputs: tuple[int, ...]  # first slot of each input port
-    outputs: tuple[int, ...]
+    outputs: tuple[tuple[int, ...], ...]  # for each output port the slots of its elements
     slots: int
     moves: int  # loads and stores
 
@@ -70,23 +74,31 @@ def program_of(
     """The graph as a program for that many registers, in pieces of about that weight."""
     code, flipped = instructions(graph, fused)
     bodies, calls = _rounds(graph, code)
-    written = bodies[-1]
-    time = cycles(written)
-    orders = [(time, written)]
-    if len(written) > registers:
-        deep = depth_first(graph, written)
-        orders.append((cycles(deep), deep))
-    if WAITING * len(written) / PORTS < time < LATENT:
-        soon = by_latency(written)
-        orders.append((cycles(soon), soon))
     best: tuple[float, Program] | None = None
-    for time, order in orders:
+    for order in _orders(graph, bodies[-1]):
         program = _Allocation(graph, flipped, registers, piece).run([*bodies[:-1], order], calls)
-        cost = time + MOVE * program.moves
+        cost = _cost(order, program)
         if best is None or cost < best[0]:
             best = cost, program
     assert best is not None
     return best[1]
+
+
+def _orders(graph: Graph, written: list[Instruction]) -> Iterator[list[Instruction]]:
+    """The order that was written, and others worth a look."""
+    yield written
+    yield depth_first(written, outputs_by_rows(graph))
+    if len(written) > LONG:
+        yield depth_first(written, outputs_by_columns(graph))
+    elif cycles(written) > WAITING * len(written) / PORTS:
+        yield by_latency(written)
+
+
+def _cost(order: Sequence[Instruction], program: Program) -> float:
+    """What an order costs: traffic to memory, and waiting for results where fetching the code is not slower still."""
+    if len(order) > LONG:
+        return program.moves + SLOT * program.slots
+    return cycles(order) + MOVE * program.moves
 
 
 def _rounds(
@@ -132,6 +144,9 @@ def _evenly(items: list[Any], most: int) -> list[list[Any]]:
     return [items[k * len(items) // count : (k + 1) * len(items) // count] for k in range(count)]
 
 
+Wanted = Mapping[int, set[bool]]  # nodes that are outputs, with the signs in which they are stored
+
+
 @dataclass(slots=True)
 class _Allocation:
     """Decides, along the program, which value is in a register, which in which slot."""
@@ -143,12 +158,13 @@ class _Allocation:
     constants: dict[int, float] = field(default_factory=dict)
     uses: dict[int, list[int]] = field(
         default_factory=dict
-    )  # places that read a value, the next one last
+    )  # when a value is read, the next time last
     held: set[int] = field(default_factory=set)  # values in registers
     place: dict[int, int] = field(default_factory=dict)  # value -> slot
+    kept: dict[tuple[int, bool], int] = field(default_factory=dict)  # output and sign -> slot
     own: set[int] = field(
         default_factory=set
-    )  # values whose slot may be given to others afterwards
+    )  # values whose slot is given away after their last use
     free: list[int] = field(default_factory=list)
     queue: list[tuple[int, int]] = field(default_factory=list)  # (-next use, value)
     out: list[Instruction] = field(default_factory=list)
@@ -158,65 +174,74 @@ class _Allocation:
     def run(
         self, bodies: Sequence[Sequence[Instruction]], calls: Sequence[Sequence[Call]]
     ) -> Program:
-        inputs, outputs, wanted, fixed = self._ports()
+        inputs = self._inputs()
+        wanted: dict[int, set[bool]] = {}
+        for refs in self.graph.results:
+            for ref in refs:
+                if ref.node not in self.constants:
+                    wanted.setdefault(ref.node, set()).add(self._sign(ref))
         parts: list[Sequence[Instruction] | Call] = []
         for body, batch in zip(bodies, calls, strict=True):
             parts += [*_cut(body, wanted, self.piece), *batch]
         self._note_uses(parts, wanted)
+        fixed, numbers = self._numbers()
+        steps = self._steps(parts, wanted)
+        outputs = tuple(
+            tuple(numbers[r] if r in numbers else self.kept[r.node, self._sign(r)] for r in refs)
+            for refs in self.graph.results
+        )
+        self.slots += 1  # the last slot takes results of calls that nobody wants
+        return Program(steps, self.constants, fixed, inputs, outputs, self.slots, self.moves)
+
+    def _sign(self, ref: Ref) -> bool:
+        return ref.negative != (ref.node in self.flipped)
+
+    def _inputs(self) -> tuple[int, ...]:
+        """The first slot of each input port."""
+        first = []
+        for port in self.graph.inputs:
+            first.append(self.slots)
+            self.slots += port.size
+        for k, node in enumerate(self.graph.nodes):
+            if node.op == "input":
+                self.place[k] = self.kept[k, False] = first[node.args[0]] + node.args[1]
+            elif node.op == "const":
+                self.constants[k] = node.value
+        return tuple(first)
+
+    def _numbers(self) -> tuple[tuple[tuple[int, float], ...], dict[Ref, int]]:
+        """Slots for the constants among the outputs, which nothing else may use."""
+        fixed, found = [], {}
+        for ref in {ref: None for refs in self.graph.results for ref in refs}:
+            if ref.node in self.constants:
+                number = self.constants[ref.node]
+                fixed.append((self.slots, -number if ref.negative else number))
+                found[ref] = self.slots
+                self.slots += 1
+        return tuple(fixed), found
+
+    def _steps(
+        self, parts: Sequence[Sequence[Instruction] | Call], wanted: Wanted
+    ) -> tuple[tuple[Instruction, ...] | Call, ...]:
         steps: list[tuple[Instruction, ...] | Call] = []
         clock = 0
-        for part in parts:
+        for number, part in enumerate(parts):
             if isinstance(part, Call):
-                steps.append(self._call(part, clock))
+                steps.append(self._call(part, clock, wanted))
                 clock += 1
                 continue
             self.out = []
             for ins in part:
                 self._step(ins, clock, wanted.get(ins.dest, ()))
                 clock += 1
-            if part is parts[-1]:
+            if number == len(parts) - 1:
                 self._copies(wanted)
             self._flush()
             if self.out:
                 steps.append(tuple(self.out))
-        self.slots += 1  # the last slot takes results of calls that nobody wants
-        return Program(tuple(steps), self.constants, fixed, inputs, outputs, self.slots, self.moves)
+        return tuple(steps)
 
-    def _ports(
-        self,
-    ) -> tuple[
-        tuple[int, ...],
-        tuple[int, ...],
-        dict[int, list[tuple[int, bool]]],
-        tuple[tuple[int, float], ...],
-    ]:
-        """First slots of inputs and outputs, which slots want which value (and sign), and which hold constants."""
-        graph = self.graph
-        first = []
-        for port in (*graph.inputs, *graph.outputs):
-            first.append(self.slots)
-            self.slots += port.size
-        inputs, outputs = tuple(first[: len(graph.inputs)]), tuple(first[len(graph.inputs) :])
-        for k, node in enumerate(graph.nodes):
-            if node.op == "input":
-                self.place[k] = inputs[node.args[0]] + node.args[1]
-            elif node.op == "const":
-                self.constants[k] = node.value
-        wanted: dict[int, list[tuple[int, bool]]] = {}
-        fixed = []
-        for start, refs in zip(outputs, graph.results, strict=True):
-            for e, ref in enumerate(refs):
-                if ref.node in self.constants:
-                    value = self.constants[ref.node]
-                    fixed.append((start + e, -value if ref.negative else value))
-                else:
-                    minus = ref.negative != (ref.node in self.flipped)
-                    wanted.setdefault(ref.node, []).append((start + e, minus))
-        return inputs, outputs, wanted, tuple(fixed)
-
-    def _note_uses(
-        self, parts: Sequence[Sequence[Instruction] | Call], wanted: Iterable[int]
-    ) -> None:
+    def _note_uses(self, parts: Sequence[Sequence[Instruction] | Call], wanted: Wanted) -> None:
         clock = 0
         for part in parts:
             for args in [part.arguments] if isinstance(part, Call) else [ins.args for ins in part]:
@@ -225,12 +250,12 @@ class _Allocation:
                         self.uses.setdefault(a, []).append(clock)
                 clock += 1
         for value in wanted:
-            if self.graph.nodes[value].op in ("input", *CALLS):
-                self.uses.setdefault(value, []).append(clock)  # copied at the end
+            if True in wanted[value] and self.graph.nodes[value].op in ("input", *CALLS):
+                self.uses.setdefault(value, []).append(clock)  # its negative is stored at the end
         for places in self.uses.values():
             places.reverse()
 
-    def _step(self, ins: Instruction, clock: int, wanted: Sequence[tuple[int, bool]]) -> None:
+    def _step(self, ins: Instruction, clock: int, signs: Iterable[bool]) -> None:
         """One instruction, with the loads before it and the stores after it."""
         args = {a for a in ins.args if a not in self.constants}
         for a in args - self.held:
@@ -239,9 +264,10 @@ class _Allocation:
         for a in args:
             self._passed(a, clock)
         dest = ins.dest
-        for slot, minus in wanted:
+        for minus in sorted(signs):
+            slot = self.kept[dest, minus] = self._fresh()
             self._store(dest, slot, minus)
-            if not minus and dest not in self.place:
+            if not minus:
                 self.place[dest] = slot
         if dest in self.uses:
             self.held.add(dest)
@@ -275,13 +301,15 @@ class _Allocation:
         if value not in self.place:
             self._store(value, self._slot(value), False)
 
-    def _slot(self, value: int) -> int:
+    def _fresh(self) -> int:
         if self.free:
-            slot = self.free.pop()
-        else:
-            slot = self.slots
-            self.slots += 1
-        self.place[value] = slot
+            return self.free.pop()
+        self.slots += 1
+        return self.slots - 1
+
+    def _slot(self, value: int) -> int:
+        """A slot for a value, as long as it is needed."""
+        slot = self.place[value] = self._fresh()
         self.own.add(value)
         return slot
 
@@ -301,28 +329,31 @@ class _Allocation:
         self.held.clear()
         self.queue.clear()
 
-    def _call(self, call: Call, clock: int) -> Call:
+    def _call(self, call: Call, clock: int, wanted: Wanted) -> Call:
         arguments = tuple(self.place[a] for a in call.arguments)
-        results = tuple(self._slot(r) if r >= 0 else -1 for r in call.results)
+        results = []
+        for r in call.results:
+            results.append(self._slot(r) if r >= 0 else -1)
+            if False in wanted.get(r, ()):
+                self.kept[r, False] = results[-1]
+                self.own.discard(r)
         for a in call.arguments:
             self._passed(a, clock)
         self.queue.clear()
-        return Call(call.op, arguments, results)
+        return Call(call.op, arguments, tuple(results))
 
-    def _copies(self, wanted: dict[int, list[tuple[int, bool]]]) -> None:
-        """Outputs that are inputs or results of calls."""
-        for value, places in wanted.items():
-            if self.graph.nodes[value].op in ("input", *CALLS):
+    def _copies(self, wanted: Wanted) -> None:
+        """Outputs that are negatives of inputs or of results of calls."""
+        for value, signs in wanted.items():
+            if True in signs and (value, True) not in self.kept:
                 if value not in self.held:
                     self._load(value)
-                for slot, minus in places:
-                    self._store(value, slot, minus)
+                self.kept[value, True] = self._fresh()
+                self._store(value, self.kept[value, True], True)
                 self.held.discard(value)
 
 
-def _cut(
-    body: Sequence[Instruction], stores: Mapping[int, Sequence[Any]], piece: int
-) -> list[Sequence[Instruction]]:
+def _cut(body: Sequence[Instruction], stores: Wanted, piece: int) -> list[Sequence[Instruction]]:
     """Pieces of about that weight, cut where few values are alive."""
     weights = [1 + STORE * len(stores.get(ins.dest, ())) for ins in body]
     reached = list(itertools.accumulate(weights, initial=0))

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, Z, add, mul, sub
-from ..robot.chain import ULPS, Chain, Step, pose, slid, tidy
+from ..robot.chain import ULPS, Chain, Step, pose, slid
 from .minimal_parameters_lin1995 import Structure, combinations, constants, layout, structure_of
 
 
@@ -92,11 +92,8 @@ def minimal_chain(
     steps: Sequence[Step] = pose(chain, [0] * chain.n)
     if values is not None:
         table = _table(structure, values)
-        bodies = (
-            _from_lin1995(structure, steps, table)
-            if third
-            else [_body(structure, i, of, 0.0) for i, of in enumerate(table)]
-        )
+        named = _starred(structure, steps, table) if third else [(of, 0.0) for of in table]
+        bodies = [_body(structure, i, of, scale) for i, (of, scale) in enumerate(named)]
         bodies = _with_slides(structure, steps, bodies)
         return MinimalChain(tuple(replace(b, form=b.D) for b in bodies), chain.gravity, structure)
     if not folded:
@@ -147,7 +144,7 @@ def _body(structure: Structure, i: int, of: dict[str, Scalar], scale: float) -> 
 
     def get(kind: str) -> Scalar:
         x = of.get(kind, 0)
-        return tidy(x, scale) if x.__class__ is float and scale != 1.0 else x
+        return 0 if x.__class__ is float and abs(x) <= ULPS * scale else x
 
     return MinimalBody(
         structure.revolute[i],
@@ -159,37 +156,36 @@ def _body(structure: Structure, i: int, of: dict[str, Scalar], scale: float) -> 
     )
 
 
-def _from_lin1995(
+def linfang_values(chain: Chain, structure: Structure, values: Sequence[Scalar]) -> list[Scalar]:
+    """The values of linfang1999 from those of lin1995, both in the order of `layout(structure)`."""
+    table = _table(structure, values)
+    found = [of for of, _ in _starred(structure, pose(chain, [0] * chain.n), table)]
+    return [found[i][kind] for i, kind in layout(structure)]
+
+
+def _starred(
     structure: Structure, steps: Sequence[Step], table: Sequence[dict[str, Scalar]]
-) -> list[MinimalBody]:
-    """The bodies from values of lin1995: U* replaces U."""
-    bodies: list[MinimalBody] = []
+) -> list[tuple[dict[str, Scalar], float]]:
+    """Values of lin1995 by joint and kind with U* in the place of U, and the size of what was added up."""
+    found: list[tuple[dict[str, Scalar], float]] = []
     g: Scalar = 0  # (U* - U)_22 of the next rotational joint outwards
     along: Scalar = 0  # its U_33
     u = ZERO  # its axis
     for i in range(structure.n - 1, -1, -1):
-        of = dict(table[i])
+        of, scale = dict(table[i]), 0.0
         if structure.revolute[i]:
             G = _disc(u, g, along)  # (40)
-            own = Sym3(
-                of.get("U_11-22", 0),
-                of.get("U_12", 0),
-                0,
-                of.get("U_13", 0),
-                of.get("U_23", 0),
-                of["U_33"],
-            )
-            star = own + Sym3(sub(G.xx, G.yy), G.xy, 0, G.xz, G.yz, G.zz)  # (42)
-            scale = max(map(_size, (*own, *G)))
-            g, along, u = G.yy, of["U_33"], Z  # (41)
-            of |= {"U_33": star.zz}
+            U = [of.get(f"U_{k}", 0) for k in ("11-22", "12", "13", "23", "33")]
+            change = (sub(G.xx, G.yy), G.xy, G.xz, G.yz, G.zz)
+            star = [add(x, y) for x, y in zip(U, change, strict=True)]  # (42)
+            scale = max(map(_size, (*U, *G)))
+            g, along, u = G.yy, U[-1], Z  # (41)
+            of["U_33"] = star[-1]
             if i >= structure.s:
-                of |= {"U_11-22": star.xx, "U_12": star.xy, "U_13": star.xz, "U_23": star.yz}
-            bodies.append(_body(structure, i, of, scale))
-        else:
-            bodies.append(_body(structure, i, of, 0.0))
+                of |= zip(("U_11-22", "U_12", "U_13", "U_23"), star[:-1], strict=True)
+        found.append((of, scale))
         u = steps[i].fall(u)
-    return bodies[::-1]
+    return found[::-1]
 
 
 def _disc(u: Vec3, g: Scalar, along: Scalar) -> Sym3:

@@ -117,7 +117,7 @@ def _across(b: Scalar, l: Vec3) -> Sym3:
 def _reach(arm: MinimalChain, pose: Sequence[Step], i: int, l: Vec3) -> Scalar:
     """u . pair(b x, l) u in frame i-1."""
     u, b = arm.structure.axis(i - 1), mul(2, pose[i].a)
-    return mul(b, total(mul(1 - u.x * u.x, l.x), -mul(u.x * u.y, l.y), -mul(u.x * u.z, l.z)))
+    return mul(b, total(mul(u.y * u.y + u.z * u.z, l.x), -mul(u.x * u.y, l.y), -mul(u.x * u.z, l.z)))
 
 
 def _along(u: Vec3, X: Sym3) -> Scalar:
@@ -135,7 +135,7 @@ def _slid(
     if joint.revolute:
         return body.J.z
     u, d = arm.structure.axis(i), pose[i].d
-    lift = mul(1 - u.z * u.z, add(mul(joint.m, d), mul(2, l.z)))
+    lift = mul(u.x * u.x + u.y * u.y, add(mul(joint.m, d), mul(2, l.z)))
     side = add(mul(2 * u.z * u.x, l.x), mul(2 * u.z * u.y, l.y))
     return add(V33, mul(d, sub(add(mul(2, joint.kappa2), lift), side)))
 

@@ -305,7 +305,7 @@ def _combination(structure: Structure, i: int, kind: str, of: Constants) -> Scal
     if kind == "kappa2":
         u = structure.axis(i)
         along = add(mul(u.x, k.x), mul(u.y, k.y))
-        return total(-mul(u.z, along), mul(1 - u.z * u.z, k.z))  # (87)
+        return total(-mul(u.z, along), mul(u.x * u.x + u.y * u.y, k.z))  # (87)
     entries = {
         "m": of.m,
         "k_x": k.x,

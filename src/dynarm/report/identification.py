@@ -27,6 +27,7 @@ from .html import (
 from .html import page as make_page
 
 POINTS = 900  # of a measured torque that are drawn
+HELD_OUT = "; they took no part in the fit"
 GRADES = {"determined": ("yes", "good"), "hardly": ("hardly", "doubt"), "not": ("no", "bad")}
 
 
@@ -63,7 +64,7 @@ def sections(fit: Any, checks: Sequence[Any], judged: Any) -> list[Section]:
     return [
         _verdict(fit, checks, judged),
         _fitted(fit),
-        *(_prediction(arm, check) for check in checks),
+        *(_prediction(arm, check, HELD_OUT) for check in checks),
         _residuals(fit),
         _parameters(fit),
         _identifiability(fit),
@@ -163,12 +164,12 @@ def _fitted(fit: Any) -> Section:
     return section("Measured and predicted torques", note(told), figures_grid(made))
 
 
-def _prediction(arm: Any, check: Any) -> Section:
+def _prediction(arm: Any, check: Any, more: str = "") -> Section:
     made = [
         torque_figure(str(j.name), _unit(j), check.t, check.measured[:, k], check.predicted[:, k])
         for k, j in enumerate(arm.joints)
     ]
-    told = "Torques as measured, unfiltered, on the log's own samples; the log took no part in the fit."
+    told = f"Torques as measured, unfiltered, on the log's own samples{more}."
     return section(f"Prediction of {Path(check.source).name}", note(told), figures_grid(made))
 
 
@@ -200,7 +201,7 @@ def _residuals(fit: Any) -> Section:
             float(left.rms[k]),
             float(fit.relative_[k]),
             100 * float(left.white[k]),
-            1e3 * float(left.delay[k]),
+            1e3 * float(fit.delays_[k]),
         ]
         for k, name in enumerate(arm.joint_names)
     ]

@@ -35,7 +35,7 @@
     for (const key of Object.keys(look)) {
       if (/^[xy]axis\d*$/.test(key)) {
         look[key] = Object.assign({
-          gridcolor: line, zerolinecolor: line, linecolor: line, tickcolor: line, automargin: true,
+          gridcolor: line, zerolinecolor: line, linecolor: line, tickcolor: line, automargin: true, exponentformat: "power",
         }, look[key]);
       }
     }

@@ -44,7 +44,7 @@ def _outcome(run: Any) -> Section:
         "end": f"{run.t[-1]:.4g} s",
         "energy at the start": f"{energy[0, 0]:.5g} J",
         "energy at the end": f"{energy[0, -1]:.5g} J",
-        "left unexplained": f"{np.abs(run.balance).max():.2g} J",
+        "left unexplained": f"{run.unexplained:.2g} J",
     }
     events = [[when, name] for when, name in run.events]
     return section(
@@ -124,8 +124,8 @@ def _energy(run: Any) -> Section:
         "potential": first(run.potential),
         "total": first(run.energy),
     }
-    if np.any(run.work):
-        series["start + work done"] = first(run.energy)[0] + first(run.work)
+    if np.any(run.work) or np.any(run.loss):
+        series["start + work - loss"] = first(run.energy)[0] + first(run.work) - first(run.loss)
     balance = figures.lines(run.t, {"unexplained": first(run.balance)}, "time [s]", "energy [J]")
     return section(
         "Energy",

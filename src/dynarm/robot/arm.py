@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -66,7 +66,7 @@ class Friction:
         for name in ("viscous_negative", "coulomb_negative"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
-        if self.shape not in SHAPES:
+        if not isinstance(self.shape, str) or self.shape not in SHAPES:
             raise InputError(f"friction shape is {self.shape!r}; choose 'sign' or 'tanh'")
         if self.width <= 0:
             raise InputError(f"friction width is {self.width}; give a positive velocity")
@@ -104,7 +104,7 @@ class Joint:
         label = f"joint {self.name!r}" if self.name else "joint"
         if not isinstance(self.name, (str, type(None))):
             raise KindError(f"name of a joint is {self.name!r}; give a string or None")
-        if self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise InputError(f"{label}: kind is {self.kind!r}; choose 'revolute' or 'prismatic'")
         for key in ("a", "alpha", "beta", "d", "theta", "armature"):
             put(self, key, number(f"{label}: {key}", getattr(self, key)))
@@ -176,9 +176,7 @@ class Origin:
 
     base_link: str
     links: tuple[str, ...]  # the moving link of each joint
-    frames: tuple[
-        tuple[float, ...], ...
-    ]  # pose of each URDF link frame in the internal frame, 16 numbers by rows
+    frames: tuple[tuple[float, ...], ...]  # each URDF link frame in the internal one, 16 numbers
     axes: tuple[tuple[float, float, float], ...]  # joint axes in the URDF link frames
     kinds: tuple[str, ...]  # URDF joint types: revolute, continuous, prismatic
     tip_link: str | None = None
@@ -207,7 +205,7 @@ class Arm:
             if not isinstance(joint, Joint):
                 raise KindError(f"joints[{i}] is {joint!r}; give dynarm.Joint(...)")
         joints = tuple(
-            j if j.name else replace_name(j, f"joint{i + 1}") for i, j in enumerate(joints)
+            j if j.name else replace(j, name=f"joint{i + 1}") for i, j in enumerate(joints)
         )
         names = [j.name for j in joints]
         if len(set(names)) != len(names):
@@ -216,9 +214,7 @@ class Arm:
         put(self, "gravity", tuple(numbers("gravity", self.gravity, (3,)).tolist()))
         for key in ("base", "tool"):
             value = getattr(self, key)
-            if (
-                isinstance(value, (tuple, list)) and len(value) == 16
-            ):  # as this record itself keeps it
+            if isinstance(value, (tuple, list)) and len(value) == 16:  # as the record keeps it
                 value = numbers(key, value, (16,)).reshape(4, 4)
             T = np.eye(4) if value is None else rigid(key, value)
             put(self, key, tuple(T.ravel().tolist()))
@@ -228,6 +224,10 @@ class Arm:
             raise InputError(
                 f"origin describes {len(self.origin.links)} links, the arm has {len(joints)} joints; pass origin=None"
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was derived from them is derived again, and is read-only again."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod
     def from_classic_dh(
@@ -270,7 +270,9 @@ class Arm:
     @cached_property
     def frame0(self) -> np.ndarray:
         """4x4 pose in the user's base link of the frame that the papers call 0: frame 1 in the zero pose."""
-        return self.base_pose @ self.joints[0].displacement()
+        pose = self.base_pose @ self.joints[0].displacement()
+        pose.setflags(write=False)
+        return pose
 
     @cached_property
     def parameters(self) -> np.ndarray:
@@ -317,18 +319,13 @@ class Arm:
 
     def check(self) -> list[str]:
         """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""
-        return impossible_links(self) + _idle_joints(self)
+        return impossible_links(self) + _idle_joints(self) + _doubtful_drives(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the arm to x.toml or x.urdf; nothing is left half-written."""
         from .files import save
 
         save(self, path)
-
-
-def replace_name(joint: Joint, name: str) -> Joint:
-    """The same joint under another name."""
-    return replace(joint, name=name)
 
 
 def impossible_links(arm: Arm) -> list[str]:
@@ -347,6 +344,20 @@ def _idle_joints(arm: Arm) -> list[str]:
         if p.any():
             break
     return found[::-1]
+
+
+def _doubtful_drives(arm: Arm) -> list[str]:
+    """Friction that gives energy to its joint, and limits that leave it no room."""
+    found = []
+    for joint in arm.joints:
+        friction, limits = joint.friction, joint.position_limits
+        for key in ("viscous", "coulomb", "viscous_negative", "coulomb_negative"):
+            value = getattr(friction, key, None)
+            if value is not None and value < 0:
+                found.append(f"joint '{joint.name}': friction {key} {value:.6g} is negative")
+        if limits is not None and limits[0] > limits[1]:
+            found.append(f"joint '{joint.name}': position limits {limits[0]} > {limits[1]}")
+    return found
 
 
 def _doubts(joint: Joint) -> list[str]:

@@ -19,9 +19,7 @@ from ..algebra import Mat3, Scalar, Sym3, Turn, Vec3, add, cos, is_zero, mul, si
 from .arm import Arm
 
 _QUARTER = math.pi / 2
-ULPS = (
-    8 * 2.0**-52
-)  # constants closer than this to 0 or +-1, relative to their scale, are meant to be exact
+ULPS = 8 * 2.0**-52  # of their scale: constants so close to 0 or +-1 are meant to be exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,9 +55,7 @@ class Chain:
 class Step:
     """Where frame i stands in frame i-1: two or three plane rotations and the displacement s."""
 
-    turns: tuple[
-        Turn, ...
-    ]  # from the parent outwards: about x by alpha, (about y by beta,) about z by theta
+    turns: tuple[Turn, ...]  # outwards: about x by alpha, (about y by beta,) about z by theta
     a: Scalar
     d: Scalar
     s: Vec3  # from origin i-1 to origin i, in the axes of frame i-1

@@ -126,12 +126,9 @@ def _cost(chain: _Lines, steps: Sequence[Sequence[float]]) -> tuple[int, float]:
     count, length = 0, 0.0
     for i, (a, _, beta, d, theta) in enumerate(steps):
         turns = theta / _QUARTER
-        odd = turns != round(
-            turns
-        )  # an addition to q, or, if there is no angle q, one more plane rotation
-        count += (
-            8 * (beta != 0) + 2 * (a != 0) + 2 * (d != 0) + odd * (8 if i in chain.sliding else 1)
-        )
+        # an odd angle is an addition to q, or, if there is no angle q, one more plane rotation
+        odd = (turns != round(turns)) * (8 if i in chain.sliding else 1)
+        count += 8 * (beta != 0) + 2 * (a != 0) + 2 * (d != 0) + odd
         length += abs(a) + abs(d)
     return count, round(length / chain.size, 9)
 
@@ -255,9 +252,8 @@ def _direction(chain: _Lines, i: int, origin: np.ndarray) -> np.ndarray | None:
         return clean_direction(chain.normal[i])
     there = chain.next_point(i)
     at = point + u * float(u @ (origin - point))
-    gap = (
-        there + v * float(u @ (at - there) / (u @ v)) - at
-    )  # to the next axis, in the plane across this one
+    # to the next axis, in the plane across this one
+    gap = there + v * float(u @ (at - there) / (u @ v)) - at
     gap = gap - u * float(u @ gap)
     if norm(gap) > ROUNDING * chain.size:
         return clean_direction(gap)

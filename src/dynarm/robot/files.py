@@ -51,7 +51,7 @@ def load(
     allow_massless   accept moving links without any inertia
     freeze           hold movable joints off the chain at zero and merge their links; False: refuse them
     """
-    path = _path(robot)
+    path = _path("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
     name, suffix = path.name, path.suffix.lower()
     wanted = None if joints is None else _joint_names(joints)
     if suffix in REFUSED:
@@ -91,18 +91,14 @@ def _joint_names(joints: Any) -> list[str]:
     return names
 
 
-def _path(robot: Any) -> Path:
-    if (
-        isinstance(robot, bytes)
-        or not isinstance(robot, (str, os.PathLike))
-        or not str(robot).strip()
-    ):
-        raise KindError(f"robot is {robot!r}; give a built-in name (dynarm.catalogue()) or a path")
-    if isinstance(os.fspath(robot), bytes):
-        raise KindError(f"robot is {robot!r}; give the path as text")
-    if "\0" in str(robot):
-        raise FileError(f"{str(robot)!r} holds a zero character; give a path")
-    return Path(robot)
+def _path(what: str, given: Any, wanted: str) -> Path:
+    if not isinstance(given, (str, os.PathLike)) or not str(given).strip():
+        raise KindError(f"{what} is {given!r}; give {wanted}")
+    if isinstance(os.fspath(given), bytes):
+        raise KindError(f"{what} is {given!r}; give the path as text")
+    if "\0" in str(given):
+        raise FileError(f"{str(given)!r} holds a zero character; give a path")
+    return Path(given)
 
 
 def _built_in(path: Path) -> Arm:
@@ -136,7 +132,7 @@ def _read(path: Path) -> bytes:
 
 def save(arm: Arm, path: str | os.PathLike[str]) -> None:
     """Write the arm to x.toml or x.urdf; nothing is left half-written."""
-    target = _path(path)
+    target = _path("path", path, "the name of a .toml or .urdf file")
     suffix = target.suffix.lower()
     if suffix == ".toml":
         text = write_toml(arm)

@@ -133,9 +133,7 @@ class Tree:
         """Links under base that the last movable joint of a branch moves, and how many joints lead to each."""
         ends: dict[str, int] = {}
         depth = {base: 0}
-        holder: dict[str, str | None] = {
-            base: None
-        }  # the last link moved by a joint, on the way to each link
+        holder: dict[str, str | None] = {base: None}  # the last moved link on the way to each link
         for link in self._under(base):
             for joint in self.below[link]:
                 depth[joint.child] = depth[link] + joint.movable

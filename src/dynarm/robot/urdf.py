@@ -73,8 +73,8 @@ def arm_of_urdf(
 class _Builder:
     """Receives expat's events and keeps the elements that somebody may read."""
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, source: str, skipped: frozenset[str]) -> None:
+        self.source, self.skipped = source, skipped
         self.root: Element | None = None
         self.open: list[Element] = []
         self.depth = self.kept = 0
@@ -97,7 +97,7 @@ class _Builder:
                 f"{self.source}, line {line}: <{tag}> is a xacro macro; expand the file first: "
                 "xacro file > robot.urdf"
             )
-        if self.skipping or tag in _SKIPPED:
+        if self.skipping or tag in self.skipped:
             self.skipping = self.skipping or self.depth
             return
         self.kept += 1
@@ -125,9 +125,9 @@ class _Builder:
         )
 
 
-def parse(content: bytes, source: str) -> Element:
-    """The root element of an XML document without a DOCTYPE."""
-    builder = _Builder(source)
+def parse(content: bytes, source: str, skipped: frozenset[str] = _SKIPPED) -> Element:
+    """The root element of an XML document without a DOCTYPE; elements to be skipped are not in it."""
+    builder = _Builder(source, skipped)
     try:
         builder.parser.Parse(content, True)
     except FormatError:

@@ -1,8 +1,8 @@
 """Motion by SciPy's adaptive integrators: breaks where an input jumps, events, friction that sticks.
 
-The state of the integrator is [q, qd, work, loss]. A run is cut into intervals on which the right-hand side is smooth:
-at samples of an input, at a controller's ticks, and where a joint with sharp Coulomb friction starts or stops sliding.
-Every accepted step leaves its interpolant, on which events are located.
+The state of the integrator is [q, qd, work, loss], and one more where joints may stick. A run is cut into intervals on
+which the right-hand side is smooth: at samples of an input, at a controller's ticks, and where a joint with sharp
+Coulomb friction starts or stops sliding. Every accepted step leaves its interpolant, on which events are located.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Motion:
 
     def run(self, q0: Any, qd0: Any, t_end: float, progress: Progress | None) -> tuple[str, str]:
         """Integrate as far as it goes; status and message."""
-        t, y = 0.0, state_of(q0, qd0)
+        t, y = 0.0, np.append(state_of(q0, qd0), [0.0] * (self.sliding is not None))
         self.states.append(y)
         breaks = np.unique(np.concatenate([s.breaks(t_end) for s in self.sources]))
         try:
@@ -171,9 +171,9 @@ class Motion:
     ) -> tuple[float, np.ndarray]:
         """From one break to the next, with a new start after each switch of friction."""
         while t < end:
-            if not np.isfinite(self.derivative(t, y)).all():
-                raise Ended
             solver = self.solver(t, y, end)
+            if self.lost:  # the first rate is not finite; with it no integrator finds a step
+                raise Ended
             while solver.status == "running":
                 fired = self.step(solver)
                 t, y = self.times[-1], self.states[-1]
@@ -290,7 +290,7 @@ class Motion:
         else:
             t = times[times <= reached * (1 + 1e-12)]
             y = self.between(t)
-        q, qd = y[:, :n], y[:, n : 2 * n]
+        x, q, qd = y[:, : 2 * n + 2], y[:, :n], y[:, n : 2 * n]
         rows = [np.full((len(t), size), np.nan) for size in (n, 6)[: len(self.sources)]]
         which = np.searchsorted(self.law_starts, t, side="right") - 1
         try:
@@ -302,11 +302,11 @@ class Motion:
             if status == "success":
                 status, message = "function", str(failure)
         push = rows[1] if len(rows) > 1 else None
-        return Record(t, y, rows[0], push, status, message, reached, self.evaluations, self.steps)
+        return Record(t, x, rows[0], push, status, message, reached, self.evaluations, self.steps)
 
     def between(self, times: np.ndarray) -> np.ndarray:
         """The states at some times by each step's own interpolant."""
-        y = np.empty((len(times), 2 * self.n + 2))
+        y = np.empty((len(times), len(self.states[0])))
         if not self.pieces:
             y[:] = self.states[0]
             return y

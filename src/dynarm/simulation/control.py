@@ -25,7 +25,7 @@ class Controller:
     model   the model that the controller believes in, which need not be the one that is simulated
     rate    samples a second [Hz]; None: continuous
     limit   largest torque, a number or (n,); None: the arm's own effort limits where it has them
-    values  minimal parameters that the controller believes in, for a model with parameters="inputs"
+    values, gravity   what the controller believes in, for a model with parameters="inputs", gravity="input"
     """
 
     model: Model
@@ -35,6 +35,7 @@ class Controller:
     rate: float | None = None
     limit: Any = None
     values: Any = None
+    gravity: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
@@ -43,8 +44,16 @@ class Controller:
             raise InputError(
                 f"rate is {self.rate!r}; give samples per second, or None for continuous control"
             )
-        if (self.values is not None) != self.model.parameters_input:
-            raise InputError("give values= for a model with parameters='inputs', and only for one")
+        for word, given, wanted in (
+            (
+                "values= for a model with parameters='inputs'",
+                self.values,
+                self.model.parameters_input,
+            ),
+            ("gravity= for a model with gravity='input'", self.gravity, self.model.gravity_input),
+        ):
+            if (given is not None) != wanted:
+                raise InputError(f"give {word}, and only for one")
         put, joints = object.__setattr__, self.model.arm.joints
         n = len(joints)
         put(self, "reference", _reference(self.reference, n))
@@ -53,7 +62,8 @@ class Controller:
         own = [np.inf if j.effort_limit is None else j.effort_limit for j in joints]
         limit = _fitting("limit", own if self.limit is None else self.limit, n)
         put(self, "limit", np.where(limit > 0, limit, np.inf) if self.limit is None else limit)
-        put(self, "_known", {} if self.values is None else {"values": np.asarray(self.values)})
+        known = {"values": self.values, "gravity": self.gravity}
+        put(self, "_known", {k: np.asarray(v, float) for k, v in known.items() if v is not None})
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         return np.clip(self.law(t, q, qd), -self.limit, self.limit)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .health import BLOWN, Progress, Record, cause
-from .inputs import Failed, Law, Source
+from .inputs import Constant, Failed, Law, Source
 from .integrators import Plant, rates
 from .steppers import STEPPERS, Stepper
 from .tape import HISTORY, Scratch, Segment, Tape, segments
@@ -75,7 +75,8 @@ class Integration:
         """The motion through all segments, or as far as it goes."""
         total = sum(s.count for s in parts)
         wrench = self.push is not None
-        self.tape = Tape(q0.shape, wrench, total, self.every)
+        tau, push = (s.value if isinstance(s, Constant) else None for s in (self.torque, self.push))
+        self.tape = Tape(q0.shape, total, self.every, tau, push, wrench)
         self.rows = Scratch.of(q0.shape, wrench)
         self.rows.x[HISTORY] = state_of(q0, qd0)
         self.harmless = state_of(q0, np.zeros_like(qd0))
@@ -115,11 +116,9 @@ class Integration:
 
     def keep(self, t: float) -> None:
         """Record the current state although its inputs are not known."""
-        for a in (self.rows.tau, self.rows.push):
-            if a is not None:
-                a[HISTORY] = np.nan
         self.reached = np.where(self.dead, self.reached, t)
         self.tape.put(self.tape.steps, np.array([t]), self.rows)
+        self.tape.forget_inputs()
 
     def segment(
         self, stepper: Stepper, segment: Segment, progress: Progress | None, total: int

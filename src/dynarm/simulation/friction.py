@@ -62,13 +62,16 @@ class Sliding:
     # ---- right-hand side
 
     def rates(self, x: np.ndarray, *drives: Any) -> np.ndarray:
-        """The rate of the state [q, qd, work, loss] with the modes as they are."""
+        """The rate of the state [q, qd, work, loss, impulse of what sticks] with the modes as they are.
+
+        The impulse is there for the integrator: nothing else of a joint that sticks tells it how fast the load changes.
+        """
         n = len(self.sharp)
         qd = x[n : 2 * n]
         M, f, power = self.terms(x[:n], qd, *drives, *self.plant.extras)
-        qdd, _, coulomb = self._solve(M, f, self.mode)
+        qdd, held, coulomb = self._solve(M, f, self.mode)
         power[1] += coulomb @ qd
-        return np.concatenate([qd, qdd, power])
+        return np.concatenate([qd, qdd, power, [held @ self.stuck]])
 
     def _solve(self, M: Any, f: Any, mode: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Accelerations, for stuck joints the force that friction holds, and the Coulomb friction of sliding ones."""

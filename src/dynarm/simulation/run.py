@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from ..errors import FileError, InputError, ModelError
 from ..model import Model
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """Times (T,), states, torques (T, n) and energies (T,) of a simulation; for batches (N, T, n) and (N, T).
 
@@ -29,7 +29,7 @@ class Run:
     dense    a function of time that gives (q, qd) between the samples, for adaptive methods
     """
 
-    model: Model = field(repr=False)
+    model: Model
     t: np.ndarray
     q: np.ndarray
     qd: np.ndarray
@@ -44,10 +44,17 @@ class Run:
     events: tuple[tuple[float, str], ...] = ()
     steps: int = 0
     evaluations: int = 0  # of the dynamics
-    dense: Callable[[Any], tuple[np.ndarray, np.ndarray]] | None = field(default=None, repr=False)
+    dense: Callable[[Any], tuple[np.ndarray, np.ndarray]] | None = None
     wrench: np.ndarray | None = None
-    gravity: np.ndarray | None = field(default=None, repr=False)
-    values: np.ndarray | None = field(default=None, repr=False)
+    gravity: np.ndarray | None = None
+    values: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        many = f"{self.batch} samples, " if self.batch is not None else ""
+        return (
+            f"<dynarm.Run of '{self.model.arm.name}': {self.method}, {many}{len(self.t)} times to {self.t[-1]:g} s, "
+            f"{self.status}>"
+        )
 
     def _inputs(self, *names: str) -> dict[str, Any]:
         """Gravity and values as keywords for arrays (..., T, n)."""

@@ -69,11 +69,14 @@ class Stepper:
 
     def fill(self, rows: Scratch, done: int, count: int) -> None:
         """Write down the inputs at the beginning of each step."""
-        times = self.segment.times(done, done + count - 1)
         for law, given in ((self.torque, rows.tau), (self.push, rows.push)):
-            if law is not None and given is not None:
-                into = given[HISTORY : HISTORY + count]
-                into[:] = law.rows(times) if isinstance(law, Line) else law(0.0, into[0], into[0])
+            if given is None:
+                continue
+            if isinstance(law, Constant):
+                given[HISTORY : HISTORY + count] = law.value
+            elif isinstance(law, Line):
+                times = self.segment.times(done, done + count - 1)
+                given[HISTORY : HISTORY + count] = law.rows(times)
 
     def inputs(self, rows: Scratch, k: int, t: float) -> tuple[np.ndarray, ...]:
         """Torque and wrench in row k at time t, written down there."""
@@ -98,6 +101,10 @@ class Stepper:
     def run(self, kernel: March, moving: Sequence[Operand], count: int) -> None:
         """A kernel `count` times."""
         operands = [a[0, ...] if moves else a for a, moves in moving]
+        if count == 1 and (self.threads == 1 or operands[-1].ndim == 1):
+            ufunc = kernel.ufunc
+            ufunc(*operands[: ufunc.nin], out=tuple(operands[ufunc.nin :]))
+            return
         moves = [a.strides[0] if m else 0 for a, m in moving]
         lead = operands[-1].shape[:-1]
         if not lead:

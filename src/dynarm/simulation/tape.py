@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError
 from .health import Record
 
-SCRATCH = 1 << 18  # numbers in the scratch, so that it fits into a second-level cache
+SCRATCH = 1 << 17  # numbers in the scratch, so that it fits into a second-level cache
 LARGEST = 8 << 30  # bytes of a record; more is refused
 HISTORY = 3  # rows of the scratch before the current state: AB4 looks back
 
@@ -84,52 +84,74 @@ class Scratch:
 
 
 class Tape:
-    """What is kept of a run: every so many steps, and the last one."""
+    """What is kept of a run: every so many steps, and the last one. An input that never changes is kept once."""
 
-    def __init__(self, shape: tuple[int, ...], wrench: bool, steps: int, every: int):
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        steps: int,
+        every: int,
+        tau: np.ndarray | None,
+        push: np.ndarray | None,
+        wrench: bool,
+    ):
         rows = 1 + steps // every + (steps % every > 0)
-        size = 8 * rows * math.prod(shape[:-1]) * (3 * shape[-1] + 2 + 6 * wrench)
+        n, lead = shape[-1], shape[:-1]
+        width = 2 * n + 2 + n * (tau is None) + 6 * (wrench and push is None)
+        size = 8 * rows * math.prod(lead) * width
         if size > LARGEST:
             raise InputError(
                 f"a record of {rows} times would take {size / 1e9:.3g} GB; take a larger dt, or record less with every="
             )
         self.every, self.steps, self.rows = every, steps, 0
-        lead, n = (rows, *shape[:-1]), shape[-1]
-        self.t, self.x, self.tau = (
-            np.empty(rows),
-            np.empty((*lead, 2 * n + 2)),
-            np.empty((*lead, n)),
-        )
-        self.push = np.empty((*lead, 6)) if wrench else None
+        self.t, self.x = np.empty(rows), np.empty((rows, *lead, 2 * n + 2))
+        self.tau = _column(tau, (rows, *lead, n))
+        self.push = _column(push, (rows, *lead, 6)) if wrench else None
 
     def put(self, step: int, times: np.ndarray, scratch: Scratch) -> None:
         """Record the rows of the scratch from HISTORY on; the first of them is the state after `step` steps."""
-        wanted = (step + np.arange(len(times))) % self.every == 0
-        if len(times) and step + len(times) - 1 == self.steps:
-            wanted[-1] = True
         rows: Any = slice(HISTORY, HISTORY + len(times))
-        if not wanted.all():
-            rows = HISTORY + np.flatnonzero(wanted)
-        into = slice(self.rows, self.rows + int(wanted.sum()))
-        self.t[into] = times[wanted]
+        if self.every > 1:
+            wanted = (step + np.arange(len(times))) % self.every == 0
+            if len(times) and step + len(times) - 1 == self.steps:
+                wanted[-1] = True
+            rows, times = HISTORY + np.flatnonzero(wanted), times[wanted]
+        into = slice(self.rows, self.rows + len(times))
+        self.t[into] = times
         for mine, theirs in (
             (self.x, scratch.x),
             (self.tau, scratch.tau),
             (self.push, scratch.push),
         ):
-            if mine is not None and theirs is not None:
+            if mine is not None and theirs is not None and mine.flags.writeable:
                 mine[into] = theirs[rows]
         self.rows = into.stop
 
     def blank(self, dead: np.ndarray, reached: np.ndarray) -> None:
         """NaN for what samples of a batch have after they broke down."""
+        end = self.rows
+        if dead.any():
+            self.tau = np.array(self.tau)
+            self.push = None if self.push is None else np.array(self.push)
         for k in np.flatnonzero(dead):
-            gone = self.t[: self.rows] > reached[k]
+            gone = self.t[:end] > reached[k]
             for a in (self.x, self.tau, self.push):
                 if a is not None:
-                    a[: self.rows][gone, k] = np.nan
+                    a[:end][gone, k] = np.nan
+
+    def forget_inputs(self) -> None:
+        """Make the inputs at the last time unknown."""
+        self.tau = np.array(self.tau)
+        self.push = None if self.push is None else np.array(self.push)
+        for a in (self.tau, self.push):
+            if a is not None:
+                a[self.rows - 1] = np.nan
 
     def record(self, **rest: Any) -> Record:
         end = self.rows
         push = None if self.push is None else self.push[:end]
         return Record(self.t[:end], self.x[:end], self.tau[:end], push, **rest)
+
+
+def _column(constant: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    return np.empty(shape) if constant is None else np.broadcast_to(constant, shape)

@@ -88,6 +88,10 @@ REFUSED = {
     "unknown case": (["mobile", "tanner2001", "--case", "6"], "3"),
     "page without motion": (["mobile", "tanner2001", "--html", "x.html"], "--time"),
     "start of other coordinates": (["mobile", "tanner2001", "--q0", "1,2"], "theta"),
+    "view of an unknown robot": (["view", "zzz"], "stanford"),
+    "view of a recording that is not there": (["view", "two_link", "--play", "nosuch.npz"], "nosuch.npz"),
+    "view of another robot's recording": (["view", "two_link", "--play", "three.csv"], "2"),
+    "case of an arm": (["view", "two_link", "--case", "3"], "tanner2001"),
     "unknown command": (["cuont"], "count"),
     "unknown option": (["count", "two_link", "--bogus"], "dynarm count --help"),
     "missing argument": (["info"], "dynarm info"),
@@ -114,6 +118,16 @@ def test_no_permission_to_write(tmp_path):
         target, words = tmp_path / "dynarm.html", "permission"
     assert words in dynarm("info", "two_link", "--html", str(target)).refusal()
     assert not target.exists()
+
+
+def test_no_browser_to_open(monkeypatch):
+    import webbrowser
+
+    def none(*_):
+        raise webbrowser.Error("could not locate runnable browser")
+
+    monkeypatch.setattr(webbrowser, "get", none)
+    assert "open the address yourself" in dynarm("view", "two_link", "--open").refusal()
 
 
 def test_windows_line_endings_and_odd_paths(tmp_path):

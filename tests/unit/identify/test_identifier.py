@@ -167,6 +167,27 @@ def test_the_width_of_a_smoothed_sign_is_found():
     assert given.widths_ == (0.1, 0.2)
 
 
+def test_a_smoothed_sign_is_recommended_where_it_helps():
+    smooth = driven(TWO, Friction(viscous=0.5, coulomb=5.0, shape="tanh", width=0.2))
+    told = Identifier(TWO, cutoff=15.0).fit(noisy_log(smooth, 0.1)).friction_advice_
+    assert len(told) == 2
+    assert "tanh" in told[0]
+    sharp = driven(TWO, Friction(viscous=0.5, coulomb=5.0))
+    assert Identifier(TWO, cutoff=15.0).fit(noisy_log(sharp, 0.1)).friction_advice_ == ()
+
+
+def test_what_no_motion_can_tell_is_taken_as_zero():
+    """The weight of a vertical sliding joint and its offset: the weight is kept."""
+    scara = driven(dynarm.load("scara"), Friction(viscous=0.5, coulomb=0.8))
+    fit = Identifier(scara).fit(exact_log(scara))
+    assert fit.values_[fit.names_.index("offset3")] == 0
+    assert np.isinf(fit.std_[fit.names_.index("offset3")])
+    values = minimal_parameters(scara, armature=True).values
+    np.testing.assert_allclose(fit.values_[: len(values)], values, rtol=1e-9, atol=1e-9)
+    assert fit.status_.startswith("ok")
+    assert "no motion tells offset3" in fit.identifiability_.summary()
+
+
 COLUMNS = (
     Column("spring", lambda q, qd, qdd: [sin(q[0]) * cos(q[1]), 0]),
     Column("coupling", lambda q, qd, qdd: [qdd[1], qdd[0]]),
@@ -213,7 +234,7 @@ def poor_log(arm, seed=0):
     return Log(t, q, tau, qd)
 
 
-def test_a_poor_log_is_told_so_and_the_prior_helps():
+def test_a_poor_log_is_told_so():
     arm = driven(dynarm.load("puma560"))
     fit = Identifier(arm, cutoff=5.0).fit(poor_log(arm))
     check = fit.identifiability_
@@ -221,11 +242,23 @@ def test_a_poor_log_is_told_so_and_the_prior_helps():
     assert any("0.1 Hz" in line for line in check.advice)
     assert "free combination" in check.summary()
     assert not fit.verdict().passed
+    assert fit.ridge_ > 0
+
+
+def test_cad_values_help_where_the_log_is_poor():
+    """The arm's own numbers, half as large again, against an arm that knows nothing, on a rich log."""
+    arm = driven(dynarm.load("puma560"))
     t, q, qd, qdd = multi_sine(6, seed=4)
     rich = Log(t, q, exact_torque(arm, q, qd, qdd), qd)
-    helped = Identifier(arm, cutoff=5.0, prior=arm).fit(poor_log(arm))
-    assert helped.ridge_ > 0
-    assert helped.validate(rich).mean < 0.5 * fit.validate(rich).mean
+    blank, rough = (arm.with_parameters(k * arm.parameters) for k in (0.0, 1.5))
+    error = {}
+    for name, known in (("blank", blank), ("rough", rough)):
+        error[name] = (
+            Identifier(known, armature=False, cutoff=5.0).fit(poor_log(arm)).validate(rich).mean
+        )
+    given = Identifier(blank, armature=False, cutoff=5.0, prior=rough).fit(poor_log(arm))
+    assert error["rough"] < 0.5 * error["blank"]
+    assert given.validate(rich).mean < 0.5 * error["blank"]
 
 
 def test_a_rich_log_is_fitted_without_a_pull():

@@ -7,7 +7,15 @@ import pytest
 
 from dynarm.graph import Builder, Port
 from dynarm.machine.fusion import Instruction, instructions
-from dynarm.machine.order import LATENCY, PORTS, by_latency, cycles, depth_first
+from dynarm.machine.order import (
+    LATENCY,
+    PORTS,
+    by_latency,
+    cycles,
+    depth_first,
+    outputs_by_columns,
+    outputs_by_rows,
+)
 from dynarm.machine.program import Call, program_of
 from oracles.machine_graphs import (
     ARITHMETIC,
@@ -73,7 +81,22 @@ def test_mirrored_outputs_are_computed_once():
     off = build.mul(x, y)
     rows = [build.mul(x, x), off, off, build.mul(y, y)]
     program = program_of(build.finish([Port("x", (2,))], [Port("m", (2, 2))], [rows]))
-    assert program.length == 3
+    stores = [ins for step in program.steps for ins in step if ins.op == "store"]
+    assert program.length == len(stores) == 3
+    assert program.outputs[0][1] == program.outputs[0][2]
+
+
+def test_outputs_that_are_inputs_or_constants_are_not_stored():
+    build = Builder()
+    x, zero = build.input(0, 0), build.const(0.0)
+    results = [x, zero, zero, build.const(-2.0), -x, x]
+    program = program_of(build.finish([Port("x", (1,))], [Port("y", (6,))], [results]))
+    stores = [ins for step in program.steps for ins in step if ins.op == "store"]
+    assert [ins.minus[0] for ins in stores] == [True]
+    assert sorted(number for _, number in program.fixed) == [-2.0, 0.0]
+    first, second, third, fourth, fifth, last = program.outputs[0]
+    assert first == last == program.inputs[0] and second == third
+    assert len({first, second, fourth, fifth}) == 4
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -84,10 +107,8 @@ def test_a_program_computes_its_graph(seed, registers, piece):
     program = program_of(graph, True, registers, piece)
     inputs = samples(graph, 1, seed)
     slots = run_program(program, [x[0] for x in inputs])
-    for port, first, expected in zip(
-        graph.outputs, program.outputs, graph.evaluate(*inputs), strict=True
-    ):
-        found = np.array(slots[first : first + port.size])
+    for places, expected in zip(program.outputs, graph.evaluate(*inputs), strict=True):
+        found = np.array([slots[p] for p in places])
         scale = max(1.0, np.abs(expected).max())
         np.testing.assert_allclose(found, expected.ravel(), rtol=0, atol=1e-11 * scale)
 
@@ -130,19 +151,33 @@ def test_a_long_program_is_cut_into_pieces_and_keeps_few_slots():
     assert program.slots < 0.3 * program.length
 
 
-@pytest.mark.parametrize("name", ["depth first", "by latency"])
+ORDERS = {
+    "rows, depth first": lambda graph, body: depth_first(body, outputs_by_rows(graph)),
+    "columns, depth first": lambda graph, body: depth_first(body, outputs_by_columns(graph)),
+    "by latency": lambda graph, body: by_latency(body),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
 @pytest.mark.parametrize(
     "graph", [newton_euler_graph(5), random_graph(1, 200)], ids=["chain", "random"]
 )
 def test_an_order_is_one_of_the_same_instructions(name, graph):
     code, _ = instructions(graph, True)
-    body = list(code.values())
-    order = depth_first(graph, body) if name == "depth first" else by_latency(body)
+    order = ORDERS[name](graph, list(code.values()))
     assert sorted(ins.dest for ins in order) == sorted(code)
     done: set[int] = set()
     for ins in order:
         assert all(a in done for a in ins.args if a in code)
         done.add(ins.dest)
+
+
+def test_columns_of_matrices_come_last_one_first():
+    build = Builder()
+    x = [build.input(0, k) for k in range(7)]
+    ports = [Port("v", ()), Port("m", (2, 3))]
+    graph = build.finish([Port("x", (7,))], ports, [x[:1], x[1:]])
+    assert [graph.nodes[k].args[1] for k in outputs_by_columns(graph)] == [6, 3, 5, 2, 4, 1, 0]
 
 
 def test_cycles_of_a_chain_and_of_independent_work():

@@ -67,6 +67,23 @@ def test_driven_stick_slip():
     assert np.abs(run.balance).max() <= 1e-9
 
 
+@pytest.mark.parametrize("rate", [0.5, 30.0])
+def test_a_load_that_grows_while_a_joint_sticks_is_not_slept_over(rate):
+    """Nothing moves, and yet the integrator's steps follow the load: the joint lets go in the first swing that can."""
+    model = dynarm.compile(rail(Friction(coulomb=2.0)), friction=True)
+
+    def load(
+        t, q, qd
+    ):  # a beat: its swings grow beyond 2 N only for a while, after a long time of standing still
+        return 2.4 * np.sin(rate * t) * np.exp(-((rate * t - 200) ** 2) / 800)
+
+    run = dynarm.simulate(model, [0.0], [0.0], 400 / rate, load, rtol=1e-9)
+    t = np.linspace(0, 400 / rate, 2_000_001)
+    first = t[np.argmax(np.abs([load(t, 0, 0)]) > 2.0)]
+    assert abs(run.events[0][0] - first) <= 1e-3 / rate and run.events[0][1] == "slider slides"
+    assert run.events[-1][1] == "slider sticks" and len(run.events) >= 8
+
+
 def test_held_by_friction_and_let_go_by_a_jump():
     """Samples that stay below the friction hold the body; the first one above moves it at once."""
     model = dynarm.compile(rail(Friction(coulomb=2.0)), friction=True)

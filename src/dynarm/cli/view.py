@@ -1,0 +1,138 @@
+"""dynarm view: a robot in the browser, in three dimensions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import InputError
+from .console import busy, print_json, say
+from .options import BASE, CHANNELS, JSON, TIP, load_arm, mobile_robots, robots
+
+if TYPE_CHECKING:
+    from ..view.viewer import Viewer
+
+EXAMPLES = ("dynarm view two_link", "dynarm view tanner2001 --case 5")
+CASE = 5
+
+
+def _names(incomplete: str) -> list[str]:
+    return robots(incomplete) + mobile_robots(incomplete)
+
+
+def view(
+    robot: str = typer.Argument(
+        help="A built-in arm or mobile manipulator, or a path to a .urdf or .toml file.",
+        autocompletion=_names,
+        show_default=False,
+    ),
+    play: str = typer.Option("", "--play", metavar="FILE", help="A run's .npz or a log to play."),
+    channels: str = CHANNELS,
+    case: int = typer.Option(
+        None, "--case", help="tanner2001: the motion of the paper's Fig. 3, 4 or 5."
+    ),
+    meshes: bool = typer.Option(
+        True, "--meshes/--no-meshes", help="Draw the meshes of a URDF that are there."
+    ),
+    port: int = typer.Option(
+        None, "--port", help="Of the page; default: the first free one from 8080 on."
+    ),
+    open_browser: bool = typer.Option(False, "--open", help="Open the page in a browser."),
+    base: str = BASE,
+    tip: str = TIP,
+    as_json: bool = JSON,
+) -> None:
+    """Look at a robot in 3D, in a browser.
+
+    Sliders move the joints and show the torques that hold the arm against gravity; --play shows a recording with its
+    torques; a mobile manipulator moves with its ground forces and support polygon. The page is served to this machine
+    only, until Ctrl-C. Needs viser (pip install viser).
+    """
+    browser = _browser() if open_browser else None
+    with busy("drawing"):
+        viewer = _viewer(robot, play, channels or None, case, meshes, port, base, tip)
+    if as_json:
+        print_json({"robot": robot, "address": viewer.address})
+    else:
+        say(f"{robot}: {viewer.address} (Ctrl-C ends it)", "bold")
+    if browser is not None:
+        browser.open(viewer.address)
+    viewer.wait()
+
+
+def _browser() -> Any:
+    import webbrowser
+
+    try:
+        return webbrowser.get()
+    except webbrowser.Error:
+        raise InputError(
+            "no browser was found to open; leave --open out and open the address yourself"
+        ) from None
+
+
+def _is_mobile(robot: str) -> bool:
+    """Whether a name or file describes a mobile manipulator."""
+    import tomllib
+
+    from ..mobile.files import catalogue
+
+    if robot in catalogue():
+        return True
+    path = Path(robot)
+    if path.suffix.lower() != ".toml" or not path.is_file():
+        return False
+    try:
+        return "platform" in tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return False
+
+
+def _viewer(
+    robot: str,
+    play: str,
+    channels: str | None,
+    case: int | None,
+    meshes: bool,
+    port: int | None,
+    base: str | None,
+    tip: str | None,
+) -> Viewer:
+    if _is_mobile(robot):
+        return _mobile_viewer(robot, case, port)
+    from ..view.recording import read
+    from ..view.viewer import ArmViewer
+
+    if case is not None:
+        raise InputError("--case belongs to tanner2001; give --play with a recording instead")
+    arm = load_arm(robot, base, tip)
+    recording = read(play, arm, channels) if play else None
+    drawn, notes = None, list[str]()
+    if meshes and Path(robot).suffix.lower() == ".urdf":
+        from ..view.meshes import visuals
+
+        drawn, lost = visuals(Path(robot), arm)
+        if lost:
+            notes = [f"{len(lost)} visuals are not drawn; the first: {lost[0]}"]
+    return ArmViewer(arm, port, recording, drawn, notes)
+
+
+def _mobile_viewer(robot: str, case: int | None, port: int | None) -> Viewer:
+    """The paper's machine in one of its cases; any other rolling straight at walking pace for a while."""
+    import numpy as np
+
+    from ..mobile.cases import run as run_case
+    from ..mobile.files import load
+    from ..view.viewer import MobileViewer
+
+    if robot == "tanner2001":
+        found = run_case(CASE if case is None else case)
+        return MobileViewer(found.robot, found.run, port)
+    if case is not None:
+        raise InputError("--case belongs to tanner2001; leave it out")
+    machine = load(robot)
+    q0, z0 = np.zeros(len(machine.coordinate_names)), np.zeros(len(machine.speed_names))
+    z0[0] = 0.5
+    return MobileViewer(machine, machine.simulate(q0, z0, 2.0), port)

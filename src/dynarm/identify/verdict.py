@@ -1,0 +1,45 @@
+"""Records of a judgement: how a fit predicts a log, and whether it may be relied on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Validation:
+    """Prediction of a log against its torques as measured, unfiltered, on its own samples. rmse, relative: (n,)."""
+
+    rmse: np.ndarray
+    relative: np.ndarray
+    t: np.ndarray
+    measured: np.ndarray
+    predicted: np.ndarray
+    source: str
+
+    @property
+    def mean(self) -> float:
+        """Mean over joints of RMSE / standard deviation."""
+        return float(self.relative.mean())
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """PASS or FAIL with reasons, for people and for scripts."""
+
+    passed: bool
+    reasons: tuple[str, ...]
+
+    @property
+    def word(self) -> str:
+        return "PASS" if self.passed else "FAIL"
+
+    @property
+    def exit_code(self) -> int:
+        return 0 if self.passed else 1
+
+    def as_json(self) -> str:
+        """One JSON object."""
+        return json.dumps({"verdict": self.word, "reasons": list(self.reasons)})

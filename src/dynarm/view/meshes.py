@@ -1,0 +1,137 @@
+"""The meshes of a URDF, where their files are there: which link each belongs to, and where on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..robot.arm import Arm
+from ..robot.tree import Tree
+from ..robot.urdf import Element, parse, read_tree, rpy_rotation
+
+SKIPPED = frozenset(("collision", "material", "gazebo", "transmission", "sensor", "ros2_control"))
+KINDS = (".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".dae")
+MOST = 200_000  # faces of a mesh that is still drawn
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visual:
+    """One mesh. link: index of the moving link that carries it, -1: the base; pose (4, 4) in that link's frame."""
+
+    link: int
+    pose: np.ndarray
+    vertices: np.ndarray
+    faces: np.ndarray
+
+
+def visuals(path: Path, arm: Arm) -> tuple[list[Visual], list[str]]:
+    """What can be drawn of a URDF's visuals, and what cannot, in sentences."""
+    content = path.read_bytes()
+    root, tree = parse(content, str(path), SKIPPED), read_tree(content, str(path))
+    found: list[Visual] = []
+    missing: list[str] = []
+    for link in root.all("link"):
+        place = _place(link.attributes.get("name", ""), tree, arm)
+        if place is None:
+            continue
+        index, T = place
+        for visual in link.all("visual"):
+            loaded, why = _geometry(visual, path)
+            if loaded is None:
+                missing += [why] if why else []
+                continue
+            found.append(Visual(index, T @ _origin(visual), *loaded))
+    return found, missing
+
+
+def _place(link: str, tree: Tree, arm: Arm) -> tuple[int, np.ndarray] | None:
+    """The moving link that a link is part of, and its pose there; None if it is not on the arm."""
+    if arm.origin is None:
+        return None
+    T = np.eye(4)
+    while True:
+        if link in arm.origin.links:
+            k = arm.origin.links.index(link)
+            return k, np.array(arm.origin.frames[k]).reshape(4, 4) @ T
+        if link == arm.origin.base_link:
+            return -1, T
+        if link not in tree.above:
+            return None
+        T = tree.above[link].placement @ T
+        link = tree.above[link].parent
+
+
+def _numbers(text: str, size: int) -> np.ndarray:
+    try:
+        values = np.array([float(x) for x in text.split()])
+    except ValueError:
+        return np.zeros(size)
+    return values if len(values) == size else np.zeros(size)
+
+
+def _origin(visual: Element) -> np.ndarray:
+    T = np.eye(4)
+    origin = visual.first("origin")
+    if origin is not None:
+        T[:3, 3] = _numbers(origin.attributes.get("xyz", "0 0 0"), 3)
+        T[:3, :3] = rpy_rotation(*_numbers(origin.attributes.get("rpy", "0 0 0"), 3))
+    return T
+
+
+def _geometry(visual: Element, urdf: Path) -> tuple[tuple[np.ndarray, np.ndarray] | None, str]:
+    """Vertices and faces of a visual, or why there are none."""
+    import trimesh
+
+    geometry = visual.first("geometry")
+    shape = next(iter(geometry.children), None) if geometry is not None else None
+    if shape is None:
+        return None, ""
+    a = shape.attributes
+    if shape.tag == "box":
+        return _parts(trimesh.creation.box(_numbers(a.get("size", ""), 3))), ""
+    if shape.tag == "sphere":
+        return _parts(trimesh.creation.icosphere(radius=float(a.get("radius", 0)))), ""
+    if shape.tag == "cylinder":
+        return _parts(
+            trimesh.creation.cylinder(float(a.get("radius", 0)), float(a.get("length", 0)))
+        ), ""
+    if shape.tag != "mesh":
+        return None, f"<{shape.tag}> is not drawn"
+    name = a.get("filename", "")
+    file = next((p for p in _candidates(name, urdf) if p.is_file()), None)
+    if file is None:
+        return None, f"mesh {name} is not there"
+    scale = _numbers(a.get("scale", "1 1 1"), 3)
+    try:
+        mesh: Any = trimesh.load(file, force="mesh")
+    except Exception as error:  # whatever the reader of that format stumbles over
+        return None, f"mesh {name} cannot be read ({type(error).__name__})"
+    if not len(getattr(mesh, "faces", ())) or len(mesh.faces) > MOST:
+        return None, f"mesh {name} has no faces, or more than {MOST}"
+    vertices, faces = _parts(mesh)
+    return (vertices * scale.astype(np.float32), faces), ""
+
+
+def _parts(mesh: Any) -> tuple[np.ndarray, np.ndarray]:
+    return np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32)
+
+
+def _candidates(name: str, urdf: Path) -> Iterator[Path]:
+    """Where a mesh may be: beside the URDF, or in the package that it names, above the URDF."""
+    plain = name.removeprefix("file://")
+    if Path(plain).suffix.lower() not in KINDS:
+        return
+    if not name.startswith("package://"):
+        yield urdf.parent / plain
+        return
+    inside = Path(name.removeprefix("package://"))
+    within = Path(*inside.parts[1:]) if len(inside.parts) > 1 else inside
+    for folder in (urdf.parent, *urdf.absolute().parents):
+        yield folder / inside
+        if folder.name == inside.parts[0]:
+            yield folder / within
+    yield urdf.parent / within

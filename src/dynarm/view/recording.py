@@ -1,0 +1,79 @@
+"""A motion to play: times, positions and torques, from a simulation's file or from a log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileMissing, FormatError, InputError
+from ..robot.arm import Arm
+
+MOST = 3000  # samples that are kept for playing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """t (N,) [s], q (N, n) and, where it is known, tau (N, n)."""
+
+    t: np.ndarray
+    q: np.ndarray
+    tau: np.ndarray | None
+    source: str
+
+    @property
+    def duration(self) -> float:
+        return float(self.t[-1] - self.t[0])
+
+    def at(self, time: float) -> int:
+        """The sample at a time since the start [s]."""
+        return int(np.clip(np.searchsorted(self.t, self.t[0] + time), 0, len(self.t) - 1))
+
+
+def recording_of(run: Any, source: str = "simulation") -> Recording:
+    """A run's own motion; of a batch the first."""
+    q, tau = (np.asarray(x).reshape(-1, *np.shape(x)[-2:])[0] for x in (run.q, run.tau))
+    return thinned(Recording(np.asarray(run.t), q, tau, source))
+
+
+def thinned(whole: Recording) -> Recording:
+    """At most so many samples."""
+    step = -(-len(whole.t) // MOST)
+    tau = None if whole.tau is None else whole.tau[::step]
+    return Recording(whole.t[::step], whole.q[::step], tau, whole.source)
+
+
+def read(path: str | Path, arm: Arm, channels: Any = None) -> Recording:
+    """The motion in a run's .npz or .parquet, else in a log."""
+    file = Path(path)
+    if not file.is_file():
+        raise FileMissing(f"there is no file {file}; check the path")
+    found = _stored_run(file) or _log(file, arm, channels)
+    if found.q.shape[1] != arm.n:
+        raise InputError(f"{file} has {found.q.shape[1]} joints, robot '{arm.name}' has {arm.n}")
+    return thinned(found)
+
+
+def _stored_run(file: Path) -> Recording | None:
+    """A file that `Run.save` wrote, or None if it is another."""
+    if file.suffix.lower() != ".npz":
+        return None
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            if not {"t", "q", "tau", "about"} <= set(stored.files):
+                return None
+            q, tau = (stored[k].reshape(-1, *stored[k].shape[-2:])[0] for k in ("q", "tau"))
+            return Recording(stored["t"], q, tau, str(file))
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{file} cannot be read: {error}; give a run's .npz or a log") from None
+
+
+def _log(file: Path, arm: Arm, channels: Any) -> Recording:
+    from ..identify.log import Log
+
+    log = Log.read(file, channels)
+    if log.joint_names is not None and set(log.joint_names) == set(arm.joint_names):
+        log = log.select(arm.joint_names)
+    return Recording(log.t, log.q, log.tau, str(file))

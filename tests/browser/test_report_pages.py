@@ -1,0 +1,188 @@
+"""Every report in a browser: drawn, quiet, offline, sortable, narrow, dark, printable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chrome import BROWSER, DRIVER, MISSING, Chrome
+from hostile import hostile_arm
+from program import dynarm
+
+pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
+
+PAGES = {
+    "sheet": "sheet.html",
+    "counts": "counts.html",
+    "excitation": "excitation.html",
+    "identification": "identified/report.html",
+    "validation": "validation.html",
+    "simulation": "run.html",
+    "mobile": "tanner2001_case5.html",
+    "demo": "dynarm-demo/report.html",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The pages as the commands write them, the robot's sheet for a robot with hostile names."""
+    place = tmp_path_factory.mktemp("reports")
+    hostile_arm().save(place / "hostile.toml")
+    for line in (
+        "info hostile.toml --html sheet.html",
+        "count two_link --html counts.html",
+        "excite two_link -d 5 --starts 1 --log log.csv --html excitation.html",
+        "identify two_link log.csv --hold-out 0.3",
+        "validate two_link log.csv --html validation.html",
+        "simulate two_link --q0 1,0 --time 1 --html run.html",
+        "mobile tanner2001 --case 5",
+        "demo --json",
+    ):
+        dynarm(*line.split(), folder=place).check()
+    return place
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chrome]:
+    with Chrome() as found:
+        yield found
+
+
+@pytest.fixture
+def opened(browser, folder):
+    """A function that opens a page at a width and waits until it is drawn."""
+
+    def open_page(kind: str, width: int = 1200, scheme: str = "light") -> Chrome:
+        browser.size(width, 900)
+        browser.scheme(scheme)
+        browser.open(folder / PAGES[kind])
+        browser.until(DRAWN)
+        return browser
+
+    return open_page
+
+
+DRAWN = """
+const plots = Array.from(document.querySelectorAll('.plot'));
+return plots.every(p => p.querySelector('.main-svg') !== null);
+"""
+MARKS = """
+return Array.from(document.querySelectorAll('.plot')).map(p => {
+  const box = p.querySelector('.main-svg').getBoundingClientRect();
+  const marks = p.querySelectorAll('.scatterlayer path, .barlayer path, .heatmaplayer image, .boxlayer path').length;
+  return [p.clientWidth, box.width, box.height, marks];
+});
+"""
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("kind", PAGES)
+def test_a_page_opens_quietly_draws_everything_and_fits(kind, width, opened):
+    page = opened(kind, width)
+    assert page.complaints() == []
+    assert page.requests() == []
+    drawn = page.run(MARKS)
+    assert drawn
+    for room, across, high, marks in drawn:
+        assert 0 < across <= room + 1 and high > 100 and marks > 0
+    assert page.run("return document.documentElement.scrollWidth") <= width
+    assert page.run("return window.hacked") is None
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_tables_sort_up_and_down_by_a_click(kind, opened):
+    page = opened(kind)
+    orders = page.run("""
+    const heads = Array.from(document.querySelectorAll('table.sortable'))
+      .filter(t => t.tBodies[0].rows.length > 1).map(t => t.tHead.rows[0]);
+    return heads.map(row => Array.from(row.cells).map((head, k) => {
+      const cells = () => Array.from(head.closest('table').tBodies[0].rows).map(
+        r => r.cells[k].dataset.value === undefined ? r.cells[k].textContent.trim() : r.cells[k].dataset.value);
+      head.querySelector('button').click();
+      const up = cells();
+      head.querySelector('button').click();
+      return [head.classList.contains('number'), up, cells(), head.getAttribute('aria-sort')];
+    }));
+    """)
+    if kind in ("demo", "sheet", "counts", "identification"):
+        assert orders
+    for columns in orders:
+        for numeric, up, down, said in columns:
+            assert said == "descending" and sorted(up) == sorted(down)
+            if numeric:
+                values = [float(x) for x in up if x and x not in ("inf", "nan")]
+                assert values == sorted(values)
+                values = [float(x) for x in down if x and x not in ("inf", "nan")]
+                assert values == sorted(values, reverse=True)
+
+
+def test_light_and_dark_follow_the_persons_wish(opened):
+    look = "return [getComputedStyle(document.body).backgroundColor, document.querySelector('.xtitle').style.fill]"
+    light, dark = (opened("simulation", scheme=scheme).run(look) for scheme in ("light", "dark"))
+    assert light[0] == "rgb(255, 255, 255)" and light != dark and light[1] != dark[1]
+
+
+def test_figures_follow_when_the_wish_changes(opened):
+    page = opened("simulation")
+    look = "return document.querySelector('.xtitle').style.fill"
+    before = page.run(look)
+    page.scheme("dark")
+    page.until(f"return document.querySelector('.xtitle').style.fill !== {json.dumps(before)}")
+
+
+def test_the_view_from_above_plays(opened):
+    page = opened("mobile")
+    arm = "return Array.from(document.querySelectorAll('.scatterlayer .trace path.js-line')).map(p => p.getAttribute('d')).join()"
+    start = page.run(arm)
+    page.run("""
+    const slider = document.querySelector('.player input');
+    slider.value = 60;
+    slider.dispatchEvent(new Event('input'));
+    """)
+    page.until(f"return ({arm.removeprefix('return ')}) !== {json.dumps(start)}")
+    assert page.run("return document.querySelector('.player output').textContent").endswith(" s")
+    page.run("document.querySelector('.player button').click()")
+    page.until("return Number(document.querySelector('.player input').value) > 62")
+    assert page.run("return document.querySelector('.player button').textContent") == "Pause"
+    page.run("document.querySelector('.player button').click()")
+    assert page.run("return document.querySelector('.player button').textContent") == "Play"
+
+
+def test_dragging_turns_the_sketch(opened):
+    page = opened("sheet")
+    before = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
+    box = page.run("const b = document.querySelector('.sketch').getBoundingClientRect(); return [b.x, b.y, b.width, b.height]")
+    x, y = box[0] + box[2] / 2, box[1] + min(box[3], 500) / 2
+    for kind, dx in (("mousePressed", 0), ("mouseMoved", 80), ("mouseReleased", 80)):
+        page.devtools("Input.dispatchMouseEvent", type=kind, x=x + dx, y=y, button="left", buttons=1, clickCount=1)
+    after = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
+    assert after != before
+    # the page's own projection starts where the drawing was: turning back gives it again
+    for kind, dx in (("mousePressed", 80), ("mouseMoved", 0), ("mouseReleased", 0)):
+        page.devtools("Input.dispatchMouseEvent", type=kind, x=x + dx, y=y, button="left", buttons=1, clickCount=1)
+    again = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
+    first, last = ([float(v) for v in p.replace(",", " ").split()] for p in (before, again))
+    assert max(abs(a - b) for a, b in zip(first, last, strict=True)) < 0.2
+
+
+def test_a_heat_map_is_chosen_from_a_list(opened):
+    page = opened("demo")
+    shown = "return Array.from(document.querySelectorAll('.plot')).filter(p => (p.layout.updatemenus || []).length).map(p => p.data.map(t => t.visible))"
+    assert page.run(shown)[0][0] is True
+    page.run("const p = Array.from(document.querySelectorAll('.plot')).find(p => (p.layout.updatemenus || []).length);"
+             "Plotly.restyle(p, p.layout.updatemenus[0].buttons[1].args[0])")
+    assert page.run(shown)[0][:2] == [False, True]
+
+
+def test_a_page_prints_on_white(opened, tmp_path):
+    page = opened("identification", scheme="dark")
+    import base64
+
+    sheet = base64.b64decode(page.devtools("Page.printToPDF", printBackground=True)["data"])
+    assert sheet.startswith(b"%PDF") and sheet.count(b"/Type /Page\n") + sheet.count(b"/Type /Page ") >= 2
+    page.run("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.run("window.dispatchEvent(new Event('afterprint'))")
+    assert page.run("return getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"

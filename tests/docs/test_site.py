@@ -1,0 +1,155 @@
+"""The site builds strictly, needs nothing from elsewhere, and its reference holds every public name."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dynarm
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_pages_load_nothing_from_elsewhere(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 40
+    loads = re.compile(
+        r"<(?:script|link|img|iframe|source)\b[^>]*(?:src|href)=\"?(?:https?:)?//[^>]*>"
+    )
+    for page in pages:
+        found = [
+            tag for tag in loads.findall(page.read_text(encoding="utf-8")) if "canonical" not in tag
+        ]
+        assert not found, f"{page.name} loads {found}"
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", text), sheet.name
+
+
+def test_reference_is_made_from_docstrings(site):
+    page = (site / "reference" / "models.html").read_text(encoding="utf-8")
+    assert "Mass matrix (..., n, n): kinetic energy" in page
+
+
+def test_every_page_is_in_the_navigation(site):
+    menu = (site / "index.html").read_text(encoding="utf-8")
+    for page in DOCS.rglob("*.md"):
+        address = page.relative_to(DOCS).with_suffix(".html").as_posix()
+        assert f'href="{address}"' in menu, f"{address} is not in mkdocs.yml"
+
+
+def test_every_public_name_is_in_the_reference():
+    text = "\n".join(p.read_text(encoding="utf-8") for p in (DOCS / "reference").glob("*.md"))
+    for name in dynarm.__all__:
+        assert re.search(rf"heading: dynarm\.{name}$", text, re.MULTILINE), name
+    for heading, path in re.findall(r"::: ([\w.]+)\n    options:\n      heading: ([\w.]+)", text):
+        module, _, name = heading.rpartition(".")
+        assert path.split(".")[-1] == name
+        assert hasattr(importlib.import_module(module), name)
+
+
+# ---- pictures
+
+
+def script(name):
+    """A script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pictures_are_small_and_used():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text += "".join(p.read_text(encoding="utf-8") for p in DOCS.rglob("*.md"))
+    pictures = list((DOCS / "pictures").iterdir())
+    assert len(pictures) >= 3
+    for picture in pictures:
+        assert picture.stat().st_size < 200_000, picture.name
+        assert f"pictures/{picture.name}" in text, f"{picture.name} is shown nowhere"
+
+
+def test_picture_of_counts_shows_what_is_counted():
+    """Otherwise: python docs/pictures.py counts."""
+    assert (DOCS / "pictures" / "counts.svg").read_text(encoding="utf-8") == script(
+        "pictures"
+    ).counts()
+
+
+# ---- the page of benchmarks
+
+
+def test_benchmarks_without_results_names_the_command(tmp_path):
+    made = script("benchmarks").figures(tmp_path)
+    assert "python -m benchmarks" in made and not re.search(r"\d+ ns", made)
+
+
+def test_benchmarks_quote_the_stored_figures(tmp_path):
+    def timing(seconds):
+        return {"best": seconds, "median": seconds}
+
+    result = {
+        "robot": "panda",
+        "machine": {"cpu": "some processor", "numpy": "2.0"},
+        "batch": {
+            "mass_matrix": {
+                "mul": 11,
+                "add": 12,
+                "dynarm": timing(25e-9),
+                "peers": {"pin.crba": timing(1e-6)},
+                "ratios": {"pin.crba": 40.0},
+            }
+        },
+        "single": {
+            "mass_matrix": {
+                "timings": {
+                    "method": timing(9e-7),
+                    "gufunc": timing(8e-7),
+                    "pin.crba": timing(1e-6),
+                },
+                "ratios": {"pin.crba": [1.11, 1.25]},
+            }
+        },
+        "sizes": {"64": {"1": timing(30e-9), "2": timing(31e-9), "gain": 0.97}},
+        "compiling": {"mass_matrix": {"cold": 0.25, "warm": 0.0125}},
+        "length": {
+            "30": {"bias": {"first_use": 1.5, "dynarm": timing(3e-7)}},
+            "derivatives_20": {"first_use": 4.0},
+        },
+        "c": {"exported C, gcc -O2 [ns a sample]": 88.25},
+    }
+    (tmp_path / "panda.json").write_text(json.dumps(result))
+    made = script("benchmarks").figures(tmp_path)
+    for quoted in (
+        "some processor; numpy 2.0",
+        "| mass_matrix | 11 | 12 | 25.0 | `pin.crba` 40.0 |",
+        "| mass_matrix | 900 | 800 | `pin.crba` 1.11, 1.25 |",
+        "| 64 | 30.0 | 0.97 |",
+        "| mass_matrix | 0.250 | 0.013 |",
+        "| 30 | bias | 1.50 | 300 | 10.0 |",
+        "| exported C, gcc -O2 [ns a sample] | 88.25 |",
+        "<svg",
+    ):
+        assert quoted in made, quoted
