@@ -29,6 +29,7 @@ def trace(function, share=True) -> Graph:
         (lambda x: [1 * x[0], -1 * x[1]], 0, 0),
         (lambda x: [(-x[0]).sin() + x[0].sin(), (-x[0]).cos() - x[0].cos()], 0, 0),
         (lambda x: [x[0] / 2, x[0] * 0.5], 1, 0),
+        (lambda x: [1 / (x[0] * 0 + 3), 2 / (x[1] * 0 + 3) * x[1]], 1, 0),
     ],
     ids=[
         "commuted product",
@@ -40,6 +41,7 @@ def trace(function, share=True) -> Graph:
         "one",
         "parity",
         "half",
+        "quotient of constants",
     ],
 )
 def test_equal_operations_are_one(function, mul, add):

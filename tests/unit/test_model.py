@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
 import pickle
 import subprocess
@@ -137,18 +138,39 @@ def test_dtypes_and_overlap(model, states):
 
 
 def _in_child(model, q):
-    return model.inverse_dynamics(q, q, q)
+    return model.inverse_dynamics(q, q, q), model.coriolis_matrix(q, q)
 
 
-def test_models_survive_pickling_and_processes(model, states):
+@pytest.mark.parametrize(
+    "method", sorted(set(multiprocessing.get_all_start_methods()) - {"forkserver"})
+)
+def test_models_survive_processes(model, states, method):
     q = states[0][:3]
-    wanted = model.inverse_dynamics(q, q, q)
+    wanted = _in_child(model, q)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            found = pool.apply_async(_in_child, (model, q)).get(timeout=120)
+    assert all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True))
+
+
+def _refused_in_child(name):
+    dynarm.load(name)
+
+
+def test_errors_come_back_from_processes():
+    """An exception that does not unpickle leaves a pool waiting for ever."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert np.array_equal(pool.apply(_in_child, (model, q)), wanted)
-    full = dynarm.compile(generic_arm(2), {"bias": "newton_euler"}, True, "input", "inputs")
-    again = pickle.loads(pickle.dumps(full))
-    assert (again.arm, again.wishes, again.friction) == (full.arm, full.wishes, True)
-    assert again.gravity_input and again.parameters_input
+        answer = pool.apply_async(_refused_in_child, ("pumma560",))
+        with pytest.raises(dynarm.DynarmError, match="did you mean puma560"):
+            answer.get(timeout=120)
+
+
+def test_models_pickle_by_their_recipe():
+    full = dynarm.compile(generic_arm(2), {"bias": "base_composite"}, True, "input", "inputs")
+    for again in (pickle.loads(pickle.dumps(full)), copy.deepcopy(full)):
+        assert (again.arm, again.wishes, again.friction) == (full.arm, full.wishes, True)
+        assert again.gravity_input and again.parameters_input
 
 
 BAD = {
@@ -175,6 +197,34 @@ BAD = {
     "function": (lambda m: m.functions["mass_matrx"], "mass_matrix"),
     "no wrench": (lambda m: m.functions["bias:wrench"], "takes no wrench"),
     "mapping": (lambda m: dynarm.compile(m.arm, "newton_euler"), "quantity"),
+    "values of dynamics": (
+        lambda m: m.inverse_dynamics(*np.zeros((3, 7)), values=np.zeros(3)),
+        "parameters='inputs'",
+    ),
+    "complex in threads": (
+        lambda m: m.gravity(np.zeros((5000, 7)) + 1j, threads=2),
+        "real numbers",
+    ),
+    "strings in threads": (lambda m: m.gravity([["1"] * 7] * 5000, threads=2), "real numbers"),
+    "out in threads": (
+        lambda m: m.gravity(np.zeros((5000, 7)), threads=2, out=np.zeros((10000, 7))),
+        r"shape \(5000, 7\)",
+    ),
+    "out read-only": (
+        lambda m: m.gravity(np.zeros(7), out=np.broadcast_to(0.0, (7,))),
+        "can be written",
+    ),
+    "out of several": (
+        lambda m: m._call("mass_matrix_and_bias", (np.zeros(7),) * 2, out=np.zeros(7)),
+        "several arrays",
+    ),
+    "friction": (lambda m: dynarm.compile(m.arm, friction="no"), "True or False"),
+    "centres of mass": (
+        lambda m: dynarm.compile(m.arm, {"bias": "newton_euler"}, parameters="inputs"),
+        "base_composite",
+    ),
+    "number for a name": (lambda m: m.functions[3], "quantity is 3"),
+    "list for a name": (lambda m: dynarm.count(m.arm, ["bias"]), "unknown quantity"),
 }
 
 
@@ -183,6 +233,36 @@ def test_bad_input_says_what_to_do(model, case):
     call, words = BAD[case]
     with pytest.raises(dynarm.DynarmError, match=words):
         call(model)
+
+
+def test_functions_are_a_mapping(model):
+    """Looking whether a name is there compiles nothing."""
+    fresh = dynarm.compile(generic_arm(2))
+    assert "mass_matrix" in fresh.functions and "inverse_dynamics:wrench" in fresh.functions
+    assert "mass_matrx" not in fresh.functions and fresh.functions.get("mass_matrx") is None
+    assert not fresh._kernels
+    assert len(list(fresh.functions)) == len(fresh.functions) == 18
+    assert fresh.functions["mass_matrix"].signature == "(2)->(2,2)"
+
+
+def test_wrench_is_never_taken_for_an_output(model):
+    """A gufunc's next positional argument would be `out`: a wrench given by position must not be written to."""
+    q, qd, qdd = np.random.default_rng(3).normal(size=(3, 7))
+    model.inverse_dynamics(q, qd, qdd)
+    wrench = np.arange(6.0)
+    by_place = model.inverse_dynamics(q, qd, qdd, wrench)
+    assert np.array_equal(wrench, np.arange(6.0))
+    assert np.array_equal(by_place, model.inverse_dynamics(q, qd, qdd, wrench=wrench))
+    assert not np.array_equal(by_place, model.inverse_dynamics(q, qd, qdd))
+    six = dynarm.compile(generic_arm(6))
+    six.inverse_dynamics(q[:6], qd[:6], qdd[:6])
+    pushed = six.inverse_dynamics(q[:6], qd[:6], qdd[:6], wrench)
+    assert pushed is not wrench and np.array_equal(wrench, np.arange(6.0))
+
+
+def test_more_threads_than_samples(model):
+    q = np.random.default_rng(4).normal(size=(2, 4000, 7))
+    assert np.array_equal(model.gravity(q, threads=10**9), model.gravity(q))
 
 
 def test_gravity_input_must_be_given():
@@ -203,6 +283,23 @@ def test_singular_mass_matrix_is_refused():
     assert np.isfinite(
         dynarm.compile(driven, friction=True).forward_dynamics(*np.zeros((3, 2)))
     ).all()
+
+
+def test_an_arm_without_accelerations_has_all_the_rest(tmp_path):
+    bare = dynarm.Arm([dynarm.Joint()])
+    model = dynarm.compile(bare)
+    assert "forward_dynamics" not in model.formulation and "bias" in model.formulation
+    assert model.mass_matrix(np.zeros(1)) == 0
+    for refused in (
+        lambda: dynarm.count(bare, "forward_dynamics"),
+        lambda: model.graph("forward_dynamics_derivatives"),
+        lambda: dynarm.export_c(model, tmp_path / "c"),
+    ):
+        with pytest.raises(dynarm.DynarmError, match="moves no inertia"):
+            refused()
+    # parameters that no body has are allowed: its mass matrix is negative, not singular
+    odd = dynarm.Arm([dynarm.Joint(parameters=(1, 0, 0, 0, 1, 0, 1, 0, 0, -0.5))])
+    assert dynarm.compile(odd).forward_dynamics([0.0], [0.0], [1.0]) == pytest.approx(-2.0)
 
 
 def test_regressor_and_parameters_as_inputs(model, states):

@@ -33,6 +33,24 @@ def test_operations_that_are_left(case):
     np.testing.assert_allclose(after.evaluate(x)[0], before.evaluate(x)[0], rtol=1e-13)
 
 
+@pytest.mark.parametrize("terms", [50, 3000])
+def test_long_sums_and_products(terms):
+    """However long, without the interpreter's recursion; every third term shares a factor."""
+
+    def function(x):
+        total, product = 0, 1.5
+        for k in range(terms):
+            total = total + x[k] * x[k % 3]
+            product = product * x[k] if k < 100 else product
+        return [total, product]
+
+    before = trace_function([Port("x", (terms,))], [Port("y", (2,))], function)
+    after = simplify(before)
+    assert after.count().mul <= before.count().mul - terms + 8
+    x = np.random.default_rng(2).uniform(0.5, 1.5, terms)
+    np.testing.assert_allclose(after.evaluate(x)[0], before.evaluate(x)[0], rtol=1e-11)
+
+
 @pytest.mark.parametrize(
     "row", [r for r in TABLE if r.automatic], ids=lambda r: f"{r.quantity}-{r.name}"
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import InputError
-from .console import busy, print_json, say, show_table
+from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
 from .options import BASE, CHANNELS, JSON, LOGS, ROBOT, TIP, load_arm, words
 
@@ -45,7 +46,7 @@ def identify(
         True, "--armature/--no-armature", help="Motor inertias are unknown too."
     ),
     prior: bool = typer.Option(
-        False, "--prior", help="Where the logs say little, stay near the robot file's own values."
+        False, "--prior", help="Hold on to the robot file's values where the logs say little."
     ),
     feasible: bool = typer.Option(
         False, "--feasible", help="Values are made physically consistent."
@@ -86,12 +87,12 @@ def identify(
         cutoff=cutoff,
         prior=arm if prior else None,
         feasible=feasible,
-        progress=None,
     )
     with busy("reading"):
         fitted, held = _read(logs, validate, channels or None, hold_out)
-    with busy("fitting"):
-        fit = identifier.fit(fitted)
+    with progress("fitting") as done:
+        fit = replace(identifier, progress=lambda some, whole: done(some / whole)).fit(fitted)
+    with busy("predicting"):
         checks = [fit.validate(log) for log in held]
         verdict = fit.verdict(held, limit or POOR)
     with busy("writing"), new_folder(out, force) as folder:
@@ -159,6 +160,8 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
     for log in fit.record.logs:
         for told in (*log.notes, *log.quality.notes):
             say(f"{log.source}: {told}")
+    for told in fit.friction_advice_:
+        say(told)
     say(fit.status_)
     say()
     show_verdict(verdict)
@@ -216,6 +219,6 @@ def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str)
             {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean}
             for c in checks
         ],
-        "advice": check.advice,
+        "advice": [*check.advice, *fit.friction_advice_],
         "files": [f"{out}/{name}" for name in FILES],
     }

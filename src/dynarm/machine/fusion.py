@@ -62,11 +62,14 @@ def fused_products(graph: Graph) -> frozenset[int]:
         if k in taken or d != degree[k]:
             continue
         taken[k] = True
-        for rival in rivals[k] - taken.keys():
+        for rival in rivals[k]:
+            if rival in taken:
+                continue
             taken[rival] = False
-            for other in rivals[rival] - taken.keys():
-                degree[other] -= 1
-                heapq.heappush(heap, (degree[other], other))
+            for other in rivals[rival]:
+                if other not in taken:
+                    degree[other] -= 1
+                    heapq.heappush(heap, (degree[other], other))
     return frozenset(k for k, chosen in taken.items() if chosen)
 
 

@@ -3,7 +3,7 @@
     void kernel<W>(void *work, int64 blocks)     the workspaces of so many blocks of W samples, one after another
 
 Straight-line code longer than the processor's instruction cache runs only as fast as code can be fetched, so a long
-program takes several blocks of samples (a tile) through each piece in turn instead of each block through all pieces.
+program takes two blocks of samples (a tile) through each piece in turn instead of each block through all pieces.
 """
 
 from __future__ import annotations
@@ -16,37 +16,36 @@ from ..graph import Port
 from .fusion import Instruction
 from .lanes import Lanes, integer
 from .layout import STAGE, dense, group
-from .program import LONG, Call, Program
+from .program import Call, Program
 
 TABLE = "dynarm_table"
-# Entries of the table: addresses of the two kernels and of what moves dense inputs and dense outputs (or 0); then
-# integers: input ports, output ports, slots, tile, size of the largest output, constant outputs; then for each port its
-# first slot (of an output: where its elements' slots stand in this table), its size, where the steps of its three axes
-# stand among NumPy's, and the axes' lengths; then slot and bits of each constant; then the slots of outputs' elements.
+# Entries of the table: addresses of the two kernels (the first may be 0) and of what moves dense inputs and outputs (or
+# 0); then integers: input ports, output ports, slots, tile, size of the largest output, constant outputs; then for each
+# port its first slot (of an output: where its elements' slots stand in this table), its size, where the steps of its
+# three axes stand among NumPy's, and the axes' lengths; then slot and bits of each constant; then the elements' slots.
 KERNEL_ONE, KERNEL_WIDE, DENSE_IN, DENSE_OUT = range(4)
 INPUTS, OUTPUTS, SLOTS, TILE, LARGEST, CONSTANTS, PORTS = range(4, 11)
 PORT = 6
 MOST_PORTS = 16
-NEAR = 40 << 10  # bytes of a tile's workspaces that still fit into the first-level cache
-TILES = (2, 8)
+CACHED = 4000  # instructions of a kernel that still runs from a common instruction cache
+HUGE = 20000  # instructions from which on a scalar kernel takes longer to compile than it is worth
 UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
 
 
-def tile_of(program: Program, width: int) -> int:
+def tile_of(program: Program) -> int:
     """How many blocks of samples go through each piece in turn."""
-    if program.length <= LONG:
-        return 1
-    return min(TILES[1], max(TILES[0], NEAR // (8 * width * program.slots)))
+    return 1 if program.length + program.moves <= CACHED else 2
 
 
 def kernel_text(
     program: Program, inputs: Sequence[Port], outputs: Sequence[Port], width: int, fused: bool
 ) -> str:
-    """The module of a program: both kernels and the table."""
-    tile = tile_of(program, width)
+    """The module of a program: both kernels (of a huge one the vector kernel only) and the table."""
+    tile = tile_of(program)
     calls = {(s.op, len(s.arguments)) for s in program.steps if isinstance(s, Call)}
     text = []
-    for w in (1, width):
+    widths = (1, width) if program.length <= HUGE else (width,)
+    for w in widths:
         text += Lanes(w).declarations()
         for op, count in sorted(calls):
             arguments = ", ".join(["ptr"] * (3 * count if op == "sincos" else 2))
@@ -60,7 +59,7 @@ def kernel_text(
         found = _dense(name, slots, first, width)
         moves.append(f"@dense_{name}{width}" if found else "null")
         text += found
-    pointers = ["@kernel1", f"@kernel{width}", *moves]
+    pointers = ["@kernel1" if 1 in widths else "null", f"@kernel{width}", *moves]
     return "\n".join([*text, *_table(program, inputs, outputs, pointers, tile)])
 
 

@@ -176,9 +176,10 @@ def _wide(width: int) -> list[str]:
         _tiles(f, width, blocks, tile, stride)
     done = f.whole("mul", blocks, width)
     rest = f.whole("sub", "%n", done)
-    with f.when(f.test("eq", rest, 1)):
+    alone = f.both(f.test("eq", rest, 1), _has_scalar(f))
+    with f.when(alone):
         f.line(f"call void @single(ptr %table, ptr %records, i64 {done}, i64 %n)")
-    with f.when(f.test("sgt", rest, 1)):
+    with f.when(f.both(f.test("sgt", rest, 0), f.put(f"xor i1 {alone}, true"))):
         _ports(f, "come", width, "%work", done, rest)
         f.line(f"call void {f.entry('%table', table.KERNEL_WIDE, 'ptr')}(ptr %work, i64 1)")
         _ports(f, "go", width, "%work", done, rest)
@@ -188,6 +189,11 @@ def _wide(width: int) -> list[str]:
     return f.function(
         "internal void @wide(ptr %table, ptr %records, ptr %work, i64 %n)", "noinline "
     )
+
+
+def _has_scalar(f: Text) -> str:
+    """Whether there is a kernel for single samples."""
+    return f.test("ne", f.entry("%table", table.KERNEL_ONE), 0)
 
 
 def _tiles(f: Text, width: int, blocks: str, tile: str, stride: str) -> None:
@@ -212,7 +218,7 @@ def _tiles(f: Text, width: int, blocks: str, tile: str, stride: str) -> None:
 
 
 def _loop(width: int) -> list[str]:
-    """The inner loop itself. Without memory for vectors, samples run one by one: the result is the same."""
+    """The inner loop itself. Without memory on the heap, samples run one by one: the result is the same."""
     f = Text()
     f.line(f"%records = alloca [{table.MOST_PORTS * layout.RECORD} x i64], align {ALIGN}")
     n = f.entry("%dims", 0)
@@ -223,7 +229,8 @@ def _loop(width: int) -> list[str]:
     f.line(
         f"call void @describe(ptr %args, ptr %steps, ptr %table, ptr %records, i64 {count}, i64 {n})"
     )
-    with f.when(f.test("eq", n, 1), leave=True):
+    scalar = _has_scalar(f)
+    with f.when(f.both(f.test("eq", n, 1), scalar), leave=True):
         f.line("call void @single(ptr %table, ptr %records, i64 0, i64 1)")
     size = f.whole("mul", f.entry("%table", table.TILE), f.entry("%table", table.SLOTS))
     size = f.whole("add", size, f.entry("%table", table.LARGEST))
@@ -232,8 +239,12 @@ def _loop(width: int) -> list[str]:
         f.line(f"%near = alloca i8, i64 {size}, align {ALIGN}")
         f.line(f"call void @wide(ptr %table, ptr %records, ptr %near, i64 {n})")
     heap = f.put(f"call ptr @dynarm_malloc(i64 {f.whole('add', size, ALIGN)})")
-    with f.when(f.put(f"icmp eq ptr {heap}, null"), leave=True):
+    none = f.put(f"icmp eq ptr {heap}, null")
+    with f.when(f.both(none, scalar), leave=True):
         f.line(f"call void @single(ptr %table, ptr %records, i64 0, i64 {n})")
+    with f.when(none, leave=True):
+        f.line(f"%last = alloca i8, i64 {size}, align {ALIGN}")
+        f.line(f"call void @wide(ptr %table, ptr %records, ptr %last, i64 {n})")
     address = f.whole("and", f.whole("add", f.put(f"ptrtoint ptr {heap} to i64"), ALIGN), -ALIGN)
     aligned = f.put(f"inttoptr i64 {address} to ptr")
     f.line(f"call void @wide(ptr %table, ptr %records, ptr {aligned}, i64 {n})")

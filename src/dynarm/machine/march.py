@@ -90,7 +90,7 @@ class March:
         for a, axes in zip(operands, self.cores, strict=True):
             outer.append(a.strides[0] if a.ndim > axes else 0)
             core += a.strides[a.ndim - axes :]
-        args = (ctypes.c_int64 * size)(*(a.__array_interface__["data"][0] for a in operands))
+        args = (ctypes.c_int64 * size)(*(a.ctypes.data for a in operands))
         dims = (ctypes.c_int64 * (1 + len(core)))(1 if samples is None else samples)
         steps = (ctypes.c_int64 * (size + len(core)))(*outer, *core)
         moves = (ctypes.c_int64 * size)(*advance)

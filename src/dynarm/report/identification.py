@@ -28,7 +28,13 @@ from .html import page as make_page
 
 POINTS = 900  # of a measured torque that are drawn
 HELD_OUT = "; they took no part in the fit"
-GRADES = {"determined": ("yes", "good"), "hardly": ("hardly", "doubt"), "not": ("no", "bad")}
+GRADES = {  # of an unknown: the word, and the kind of its cell
+    "determined": ("yes", "good"),
+    "hardly": ("hardly", "doubt"),
+    "not": ("no", "bad"),
+    "fixed": ("taken as 0", ""),
+}
+COLOURS = {"determined": "--good", "hardly": "--doubt", "not": "--bad", "fixed": "--faint"}
 
 
 def page(fit: Any, checks: Sequence[Any], judged: Any, path: str | os.PathLike[str]) -> None:
@@ -264,14 +270,13 @@ def _interval_figure(fit: Any, low: np.ndarray, high: np.ndarray) -> Markup:
         percent = np.where(known, 100 * fit.std_ / np.abs(fit.values_), np.inf)
     order = np.argsort(percent)
     shown = [int(k) for k in order if np.isfinite(percent[k])]
-    colours = {"determined": "--good", "hardly": "--doubt", "not": "--bad"}
     grades = fit.identifiability_.grades
     data = [
         {
             "type": "bar",
             "x": [figures.label(fit.names_[k]) for k in shown],
             "y": [max(float(percent[k]), 1e-3) for k in shown],
-            "marker": {"color": [colours[grades[k]] for k in shown]},
+            "marker": {"color": [COLOURS[grades[k]] for k in shown]},
             "hovertemplate": "%{x}: %{y} %<extra></extra>",
         }
     ]
@@ -290,13 +295,12 @@ def _interval_figure(fit: Any, low: np.ndarray, high: np.ndarray) -> Markup:
 def _identifiability(fit: Any) -> Section:
     check = fit.identifiability_
     order = np.argsort(-check.doubts)
-    colours = {"determined": "--good", "hardly": "--doubt", "not": "--bad"}
     data = [
         {
             "type": "bar",
             "x": [figures.label(check.names[k]) for k in order],
             "y": [float(min(max(check.doubts[k], 1e-4), 1e3)) for k in order],
-            "marker": {"color": [colours[check.grades[k]] for k in order]},
+            "marker": {"color": [COLOURS[check.grades[k]] for k in order]},
             "hovertemplate": "%{x}: doubt %{y}<extra></extra>",
         }
     ]

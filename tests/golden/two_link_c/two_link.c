@@ -48,14 +48,14 @@ void two_link_inverse_dynamics(
     const double v18 = v9 * v16;
     const double v19 = v8 * v17;
     const double v20 = v18 - v19;
-    const double v21 = qd[0] + qd[1];
-    const double v22 = qdd[0] + qdd[1];
+    const double v21 = qdd[0] + qdd[1];
+    const double v22 = qd[0] + qd[1];
     const double v25 = v20 * 1.2000000000000002;
-    const double v26 = v22 * 0.6425000000000001;
+    const double v26 = v21 * 0.6425000000000001;
     const double v27 = v25 - v26;
-    const double v28 = v9 * v21;
-    const double v29 = v21 * v28;
-    const double v30 = v8 * v22;
+    const double v28 = v9 * v22;
+    const double v29 = v22 * v28;
+    const double v30 = v8 * v21;
     const double v31 = v29 - v30;
     const double v32 = 1.2000000000000002 * v31;
     const double v33 = v11 * 5.0;
@@ -80,8 +80,8 @@ void two_link_forward_dynamics(
     double v8;
     two_link_sincos(q[1], &v9, &v8);
     const double v11 = v8 * 1.2000000000000002;
-    const double v13 = v11 * 2.0;
-    const double v15 = v13 + 0.6425000000000001;
+    const double v14 = v11 * 2.0;
+    const double v15 = 0.6425000000000001 + v14;
     const double v18 = v15 + 4.336666666666667;
     const double v19 = v11 + 0.6425000000000001;
     const double v21 = 1.0 / v18;
@@ -99,13 +99,13 @@ void two_link_forward_dynamics(
     const double v34 = v32 - v33;
     const double v35 = qd[0] + qd[1];
     const double v36 = v35 * v35;
-    const double v37 = 1.2000000000000002 * v34;
-    const double v38 = 1.2000000000000002 * v36;
-    const double v39 = v9 * v38;
-    const double v40 = v37 + v39;
+    const double v37 = 1.2000000000000002 * v36;
+    const double v38 = 1.2000000000000002 * v34;
+    const double v39 = v9 * v37;
+    const double v40 = v38 + v39;
     const double v41 = v30 - v40;
     const double v42 = tau[0] - v41;
-    const double v43 = tau[1] + v37;
+    const double v43 = tau[1] + v38;
     const double v44 = v22 * v42;
     const double v45 = v43 - v44;
     const double v46 = v21 * v42;
@@ -122,8 +122,8 @@ void two_link_mass_matrix(
 {
     const double v1 = cos(q[1]);
     const double v3 = v1 * 1.2000000000000002;
-    const double v5 = v3 * 2.0;
-    const double v7 = v5 + 0.6425000000000001;
+    const double v6 = v3 * 2.0;
+    const double v7 = 0.6425000000000001 + v6;
     const double v9 = v7 + 4.336666666666667;
     const double v10 = v3 + 0.6425000000000001;
     M[0] = v9;
@@ -153,13 +153,13 @@ void two_link_bias(
     const double v17 = v15 - v16;
     const double v18 = qd[0] + qd[1];
     const double v19 = v18 * v18;
-    const double v21 = v17 * 1.2000000000000002;
-    const double v22 = v19 * 1.2000000000000002;
-    const double v23 = v7 * v22;
-    const double v24 = v21 + v23;
+    const double v21 = v19 * 1.2000000000000002;
+    const double v22 = v17 * 1.2000000000000002;
+    const double v23 = v7 * v21;
+    const double v24 = v22 + v23;
     const double v25 = v13 - v24;
     b[0] = v25;
-    b[1] = -v21;
+    b[1] = -v22;
 }
 
 void two_link_gravity(
@@ -218,8 +218,8 @@ void two_link_mass_matrix_and_bias(
     double v6;
     two_link_sincos(q[1], &v7, &v6);
     const double v9 = v6 * 1.2000000000000002;
-    const double v11 = v9 * 2.0;
-    const double v13 = v11 + 0.6425000000000001;
+    const double v12 = v9 * 2.0;
+    const double v13 = 0.6425000000000001 + v12;
     const double v16 = v13 + 4.336666666666667;
     const double v17 = v9 + 0.6425000000000001;
     const double v19 = v5 * 9.81;
@@ -232,17 +232,17 @@ void two_link_mass_matrix_and_bias(
     const double v26 = v24 - v25;
     const double v27 = qd[0] + qd[1];
     const double v28 = v27 * v27;
-    const double v29 = 1.2000000000000002 * v26;
-    const double v30 = 1.2000000000000002 * v28;
-    const double v31 = v7 * v30;
-    const double v32 = v29 + v31;
+    const double v29 = 1.2000000000000002 * v28;
+    const double v30 = 1.2000000000000002 * v26;
+    const double v31 = v7 * v29;
+    const double v32 = v30 + v31;
     const double v33 = v22 - v32;
     M[0] = v16;
     M[1] = v17;
     M[2] = v17;
     M[3] = 0.6425000000000001;
     b[0] = v33;
-    b[1] = -v29;
+    b[1] = -v30;
 }
 
 void two_link_kinetic_energy(

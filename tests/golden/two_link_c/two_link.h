@@ -56,7 +56,7 @@ void two_link_bias(
     const double qd[restrict 2],
     double b[restrict 2]);
 
-/* Joint forces (n) that hold the arm at rest against gravity.
+/* Joint forces (n) that hold the arm at rest against gravity, without friction.
  *   in   q[2]  joint positions [rad or m]
  *   out  g[2]  2 */
 void two_link_gravity(

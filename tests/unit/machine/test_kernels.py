@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ import pytest
 
 from dynarm.errors import KindError
 from dynarm.graph import Builder, Port
-from dynarm.machine import compile_graph
+from dynarm.machine import compile_graph, gufunc, kernel, llvm
 from dynarm.machine.kernel import tile_of
 from dynarm.machine.llvm import host
 from dynarm.machine.loop import STACK
@@ -73,7 +74,7 @@ def cases():
     for name, graph in {
         "inverse dynamics": newton_euler_graph(),
         "many ports": random_graph(3, 80, ((1,), (2,), (3,), (5,), ()), ((1,), (3,), (4, 5), ())),
-        "long": newton_euler_graph(33),
+        "long": newton_euler_graph(50),
     }.items():
         f = load_object(compile_graph(graph, name), "made", graph.inputs, graph.outputs)
         inputs = samples(graph, 1000, 5, 2.0)
@@ -82,7 +83,7 @@ def cases():
 
 
 def test_the_long_case_is_worked_through_in_tiles():
-    assert tile_of(program_of(newton_euler_graph(33)), host().width) > 1
+    assert tile_of(program_of(newton_euler_graph(50))) > 1
 
 
 @pytest.fixture(params=["inverse dynamics", "many ports", "long"])
@@ -250,6 +251,36 @@ def test_a_workspace_too_large_for_the_stack(build):
     expected = given[:, :, None] * (given[:, None, :] + 0.5)
     np.testing.assert_array_equal(f(given), expected)
     np.testing.assert_array_equal(f(given[4]), expected[4])
+
+
+@pytest.mark.parametrize("side", [3, 40])
+def test_a_huge_program_has_no_scalar_kernel_and_the_same_bits(build, monkeypatch, side):
+    graph = newton_euler_graph(side)
+    expected = build(graph)
+    monkeypatch.setattr(kernel, "HUGE", 10)
+    f = build(graph)
+    inputs = samples(graph, 20)
+    for count in COUNTS[:8]:
+        given = [x[:count] for x in inputs]
+        assert same(f(*given), as_tuple(expected(*given)))
+
+
+@pytest.mark.parametrize("scalar", [True, False])
+def test_without_memory_on_the_heap_the_result_is_the_same(build, monkeypatch, scalar):
+    nothing = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda size: None)
+    addresses = llvm.library() | {"dynarm_malloc": ctypes.cast(nothing, ctypes.c_void_p).value}
+    monkeypatch.setattr(gufunc, "library", lambda: addresses)
+    starved = gufunc.runtime.__wrapped__(host())
+    graph = newton_euler_graph(50)
+    assert 8 * host().width * tile_of(program_of(graph)) * program_of(graph).slots > STACK
+    plenty = build(graph)
+    if not scalar:
+        monkeypatch.setattr(kernel, "HUGE", 10)
+    monkeypatch.setattr(gufunc, "runtime", lambda target: starved)
+    f = build(graph)
+    for count in (1, 2, 9):
+        inputs = samples(graph, count)
+        assert same(f(*inputs), as_tuple(plenty(*inputs)))
 
 
 def test_large_outputs_that_go_past_the_caches(build):

@@ -78,6 +78,27 @@ def test_records_are_frozen():
         Arm([Joint()]).name = "x"
 
 
+def test_arrays_of_an_arm_are_read_only_also_after_pickling():
+    arm = Arm([Joint(**BODY)])
+    arm.parameters, arm.urdf_parameters, arm.frame0, arm.size  # noqa: B018  (cached from here on)
+    for one in (arm, pickle.loads(pickle.dumps(arm)), copy.deepcopy(arm), replace(arm)):
+        for array in (one.parameters, one.urdf_parameters, one.frame0):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0, 0] = 7.0
+        one.base_pose[0, 0] = one.tool_pose[0, 0] = 7.0  # copies of their own
+        assert one == arm and one.base_pose[0, 0] == 1.0
+
+
+def test_doubts_about_drives_and_limits():
+    friction = Friction(viscous=-1.0, coulomb=0.1, coulomb_negative=-2.0)
+    arm = Arm([Joint(**BODY, friction=friction, position_limits=(1, -1), name="elbow")])
+    assert arm.check() == [
+        "joint 'elbow': friction viscous -1 is negative",
+        "joint 'elbow': friction coulomb_negative -2 is negative",
+        "joint 'elbow': position limits 1.0 > -1.0",
+    ]
+
+
 def test_a_mass_changes_only_with_its_parameters():
     joint = Joint(**BODY)
     with pytest.raises(DynarmError, match="parameters=None"):
