@@ -137,9 +137,11 @@ class Vec3:
         return iter((self.x, self.y, self.z))
 
     def dot(self, o: Vec3) -> Scalar:
+        """self . o"""
         return total(mul(self.x, o.x), mul(self.y, o.y), mul(self.z, o.z))
 
     def cross(self, o: Vec3) -> Vec3:
+        """self x o"""
         return Vec3(
             sub(mul(self.y, o.z), mul(self.z, o.y)),
             sub(mul(self.z, o.x), mul(self.x, o.z)),
@@ -194,6 +196,7 @@ class Sym3:
 
     @property
     def trace(self) -> Scalar:
+        """xx + yy + zz"""
         return total(self.xx, self.yy, self.zz)
 
     def full(self) -> Mat3:
@@ -233,11 +236,13 @@ class Mat3:
 
     @property
     def T(self) -> Mat3:
+        """The transposed matrix."""
         a, b, c = self.r1, self.r2, self.r3
         return Mat3(Vec3(a.x, b.x, c.x), Vec3(a.y, b.y, c.y), Vec3(a.z, b.z, c.z))
 
     @property
     def rows(self) -> tuple[Vec3, Vec3, Vec3]:
+        """The three rows."""
         return self.r1, self.r2, self.r3
 
     def symmetric(self) -> Sym3:

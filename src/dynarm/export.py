@@ -91,7 +91,7 @@ def export_c(
 def _wanted(quantities: Any) -> list[str]:
     text = isinstance(quantities, (str, bytes)) or not isinstance(quantities, Iterable)
     names: list[Any] = [] if text else list(quantities)
-    if not names:
+    if not names or not all(isinstance(name, str) for name in names):
         raise InputError(
             f"quantities is {quantities!r}; give a list of names such as {DEFAULT[:2]}"
         )

@@ -42,6 +42,7 @@ class Port:
 
     @property
     def size(self) -> int:
+        """The number of scalars."""
         return math.prod(self.shape)
 
 
@@ -59,6 +60,7 @@ class Count:
 
     @property
     def total(self) -> int:
+        """Everything that costs time, sin and cos apart."""
         return self.mul + self.add + self.div + self.sqrt
 
 
@@ -175,9 +177,11 @@ class Builder:
         return Ref(k)
 
     def input(self, port: int, element: int) -> Ref:
+        """An element of an input; a negative port stands for something replaced later."""
         return self._put(Node("input", (port, element)))
 
     def const(self, value: float) -> Ref:
+        """A number; its sign stays on the reference."""
         value = float(value)
         ref = self._put(Node("const", (), abs(value)))
         return -ref if value < 0 else ref
@@ -188,6 +192,7 @@ class Builder:
         return (-node.value if ref.negative else node.value) if node.op == "const" else None
 
     def add(self, x: Ref, y: Ref) -> Ref:
+        """x + y; folded where both are numbers, one is 0, or they are the same node."""
         a, b = self.value(x), self.value(y)
         if a is not None and b is not None:
             return self.const(a + b)
@@ -203,9 +208,11 @@ class Builder:
         return Ref(self._put(Node("sub", (low.node, high.node))).node, low.negative)
 
     def sub(self, x: Ref, y: Ref) -> Ref:
+        """x - y"""
         return self.add(x, -y)
 
     def mul(self, x: Ref, y: Ref) -> Ref:
+        """x y; folded where both are numbers, or one is 0, 1 or -1."""
         a, b = self.value(x), self.value(y)
         if a is not None and b is not None:
             return self.const(a * b)
@@ -220,6 +227,7 @@ class Builder:
         return Ref(self._put(Node("mul", pair)).node, x.negative != y.negative)
 
     def div(self, x: Ref, y: Ref) -> Ref:
+        """x / y; a multiplication where y is a power of two."""
         a, b = self.value(x), self.value(y)
         if b == 1:
             return x
@@ -232,6 +240,7 @@ class Builder:
         return Ref(self._put(Node("div", (x.node, y.node))).node, x.negative != y.negative)
 
     def unary(self, op: str, x: Ref) -> Ref:
+        """op(x); even and odd functions see no sign."""
         number = self.value(x)
         if number is not None:
             return self.const(float(NUMPY[op](number)))
@@ -246,7 +255,7 @@ class Builder:
     def finish(
         self, inputs: Sequence[Port], outputs: Sequence[Port], results: Sequence[Sequence[Ref]]
     ) -> Graph:
-        """The graph of what the results need, in the order in which it was built."""
+        """The graph of what the results need, in the order in which it was built; no placeholder may be left."""
         needed = [False] * len(self.nodes)
         for refs in results:
             for ref in refs:
@@ -259,6 +268,8 @@ class Builder:
         nodes: list[Node] = []
         for k, node in enumerate(self.nodes):
             if needed[k]:
+                if node.op == "input" and node.args[0] < 0:
+                    raise AssertionError(f"placeholder {node.args} was never replaced")
                 place[k] = len(nodes)
                 args = node.args if node.op == "input" else tuple(place[a] for a in node.args)
                 nodes.append(Node(node.op, args, node.value))

@@ -82,14 +82,17 @@ class Scene:
 
     @cached_property
     def pose(self) -> tuple[Step, ...]:
+        """The steps of the chain at q."""
         return pose(self.chain, self.q)
 
     @cached_property
     def root(self) -> kinematics.Frame:
+        """Frame 0 in the user's base link."""
         return constant_frame(self.arm.frame0)
 
     @cached_property
     def tool(self) -> kinematics.Frame:
+        """The tool in the last link's frame."""
         return constant_frame(self.arm.tool_pose)
 
     @cached_property
@@ -127,9 +130,11 @@ class Scene:
 
     @cached_property
     def armature(self) -> list[Scalar]:
+        """Reflected motor inertia by joint; 0 where the model has no drives."""
         return [j.armature if self.options.friction else 0 for j in self.arm.joints]
 
     def with_armature(self, M: Rows) -> Rows:
+        """M with the armatures on its diagonal."""
         return [
             [add(x, self.armature[i]) if i == j else x for j, x in enumerate(row)]
             for i, row in enumerate(M)
@@ -137,14 +142,17 @@ class Scene:
 
     @cached_property
     def mass_matrix(self) -> Rows:
+        """Mass matrix by the chosen formulation, armatures included."""
         return self.with_armature(self.run(self.chosen["mass_matrix"]))
 
     @cached_property
     def factors(self) -> LDL:
+        """The mass matrix as L D L'."""
         return factorise(self.mass_matrix)
 
     @property
     def still(self) -> list[Scalar]:
+        """Zero for every joint."""
         return [0] * self.arm.n
 
     def solved_dynamics(self) -> list[Scalar]:
@@ -183,8 +191,10 @@ def constant_frame(T: np.ndarray) -> kinematics.Frame:
 
 
 def plus(x: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+    """x + y, entry by entry."""
     return [add(a, b) for a, b in zip(x, y, strict=True)]
 
 
 def minus(x: Sequence[Scalar], y: Sequence[Scalar]) -> list[Scalar]:
+    """x - y, entry by entry."""
     return [sub(a, b) for a, b in zip(x, y, strict=True)]

@@ -24,7 +24,7 @@ _UNARY = {
     ca.OP_SIGN: "sign",
     ca.OP_FABS: "abs",
 }
-_SX = {
+_SX: dict[str, Any] = {
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
     "mul": lambda x, y: x * y,

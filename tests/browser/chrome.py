@@ -15,7 +15,9 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSER = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 DRIVER = shutil.which("chromedriver")
 MISSING = "no Chromium with chromedriver here; apt-get install chromium chromium-driver"
 FLAGS = (
@@ -124,7 +126,9 @@ class Chrome:
 
     def scheme(self, name: str) -> None:
         """What the page finds as the person's wish: light or dark."""
-        self.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+        self.devtools(
+            "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}]
+        )
 
     def open(self, address: str | Path) -> None:
         """Load a page and forget what was logged before."""
@@ -162,13 +166,25 @@ class Chrome:
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
                 found.append(message["params"]["request"]["url"])
-        return [url for url in found if not url.startswith(("file:", "data:", "blob:", "about:", "chrome"))]
+        return [
+            url
+            for url in found
+            if not url.startswith(("file:", "data:", "blob:", "about:", "chrome"))
+        ]
 
     def picture(self, path: Path, whole: bool = False) -> None:
         """A screenshot; of the whole page on request."""
         parameters: dict[str, Any] = {"format": "png"}
         if whole:
             box = self.devtools("Page.getLayoutMetrics")["cssContentSize"]
-            parameters["clip"] = {"x": 0, "y": 0, "width": box["width"], "height": box["height"], "scale": 1}
+            parameters["clip"] = {
+                "x": 0,
+                "y": 0,
+                "width": box["width"],
+                "height": box["height"],
+                "scale": 1,
+            }
             parameters["captureBeyondViewport"] = True
-        path.write_bytes(base64.b64decode(self.devtools("Page.captureScreenshot", **parameters)["data"]))
+        path.write_bytes(
+            base64.b64decode(self.devtools("Page.captureScreenshot", **parameters)["data"])
+        )

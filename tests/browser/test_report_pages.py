@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from chrome import BROWSER, DRIVER, MISSING, Chrome
-from hostile import hostile_arm
 from program import dynarm
+
+from hostile import hostile_arm
 
 pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
 
@@ -134,14 +135,15 @@ def test_figures_follow_when_the_wish_changes(opened):
 
 def test_the_view_from_above_plays(opened):
     page = opened("mobile")
-    arm = "return Array.from(document.querySelectorAll('.scatterlayer .trace path.js-line')).map(p => p.getAttribute('d')).join()"
-    start = page.run(arm)
+    lines = "Array.from(document.querySelectorAll('.scatterlayer .trace path.js-line'))"
+    arm = f"{lines}.map(p => p.getAttribute('d')).join()"
+    start = page.run(f"return {arm}")
     page.run("""
     const slider = document.querySelector('.player input');
     slider.value = 60;
     slider.dispatchEvent(new Event('input'));
     """)
-    page.until(f"return ({arm.removeprefix('return ')}) !== {json.dumps(start)}")
+    page.until(f"return {arm} !== {json.dumps(start)}")
     assert page.run("return document.querySelector('.player output').textContent").endswith(" s")
     page.run("document.querySelector('.player button').click()")
     page.until("return Number(document.querySelector('.player input').value) > 62")
@@ -153,15 +155,34 @@ def test_the_view_from_above_plays(opened):
 def test_dragging_turns_the_sketch(opened):
     page = opened("sheet")
     before = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
-    box = page.run("const b = document.querySelector('.sketch').getBoundingClientRect(); return [b.x, b.y, b.width, b.height]")
+    box = page.run("""
+    const b = document.querySelector('.sketch').getBoundingClientRect();
+    return [b.x, b.y, b.width, b.height];
+    """)
     x, y = box[0] + box[2] / 2, box[1] + min(box[3], 500) / 2
     for kind, dx in (("mousePressed", 0), ("mouseMoved", 80), ("mouseReleased", 80)):
-        page.devtools("Input.dispatchMouseEvent", type=kind, x=x + dx, y=y, button="left", buttons=1, clickCount=1)
+        page.devtools(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=x + dx,
+            y=y,
+            button="left",
+            buttons=1,
+            clickCount=1,
+        )
     after = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
     assert after != before
     # the page's own projection starts where the drawing was: turning back gives it again
     for kind, dx in (("mousePressed", 80), ("mouseMoved", 0), ("mouseReleased", 0)):
-        page.devtools("Input.dispatchMouseEvent", type=kind, x=x + dx, y=y, button="left", buttons=1, clickCount=1)
+        page.devtools(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=x + dx,
+            y=y,
+            button="left",
+            buttons=1,
+            clickCount=1,
+        )
     again = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
     first, last = ([float(v) for v in p.replace(",", " ").split()] for p in (before, again))
     assert max(abs(a - b) for a, b in zip(first, last, strict=True)) < 0.2
@@ -169,11 +190,11 @@ def test_dragging_turns_the_sketch(opened):
 
 def test_a_heat_map_is_chosen_from_a_list(opened):
     page = opened("demo")
-    shown = "return Array.from(document.querySelectorAll('.plot')).filter(p => (p.layout.updatemenus || []).length).map(p => p.data.map(t => t.visible))"
-    assert page.run(shown)[0][0] is True
-    page.run("const p = Array.from(document.querySelectorAll('.plot')).find(p => (p.layout.updatemenus || []).length);"
-             "Plotly.restyle(p, p.layout.updatemenus[0].buttons[1].args[0])")
-    assert page.run(shown)[0][:2] == [False, True]
+    found = "Array.from(document.querySelectorAll('.plot')).find(p => (p.layout.updatemenus || []).length)"
+    shown = f"return {found}.data.map(t => t.visible)"
+    assert page.run(shown)[0] is True
+    page.run(f"const p = {found}; Plotly.restyle(p, p.layout.updatemenus[0].buttons[1].args[0])")
+    assert page.run(shown)[:2] == [False, True]
 
 
 def test_a_page_prints_on_white(opened, tmp_path):
@@ -181,8 +202,15 @@ def test_a_page_prints_on_white(opened, tmp_path):
     import base64
 
     sheet = base64.b64decode(page.devtools("Page.printToPDF", printBackground=True)["data"])
-    assert sheet.startswith(b"%PDF") and sheet.count(b"/Type /Page\n") + sheet.count(b"/Type /Page ") >= 2
+    assert (
+        sheet.startswith(b"%PDF")
+        and sheet.count(b"/Type /Page\n") + sheet.count(b"/Type /Page ") >= 2
+    )
     page.run("window.dispatchEvent(new Event('beforeprint'))")
-    assert page.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        page.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    )
     page.run("window.dispatchEvent(new Event('afterprint'))")
-    assert page.run("return getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    assert (
+        page.run("return getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    )

@@ -36,7 +36,11 @@ def waited(condition, seconds: float = 30.0) -> None:
 
 def errors(page: Chrome) -> list[str]:
     """What is wrong on the page; that a machine without a graphics card draws slowly is not."""
-    return [m for m in page.complaints() if not any(w in m for w in ("WebGL", "GL Driver", "deprecated"))]
+    return [
+        m
+        for m in page.complaints()
+        if not any(w in m for w in ("WebGL", "GL Driver", "deprecated"))
+    ]
 
 
 def test_webgl_is_there_with_the_flags_used(browser):
@@ -58,7 +62,11 @@ def test_a_slider_moves_the_arm(browser, tmp_path):
         for _ in range(3):
             for kind in ("keyDown", "keyUp"):
                 browser.devtools(
-                    "Input.dispatchKeyEvent", type=kind, key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39
+                    "Input.dispatchKeyEvent",
+                    type=kind,
+                    key="ArrowRight",
+                    code="ArrowRight",
+                    windowsVirtualKeyCode=39,
                 )
         waited(lambda: viewer.drawing.q[0] > 0)
         np.testing.assert_array_equal(viewer.drawing.q, viewer.q)
@@ -81,7 +89,9 @@ def test_playback_runs_when_play_is_pressed(browser):
         browser.open(viewer.address)
         browser.until("return document.body.innerText.includes('tip-over margin')")
         start = viewer.drawing.platform.position.copy()
-        browser.run("Array.from(document.querySelectorAll('button')).find(b => b.innerText.trim() === 'Play').click()")
+        browser.run(
+            "Array.from(document.querySelectorAll('button')).find(b => b.innerText.trim() === 'Play').click()"
+        )
         waited(lambda: viewer.time > 0.3)
         assert viewer.playing and not np.array_equal(viewer.drawing.platform.position, start)
         assert "load" in browser.run(LABELS)

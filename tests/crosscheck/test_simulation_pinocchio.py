@@ -40,12 +40,12 @@ def regular(arm):
     return np.linalg.eigvalsh(pinocchio_model(arm).mass_matrix(start(arm)[0])).min() > 1e-2
 
 
-RANDOM = [arm for arm in sample_arms(seed=41, count=18) if regular(arm)][:8]
+RANDOM = [arm for arm in sample_arms(seed=41, count=18) if regular(arm)][:5]
 CHOSEN = NAMED | {f"random {k}": arm for k, arm in enumerate(RANDOM)}
 
 
 def test_enough_robots_are_regular():
-    assert len(CHOSEN) == 10 and any(not j.revolute for arm in RANDOM for j in arm.joints)
+    assert len(CHOSEN) == 7 and any(not j.revolute for arm in RANDOM for j in arm.joints)
 
 
 def right_hand_side(twin, n, torque):

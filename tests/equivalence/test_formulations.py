@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dynarm import Arm
 from dynarm.robot.chain import chain_of, pose
 from dynarm.scene import body_of
 from dynarm.table import QUANTITIES, TABLE, Formulation
@@ -14,7 +16,17 @@ from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_states, sample_arms
 
 TOLERANCE = 1e-12  # times the largest entry of the reference, or 1
+
+
+def tilted(arm: Arm, k: int) -> Arm:
+    """The arm with the additional constant rotation that nearly parallel axes have, at every joint but the first."""
+    rng = np.random.default_rng([13, k])
+    joints = [replace(j, beta=rng.uniform(-0.05, 0.05)) for j in arm.joints[1:]]
+    return replace(arm, joints=(arm.joints[0], *joints), name=f"{arm.name}_tilted")
+
+
 ARMS = list(sample_arms(seed=11, count=96, sizes=range(1, 9)))
+ARMS += [tilted(arm, k) for k, arm in enumerate(ARMS[1::8])]
 SAMPLES = 3
 
 

@@ -108,14 +108,16 @@ def pendulum_rate(mass=1.5, length=0.7, inertia=0.05, armature=0.0):
 
 def pendulum_period(swing, rate):
     """The period for swings of any size: 4 K(sin(swing/2)) / rate."""
-    k = mpmath.sin(mpmath.mpf(swing) / 2)
-    return float(4 * mpmath.ellipk(k**2) / rate)
+    with mpmath.workdps(30):
+        k = mpmath.sin(mpmath.mpf(swing) / 2)
+        return float(4 * mpmath.ellipk(k**2) / rate)
 
 
 def pendulum_angle(t, swing, rate):
     """The angle at a time after release at rest: sin(q/2) = k cd(rate t, k)."""
-    k = mpmath.sin(mpmath.mpf(swing) / 2)
-    return float(2 * mpmath.asin(k * mpmath.ellipfun("cd", rate * mpmath.mpf(t), m=k**2)))
+    with mpmath.workdps(30):
+        k = mpmath.sin(mpmath.mpf(swing) / 2)
+        return float(2 * mpmath.asin(k * mpmath.ellipfun("cd", rate * mpmath.mpf(t), m=k**2)))
 
 
 def pendulum_speed(q, swing, rate):

@@ -27,7 +27,11 @@ EXPECTED = {
 
 
 def make(kind):
-    return kind("robot", "puma", ["puma560"]) if kind is errors.UnknownName else kind("what came; do this")
+    return (
+        kind("robot", "puma", ["puma560"])
+        if kind is errors.UnknownName
+        else kind("what came; do this")
+    )
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda c: c.__name__)
@@ -48,7 +52,11 @@ def test_errors_are_what_one_would_expect():
 @pytest.mark.parametrize(
     ("name", "known", "message"),
     [
-        ("mass_matrx", ["bias", "mass_matrix"], "unknown word 'mass_matrx'; did you mean mass_matrix?"),
+        (
+            "mass_matrx",
+            ["bias", "mass_matrix"],
+            "unknown word 'mass_matrx'; did you mean mass_matrix?",
+        ),
         ("qqq", ["b", "a"], "unknown word 'qqq'; one of: a, b"),
         (3, {"a": 1}, "unknown word '3'; one of: a"),
     ],

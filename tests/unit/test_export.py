@@ -72,7 +72,19 @@ def test_selftest_sees_a_mistake(friction_model, tmp_path):
 def test_derivatives_and_wrench_can_be_exported(tmp_path):
     model = dynarm.compile(generic_arm(3))
     names = ("inverse_dynamics_derivatives", "forward_dynamics_derivatives", "regressor")
-    made = dynarm.export_c(model, tmp_path / "c", quantities=names)
+    wrenches = ("inverse_dynamics:wrench", "forward_dynamics:wrench", "inverse_dynamics")
+    made = dynarm.export_c(model, tmp_path / "c", quantities=(*names, *wrenches))
+    assert made.functions[3] == f"{made.name}_inverse_dynamics_wrench"
+    assert selftest(made, tmp_path).returncode == 0
+
+
+@needs_gcc
+def test_inputs_of_every_option_can_be_exported(friction_model, tmp_path):
+    model = dynarm.compile(friction_model.arm, None, True, "input", "inputs")
+    made = dynarm.export_c(model, tmp_path / "c", quantities=("inverse_dynamics:wrench",))
+    header = (made.folder / "three.h").read_text()
+    for name, size in (("wrench", 6), ("gravity", 3), ("values", model.minimal.count)):
+        assert f"const double {name}[restrict {size}]" in header
     assert selftest(made, tmp_path).returncode == 0
 
 
@@ -166,6 +178,28 @@ def test_hostile_names_yield_safe_code(tmp_path):
     made = dynarm.export_c(dynarm.compile(arm), tmp_path / "c", quantities=("gravity",))
     assert selftest(made, tmp_path).returncode == 0
     assert "passwd> /*" not in (made.folder / f"{made.name}.h").read_text()
+
+
+BAD = {
+    "no model": ({"model": "three"}, "dynarm.compile"),
+    "no folder": ({"folder": None}, "folder is None"),
+    "folder in bytes": ({"folder": b"c"}, "folder is b'c'"),
+    "a zero character": ({"folder": "a\0b"}, "give a path"),
+    "no quantities": ({"quantities": ()}, "give a list"),
+    "one text": ({"quantities": "bias"}, "give a list"),
+    "a number": ({"quantities": (3,)}, "give a list"),
+    "no quantity takes it": ({"quantities": ("bias:wrench",)}, "takes no wrench"),
+    "name as a number": ({"name": 3}, "name is 3"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_says_what_to_do(case, friction_model, tmp_path):
+    change, words = BAD[case]
+    given = {"model": friction_model, "folder": tmp_path / "c", "quantities": ("bias",), **change}
+    with pytest.raises(dynarm.DynarmError, match=words):
+        dynarm.export_c(**given)
+    assert not list(tmp_path.iterdir())
 
 
 def test_folders(friction_model, tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dynarm.graph import Builder, Graph, Port, Symbol
-from dynarm.trace import jacobian, substitute, trace_function
+from dynarm.trace import fresh_symbols, jacobian, substitute, trace_function
 
 SCALARS = (Port("x", (3,)),), (Port("y", (2,)),)
 
@@ -118,6 +118,18 @@ def test_jacobian_and_substitution():
     (got,) = trace(function).evaluate(point)
     x, y, _ = point
     np.testing.assert_allclose(got, [np.cos(x) * y + np.sin(x), 2 * x * y], rtol=1e-15)
+
+
+def test_placeholders_are_replaced_or_noticed():
+    def function(x, replaced):
+        (held,) = fresh_symbols(x[0], 1, 1)
+        values = [held * x[1], x[0]]
+        return substitute(values, [held], [x[2]]) if replaced else values
+
+    point = np.array([2.0, 3.0, 5.0])
+    assert trace(lambda x: function(x, True)).evaluate(point)[0].tolist() == [15.0, 2.0]
+    with pytest.raises(AssertionError, match="placeholder"):
+        trace(lambda x: function(x, False))
 
 
 def test_jacobian_of_something_else_is_zero():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..counts import Counted
     from ..robot.arm import Arm
 
-EXAMPLES = ("dynarm count stanford", "dynarm count --n 3..6 --type 1 --quantity mass_matrix")
+EXAMPLES = ("dynarm count stanford", "dynarm count --n 3..4 --quantity mass_matrix")
 COLUMNS = [
     "formulation",
     "paper",

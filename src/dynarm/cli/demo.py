@@ -3,65 +3,20 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from . import story as steps
 from .console import busy, print_json, say, show_table
-from .files import check_folder, new_folder, write_log
+from .files import check_folder, new_folder
 from .options import JSON
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from ..identify.log import Log
-    from ..identify.result import Fit, Validation, Verdict
-    from ..minimal import MinimalParameters
-    from ..model import Model
-    from ..robot.arm import Arm
-    from ..simulation.run import Run
+from .story import NOISE, RATE, SAMPLES, Story
 
 EXAMPLES = ("dynarm demo",)
 FOLDER = "dynarm-demo"
-SHOWN = (
-    "inverse_dynamics",
-    "forward_dynamics",
-    "mass_matrix",
-    "bias",
-    "coriolis_matrix",
-    "jacobian",
-)
-COUNTED = ("inverse_dynamics", "bias", "mass_matrix", "coriolis_tensor", "forward_dynamics")
-SAMPLES = 4096
-RATE = 250.0  # samples a second of the logs
-NOISE = 0.03  # of the torques, part of their standard deviation
-VISCOUS = (3.0, 3.0, 15.0, 0.5, 0.5, 0.3)  # friction of the robot that the logs come from
-COULOMB = (4.0, 4.0, 20.0, 0.6, 0.6, 0.4)
-GAINS = (100.0, 20.0)
-
-
-@dataclass(slots=True)
-class Story:
-    """What the demo found out, step by step."""
-
-    arm: Arm
-    minimal: MinimalParameters | None = None
-    costs: dict[str, list[dict[str, Any]]] | None = None
-    speeds: list[dict[str, Any]] | None = None
-    agreement: float = 0.0
-    logs: tuple[Log, ...] = ()
-    true_values: np.ndarray | None = None
-    fit: Fit | None = None
-    checks: tuple[Validation, ...] = ()
-    verdict: Verdict | None = None
-    run: Run | None = None
-    tracking: float = 0.0
-    functions: tuple[str, ...] = ()
 
 
 def demo(
@@ -88,11 +43,12 @@ def demo(
     tell: Callable[..., None] = (lambda *_, **__: None) if as_json else say
     story = Story(load("stanford"))
     with new_folder(folder, force) as draft:
-        for step in (_describe, _count, _speed, _record, _identify, _control, _export):
+        for name, tell_of in _STEPS.items():
+            step = getattr(steps, name)
             with busy(str(step.__doc__)):
                 step(story, draft)
             if not as_json:
-                _TOLD[step](story)
+                tell_of(story)
         with busy("writing the report"):
             _report(story, draft / "report.html")
     seconds = time.perf_counter() - begun
@@ -119,15 +75,7 @@ def _free() -> Path:
     return folder
 
 
-# ---- the steps; each docstring is what a waiting person reads
-
-
-def _describe(story: Story, folder: Path) -> None:
-    """finding the minimal parameters"""
-    from ..minimal import minimal_parameters
-
-    story.minimal = minimal_parameters(story.arm)
-    _ = story.minimal.long_forms
+# ---- what is told after each step
 
 
 def _tell_robot(story: Story) -> None:
@@ -154,13 +102,6 @@ def _tell_robot(story: Story) -> None:
     )
 
 
-def _count(story: Story, folder: Path) -> None:
-    """counting operations of every formulation"""
-    from .count import costs
-
-    story.costs = {quantity: costs(story.arm, quantity) for quantity in COUNTED}
-
-
 def _tell_costs(story: Story) -> None:
     from .info import choices
 
@@ -174,32 +115,6 @@ def _tell_costs(story: Story) -> None:
         [[r[c] for c in columns] for r in rows],
         right=2,
     )
-
-
-def _speed(story: Story, folder: Path) -> None:
-    """compiling and measuring"""
-    import numpy as np
-
-    from ..model import compile as compile_arm
-    from .compile import measured
-
-    model = compile_arm(story.arm)
-    story.speeds = [measured(model, name) for name in SHOWN]
-    state = np.random.default_rng(0).uniform(-1, 1, (3, SAMPLES, story.arm.n))
-    story.agreement = _independent(story.arm, model, *state)
-
-
-def _independent(arm: Arm, model: Model, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> float:
-    """The largest relative difference to Newton-Euler equations that were neither traced nor compiled."""
-    import numpy as np
-
-    from ..papers.newton_euler_lin1995 import inverse_dynamics
-    from ..robot.chain import chain_of, pose
-
-    chain = chain_of(arm)
-    forces = inverse_dynamics(chain, pose(chain, list(q.T)), list(qd.T), list(qdd.T))
-    plain = np.stack(np.broadcast_arrays(*forces), axis=-1)
-    return float(np.abs(model.inverse_dynamics(q, qd, qdd) - plain).max() / np.abs(plain).max())
 
 
 def _tell_speed(story: Story) -> None:
@@ -219,47 +134,6 @@ def _tell_speed(story: Story) -> None:
     say()
 
 
-def _motion(name: str) -> Callable[[np.ndarray], tuple[np.ndarray, ...]]:
-    """q, qd, qdd (N, n) of a stored motion as a function of times (N,)."""
-    import numpy as np
-
-    from ..identify.trajectory import Series
-
-    file = resources.files(__package__) / "demo_motions.toml"
-    stored = tomllib.loads(file.read_text(encoding="utf-8"))
-    series = Series(stored["period"], stored[name]["harmonics"])
-    coefficients = np.array(stored[name]["coefficients"])
-    return lambda t: tuple(B @ coefficients.T for B in series.basis(t))
-
-
-def _true_arm(arm: Arm) -> Arm:
-    """The robot that the logs come from: the Stanford arm with friction, which nobody has told dynarm about."""
-    from ..robot.arm import Friction
-
-    joints = (
-        replace(joint, friction=Friction(viscous=v, coulomb=c, shape="tanh"))
-        for joint, v, c in zip(arm.joints, VISCOUS, COULOMB, strict=True)
-    )
-    return replace(arm, joints=tuple(joints))
-
-
-def _record(story: Story, folder: Path) -> None:
-    """recording two noisy logs"""
-    import numpy as np
-
-    from ..identify.log import Log
-    from .rehearsal import simulated_log
-
-    t = np.arange(int(10 * RATE) + 1) / RATE
-    for k, (motion, name) in enumerate((("fit", "log.csv"), ("check", "other.csv"))):
-        q, qd, qdd = _motion(motion)(t)
-        log = simulated_log(_true_arm(story.arm), t, q, qd, qdd, noise=NOISE, seed=k)
-        write_log(log, folder / name)
-    story.logs = tuple(
-        replace(Log.read(folder / name), source=name) for name in ("log.csv", "other.csv")
-    )
-
-
 def _tell_logs(story: Story) -> None:
     say("5. Identified from a log", "bold cyan")
     log = story.logs[0]
@@ -267,33 +141,6 @@ def _tell_logs(story: Story) -> None:
         f"Two simulated logs of {log.duration:g} s at {RATE:g} Hz: friction added, positions in encoder steps of "
         f"17 bits, torques with {100 * NOISE:g} % noise. One is fitted, the other predicted."
     )
-
-
-def _identify(story: Story, folder: Path) -> None:
-    """identifying"""
-    from ..identify.identifier import Identifier
-
-    identifier = Identifier(story.arm, shape="tanh", width=0.02)
-    story.fit = fit = identifier.fit(story.logs[0])
-    story.checks = (fit.validate(story.logs[1]),)
-    story.verdict = fit.verdict(story.logs[1:])
-    story.true_values = _true_values(fit, _true_arm(story.arm))
-    fit.arm_.save(folder / "model.toml")
-    fit.arm_.save(folder / "identified.urdf")
-
-
-def _true_values(fit: Fit, arm: Arm) -> np.ndarray:
-    """(p,): what the unknowns of a fit are for a known arm."""
-    import numpy as np
-
-    terms = fit.record.terms
-    values = np.zeros(terms.size)
-    rigid = replace(terms.rigid, arm=arm)
-    values[: terms.rigid_size] = terms.rigid.matrix @ rigid.natural.ravel()
-    for j, joint in enumerate(arm.joints):
-        for word in terms.drive_names:
-            values[terms.drive_index(j, word)] = getattr(joint.friction, word)
-    return values
 
 
 def _tell_fit(story: Story) -> None:
@@ -316,27 +163,6 @@ def _tell_fit(story: Story) -> None:
     say()
 
 
-def _control(story: Story, folder: Path) -> None:
-    """simulating the robot under control"""
-    import numpy as np
-
-    from ..model import compile as compile_arm
-    from ..simulation import ComputedTorque, simulate
-
-    assert story.fit is not None
-    believed = compile_arm(story.fit.arm_, friction=True)
-    robot = compile_arm(_true_arm(story.arm), friction=True)
-    motion = _motion("check")
-
-    def reference(t: float) -> tuple[np.ndarray, ...]:
-        return tuple(x[0] for x in motion(np.array([t])))
-
-    q0, qd0, _ = reference(0.0)
-    controller = ComputedTorque(believed, reference, *GAINS)
-    story.run = simulate(robot, q0, qd0, 5.0, torque=controller, method="rk4", dt=0.002)
-    story.tracking = float(np.abs(story.run.q - motion(story.run.t)[0]).max())
-
-
 def _tell_control(story: Story) -> None:
     run = story.run
     assert run is not None
@@ -348,31 +174,20 @@ def _tell_control(story: Story) -> None:
     say()
 
 
-def _export(story: Story, folder: Path) -> None:
-    """writing C"""
-    from ..export import export_c
-    from ..model import compile as compile_arm
-
-    assert story.fit is not None
-    wanted = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity")
-    model = compile_arm(story.fit.arm_, friction=True)
-    story.functions = export_c(model, folder / "c", quantities=wanted).functions
-
-
 def _tell_export(story: Story) -> None:
     say("7. C for a controller", "bold cyan")
     say(f"c: {', '.join(story.functions)}; C99 with a self-test, no allocation.")
     say()
 
 
-_TOLD: dict[Callable[..., None], Callable[[Story], None]] = {
-    _describe: _tell_robot,
-    _count: _tell_costs,
-    _speed: _tell_speed,
-    _record: _tell_logs,
-    _identify: _tell_fit,
-    _control: _tell_control,
-    _export: _tell_export,
+_STEPS: dict[str, Callable[[Story], None]] = {
+    "describe": _tell_robot,
+    "count": _tell_costs,
+    "speed": _tell_speed,
+    "record": _tell_logs,
+    "identify": _tell_fit,
+    "control": _tell_control,
+    "export": _tell_export,
 }
 
 

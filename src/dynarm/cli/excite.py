@@ -10,10 +10,7 @@ from .console import busy, print_json, say, show_table
 from .files import write_log
 from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, numbers, writable
 
-EXAMPLES = (
-    "dynarm excite two_link --duration 10",
-    "dynarm excite two_link --duration 10 --log log.csv",
-)
+EXAMPLES = ("dynarm excite two_link --duration 10 --log log.csv",)
 
 
 def excite(

@@ -119,7 +119,7 @@ def _read(
             if border <= 0:
                 raise InputError(f"--hold-out is {hold_out}; nothing of {log.source} would be left")
             fitted.append(log.cut(0.0, border))
-            held.append(log.cut(border))
+            held.append(replace(log.cut(border), source=f"{log.source} from {border:.3g} s on"))
     return fitted, held
 
 

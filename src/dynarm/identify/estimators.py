@@ -6,7 +6,7 @@ the pull towards a prior, in units that do not depend on the units of the parame
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -172,46 +172,74 @@ def wls(
     return solve(merged, 1 / sigma, ridge, pull)
 
 
-def recursive(factors: Factors, order: Sequence[int] | None = None) -> Solution:
+def recursive(factors: Factors) -> Solution:
     """Lin's procedure: from the tip, each joint's own unknowns from its own small problem A_i w_i = gamma_i (111).
 
     gamma_i is the joint's torque less what the unknowns found further out explain. Friction and armature columns of
-    the joint itself belong to its A_i.
+    the joint itself belong to its A_i. joint_conditions holds cond(A_i): infinite where the motion is not persistently
+    exciting (117).
     """
     merged = factors.merged()
     values = np.zeros(factors.size)
-    covariance = np.zeros((factors.size, factors.size))
-    known = np.zeros(factors.size, bool)
     conditions = [1.0] * factors.n
     rank = 0
-    for j in range(factors.n - 1, -1, -1):
-        support = factors.support[j]
+    for j, own, known in _from_the_tip(factors):
         R = merged.R[0][j]
-        own = ~known[support]
-        if not own.any() or not len(R):
-            continue
-        A, gamma = R[:, :-1][:, own], R[:, -1] - R[:, :-1][:, ~own] @ values[support[~own]]
-        scale = np.sqrt((A**2).sum(axis=0))
-        scale[scale == 0] = 1.0
-        U, s, V = np.linalg.svd(A / scale, full_matrices=False)
-        good = s > _ROUNDING * s[0]
-        rank += int(good.sum())
-        conditions[j] = float(s[0] / s[-1]) if good.all() and len(s) == own.sum() else np.inf
-        inverse = np.where(good, 1 / np.where(good, s, 1), 0)
-        values[support[own]] = V.T @ (inverse * (U.T @ gamma)) / scale
-        spread = (V.T * inverse**2) @ V / np.outer(scale, scale)
-        residual = R[:, -1] - R[:, :-1] @ values[support]
-        free = max(merged.rows[0, j] - own.sum(), 1)
-        covariance[np.ix_(support[own], support[own])] = spread * (residual @ residual) / free
-        known[support] = True
-    whole = solve(
-        merged, 1 / np.maximum(deviations(merged, values), 1e-12 * sizes(merged) + 1e-300)
-    )
+        A, gamma = (
+            R[:, :-1][:, own],
+            R[:, -1] - R[:, :-1][:, known] @ values[factors.support[j][known]],
+        )
+        inverse, conditions[j], told = _pseudo_inverse(A)
+        values[factors.support[j][own]] = inverse @ gamma
+        rank += told
+    sigma = np.maximum(deviations(merged, values), 1e-12 * sizes(merged) + 1e-300)
     return replace(
-        whole,
+        solve(merged, 1 / sigma),
         values=values,
-        covariance=covariance,
         rank=rank,
         condition=max(conditions),
         joint_conditions=tuple(conditions),
     )
+
+
+def recursive_covariance(
+    factors: Factors, values: np.ndarray, inflations: np.ndarray
+) -> np.ndarray:
+    """(p, p) of Lin's procedure: a joint's noise in its own unknowns, and doubt handed on from further out."""
+    merged = factors.merged()
+    variances = deviations(merged, values) ** 2 * inflations
+    C = np.zeros((factors.size, factors.size))
+    for j, own, known in _from_the_tip(factors):
+        R, support = merged.R[0][j], factors.support[j]
+        inverse, _, _ = _pseudo_inverse(R[:, :-1][:, own])
+        mine, outer = support[own], support[known]
+        handed = -inverse @ R[:, :-1][:, known]
+        across = handed @ C[outer]
+        C[mine] = across
+        C[:, mine] = across.T
+        C[np.ix_(mine, mine)] = (
+            inverse @ inverse.T * variances[j] + handed @ C[np.ix_(outer, outer)] @ handed.T
+        )
+    return C
+
+
+def _from_the_tip(factors: Factors) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Joints from the last to the first, and which of their unknowns are their own, which known from further out."""
+    seen = np.zeros(factors.size, bool)
+    rows = factors.rows.sum(axis=0)
+    for j in range(factors.n - 1, -1, -1):
+        known = seen[factors.support[j]]
+        if rows[j] and not known.all():
+            yield j, ~known, known
+        seen[factors.support[j]] = True
+
+
+def _pseudo_inverse(A: np.ndarray) -> tuple[np.ndarray, float, int]:
+    """The pseudo-inverse, and condition number and rank with columns of length one."""
+    scale = np.sqrt((A**2).sum(axis=0))
+    scale[scale == 0] = 1.0
+    U, s, V = np.linalg.svd(A / scale, full_matrices=False)
+    good = s > _ROUNDING * s[0]
+    full = bool(good.all()) and len(s) == A.shape[1]
+    inverse = (V.T * np.where(good, 1 / np.where(good, s, 1), 0)) @ U.T / scale[:, None]
+    return inverse, float(s[0] / s[-1]) if full else np.inf, int(good.sum())

@@ -144,12 +144,21 @@ class Identifier:
         factors, solution = self._solve(terms, factors, pieces, how, ridge, pull, plain)
         if solution is not plain:
             left = residuals(terms, pieces, how, solution.values)
-        spread = covariance(factors, solution, left.inflation)
+        spread = self._covariance(factors, solution, left.inflation)
         record = Record(self, terms, how, widths, trials, errors, factors, check, left, logs)
         if not self.feasible:
             return Fit(record, solution, solution.values, spread)
         near = nearest_to(record, solution.values, spread)
         return Fit(record, solution, near.values, spread)
+
+    def _covariance(
+        self, factors: Factors, solution: Solution, inflations: np.ndarray
+    ) -> np.ndarray:
+        if self.estimator == "recursive":
+            return estimators.recursive_covariance(factors, solution.values, inflations)
+        if self.estimator == "iv":
+            return solution.covariance * float(np.mean(inflations))
+        return covariance(factors, solution, inflations)
 
     def cross_validate(self, logs: Sequence[Log]) -> list[Validation]:
         """For each run, its prediction by the fit of all others."""

@@ -175,6 +175,9 @@ class Fit:
                 f"{len(check.undetermined)} unknowns are not determined by the log: {', '.join(check.undetermined)}"
             )
         joints = self.record.terms.arm.joint_names
+        for name, condition in zip(joints, self.joint_conditions_, strict=False):
+            if not np.isfinite(condition):
+                told.append(f"the motion does not excite joint {name} persistently")
         bad = [j for j, e in zip(joints, self.relative_, strict=True) if e > POOR]
         if bad:
             told.append(f"the torque of {', '.join(bad)} is not explained")
@@ -384,6 +387,10 @@ class Fit:
                 f"{name:<20}{self.relative_[j]:>10.3f}{left.rms[j]:>12.4g}{1e3 * self.delays_[j]:>12.1f}"
                 f"{100 * left.white[j]:>7.0f}%"
             )
+        for name, condition in zip(
+            self.record.terms.arm.joint_names, self.joint_conditions_, strict=False
+        ):
+            lines.append(f"cond(A_i) of {name}: {condition:.3g}")
         for log in self.record.logs:
             lines += [f"{log.source}: {note}" for note in (*log.notes, *log.quality.notes)]
         return "\n".join([*lines, "", check.summary(), *self.friction_advice_, self.status_])

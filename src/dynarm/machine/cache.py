@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
+import importlib.util
 import json
 import os
 import stat
@@ -151,8 +152,6 @@ def _feed(h: Any, part: Any) -> None:
 @once
 def _surroundings() -> bytes:
     """The hash of what compiled code depends on besides its own recipe."""
-    from importlib.metadata import PackageNotFoundError, version
-
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -162,22 +161,18 @@ def _surroundings() -> bytes:
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
         _feed(h, (path.relative_to(root).as_posix(), path.read_bytes()))
-    try:
-        casadi = version("casadi")
-    except PackageNotFoundError:
-        casadi = ""
-    _feed(
-        h,
-        (
-            sys.version,
-            np.__version__,
-            llvmlite.__version__,
-            list(llvm.llvm_version_info),
-            casadi,
-            host(),
-        ),
-    )
+    versions = (sys.version, np.__version__, llvmlite.__version__, list(llvm.llvm_version_info))
+    _feed(h, (*versions, _version_of("casadi"), host()))
     return h.digest()
+
+
+def _version_of(package: str) -> list[str]:
+    """What tells versions of a package apart, without importing it or reading its metadata, which would take longer."""
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        return []
+    folder = Path(found.origin).parents[1]
+    return sorted(name for name in os.listdir(folder) if name.startswith(f"{package}-"))
 
 
 def _file_name(key: str) -> str:

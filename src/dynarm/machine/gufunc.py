@@ -23,12 +23,13 @@ from ..errors import DynarmError
 from ..graph import Port
 from . import cache as disk
 from .kernel import INPUTS, PORT, PORTS, TABLE, called
-from .llvm import Host, compile_runtime, host, library, linked
+from .llvm import LOCK, Host, compile_runtime, host, library, linked
 from .loop import LOOP
 from .program import GROUP
 
 _MAKER = "PyUFunc_FromFuncAndDataAndSignature"
 _IMMORTAL: list[Any] = []  # what ufuncs point to, if they cannot own it
+_RUNTIMES: dict[Host, Any] = {}
 
 
 def load_object(
@@ -47,15 +48,18 @@ def load_object(
     return _gufunc(run[LOOP], owner[TABLE], owner, name, inputs, outputs, doc)
 
 
-@cache
 def runtime(target: Host) -> Any:
     """The loop and the functions that all kernels share, in executable memory for good."""
-    key = disk.digest("runtime", target)
-    entry = disk.load(key)
-    if entry is None:
-        entry = disk.Entry({}, compile_runtime(target))
-        disk.store(key, entry)
-    return linked(entry.code, "runtime", (LOOP, *_services(target)), library())
+    with LOCK:  # there must be one: whatever another one's loops were given would be gone with it
+        if target not in _RUNTIMES:
+            key = disk.digest("runtime", target)
+            entry = disk.load(key)
+            if entry is None:
+                entry = disk.Entry({}, compile_runtime(target))
+                disk.store(key, entry)
+            exports = (LOOP, *_services(target))
+            _RUNTIMES[target] = linked(entry.code, "runtime", exports, library())
+        return _RUNTIMES[target]
 
 
 def _services(target: Host) -> tuple[str, ...]:

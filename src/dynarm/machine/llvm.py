@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import sys
 import threading
 from collections.abc import Mapping
@@ -18,7 +19,12 @@ from .kernel import kernel_text
 from .loop import HEAP, runtime_text
 from .program import program_of
 
-LOCK = threading.RLock()  # LLVM is entered by one thread at a time
+# LLVM is entered by one thread at a time, and by none while the process forks: a child would wait for it forever.
+LOCK = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release
+    )
 _NUMBERS = itertools.count()
 
 
@@ -79,11 +85,12 @@ def assembled(text: str, name: str, target: Host) -> bytes:
     """The object file of a module given as text; it is written as it shall run, no optimising pass looks at it."""
     import llvmlite.binding as llvm
 
-    with LOCK:
+    # what LLVM made is given back before the lock is: a process that forks must find LLVM at rest
+    with LOCK, llvm.create_context() as context:
         try:
-            module = llvm.parse_assembly(text, llvm.create_context())
-            module.triple = target.triple
-            return _machine(target).emit_object(module)
+            with llvm.parse_assembly(text, context) as module:
+                module.triple = target.triple
+                return _machine(target).emit_object(module)
         except RuntimeError as error:
             raise DynarmError(f"LLVM refuses the code of '{name}': {error}") from error
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..algebra import IDENTITY, Mat3, Scalar, Vec3, X, Z, add, mul, sub
-from ..robot.chain import Body, Chain, Step, slid
+from ..robot.chain import Body, Chain, Slant, Step, slid
 from .composite_bodies_linfang1999 import Composite, composites
 
 Rows = list[list[Scalar]]
@@ -54,61 +54,66 @@ def natural(formulation: Callable[[Chain, Sequence[Step], Bodies], Rows]) -> Cal
 
 def formulation_1(arm: Chain, pose: Sequence[Step], bodies: Bodies) -> Rows:
     """Mass matrix [kg m^2, kg m, kg]: force and moment of each composite body carried inwards, Table I."""
-    D = _empty(arm.n)
+    D = empty(arm.n)
     first = _first_axis(pose)
     for i, (joint, body) in enumerate(zip(arm.joints, bodies, strict=True)):
         f, t = force(joint, body), moment(joint, body)
-        D[i][i] = _along(joint, f, t)
+        D[i][i] = along(joint, f, t)
         _carry(arm, pose, first, D, i, i, f, t)
-    return _mirrored(D)
+    return mirrored(D)
 
 
 def formulation_2(arm: Chain, pose: Sequence[Step], bodies: Bodies) -> Rows:
     """Mass matrix [kg m^2, kg m, kg]: axes and displacements of all joints carried outwards, Table II."""
-    D = _empty(arm.n)
+    D = empty(arm.n)
     axes: list[tuple[Vec3, Vec3]] = []  # u_j and the displacement s from origin j, in frame i
     for i, (joint, step, body) in enumerate(zip(arm.joints, pose, bodies, strict=True)):
         b, d = X * step.a, Z * step.d
-        axes = [(step.rise(u), step.rise(s + b) + d) for u, s in axes]
+        turned = []
+        for j, (u, s) in enumerate(axes):
+            turn = turn_of(step, i, j)
+            turned.append((turn.rise(u), turn.rise(s + b) + d))
+        axes = turned
         D[i][i] = body.J.zz if joint.revolute else body.m
         for j, (u, s) in enumerate(axes):
             if j == i - 1:
-                D[j][i] = _neighbour(arm.joints[j], joint, step, body)
+                D[j][i] = neighbour(arm.joints[j], joint, step, body)
             else:
                 D[j][i] = _table_2(arm.joints[j], joint, u, s, body)  # (20)
         axes.append((Z, Vec3(0, 0, 0)))
-    return _mirrored(D)
+    return mirrored(D)
 
 
 def formulation_3(arm: Chain, pose: Sequence[Step], bodies: Bodies) -> Rows:
     """Mass matrix [kg m^2, kg m, kg]: axes and moments of axes carried outwards (Renaud), Table III."""
-    D = _empty(arm.n)
+    D = empty(arm.n)
     axes: list[tuple[Vec3, Vec3]] = []  # u_j and its moment u_j x s, in frame i
     for i, (joint, step, body) in enumerate(zip(arm.joints, pose, bodies, strict=True)):
         b, d = X * step.a, Z * step.d
         turned = []
-        for u, hat in axes:
-            outer = step.rise(u)
-            turned.append((outer, step.rise(hat + u.cross(b)) + outer.cross(d)))  # (18)
+        for j, (u, hat) in enumerate(axes):
+            turn = turn_of(step, i, j)
+            outer = turn.rise(u)
+            turned.append((outer, turn.rise(hat + u.cross(b)) + outer.cross(d)))  # (18)
         axes = turned
         D[i][i] = body.J.zz if joint.revolute else body.m
         for j, (u, hat) in enumerate(axes):
             if j == i - 1:
-                D[j][i] = _neighbour(arm.joints[j], joint, step, body)
+                D[j][i] = neighbour(arm.joints[j], joint, step, body)
             else:
-                D[j][i] = _table_3(arm.joints[j], joint, u, hat, body)  # (21)
+                D[j][i] = table_3(arm.joints[j], joint, u, hat, body)  # (21)
         axes.append((Z, Vec3(0, 0, 0)))
-    return _mirrored(D)
+    return mirrored(D)
 
 
 def formulation_4(arm: Chain, pose: Sequence[Step], bodies: Bodies) -> Rows:
     """Mass matrix [kg m^2, kg m, kg]: as Formulation 1 with all vectors in frame n (Fijany and Bejczy), Table IV."""
     n = arm.n
-    D = _empty(n)
+    D = empty(n)
     for i, (joint, body) in enumerate(zip(arm.joints, bodies, strict=True)):
-        D[i][i] = _along(joint, force(joint, body), moment(joint, body))
+        D[i][i] = along(joint, force(joint, body), moment(joint, body))
     if n > 1:
-        D[0][1] = _neighbour(arm.joints[0], arm.joints[1], pose[1], bodies[1])
+        D[0][1] = neighbour(arm.joints[0], arm.joints[1], pose[1], bodies[1])
     R = _to_last(arm, pose)
     s = [R[j] @ (X * pose[j + 1].a) + R[j + 1] @ (Z * pose[j + 1].d) for j in range(1, n - 1)]
     if n > 2:
@@ -119,13 +124,13 @@ def formulation_4(arm: Chain, pose: Sequence[Step], bodies: Bodies) -> Rows:
         for j in range(i - 1, 0, -1):
             t = t + s[j - 1].cross(f)  # (10)
             D[j][i] = (R[j] @ Z).dot(t if arm.joints[j].revolute else f)  # (11)
-        D[0][i] = _triple(arm.joints[0], u, hat, f, t)
-    return _mirrored(D)
+        D[0][i] = triple(arm.joints[0], u, hat, f, t)
+    return mirrored(D)
 
 
 def formulation_5(arm: Chain, pose: Sequence[Step], bodies: Bodies) -> Rows:
     """Mass matrix [kg m^2, kg m, kg]: as Formulation 1 with first moments about origin i-1 (Kawasaki), Table V."""
-    D = _empty(arm.n)
+    D = empty(arm.n)
     first = _first_axis(pose)
     for i, (joint, step, body) in enumerate(zip(arm.joints, pose, bodies, strict=True)):
         k = body.J.third  # (B5)
@@ -139,9 +144,9 @@ def formulation_5(arm: Chain, pose: Sequence[Step], bodies: Bodies) -> Rows:
         else:
             f = z * body.m  # (B7)
             t = (body.l + body.g).cross(z)  # (B8)
-        D[i - 1][i] = _along(arm.joints[i - 1], f, t)  # (B11)
+        D[i - 1][i] = along(arm.joints[i - 1], f, t)  # (B11)
         _carry(arm, pose, first, D, i, i - 1, f, t)  # (B9)-(B11)
-    return _mirrored(D)
+    return mirrored(D)
 
 
 def force(joint: Body, body: Composite) -> Vec3:
@@ -154,14 +159,22 @@ def moment(joint: Body, body: Composite) -> Vec3:
     return body.J.third if joint.revolute else body.c.cross(Z)  # (8)
 
 
-def _along(joint: Body, f: Vec3, t: Vec3) -> Scalar:
+def along(joint: Body, f: Vec3, t: Vec3) -> Scalar:
     return t.z if joint.revolute else f.z  # (11)
 
 
-def _inwards(step: Step, f: Vec3, t: Vec3) -> tuple[Vec3, Vec3]:
+def turn_of(step: Step, i: int, j: int) -> Slant | Step:
+    """The rotation of joint i for vectors of joint j < i; those of a neighbour share products with composite body i."""
+    return step if j == i - 1 else step.whole
+
+
+def inwards(
+    step: Step, f: Vec3, t: Vec3, turn: Slant | Step | None = None
+) -> tuple[Vec3, Vec3]:
     """Force and moment at joint j from those at joint j+1."""
-    inner = step.fall(f)  # (9)
-    return inner, step.fall(t + (Z * step.d).cross(f)) + (X * step.a).cross(inner)  # (10), (18)
+    turn = turn or step
+    inner = turn.fall(f)  # (9)
+    return inner, turn.fall(t + (Z * step.d).cross(f)) + (X * step.a).cross(inner)  # (10), (18)
 
 
 def _carry(
@@ -177,16 +190,16 @@ def _carry(
     """Enter D_0i ... D_{j-1,i}, given force and moment at joint j of body i."""
     while j > 0:
         if j == 1 and i > 1:
-            D[0][i] = _triple(arm.joints[0], *first, f, t)
+            D[0][i] = triple(arm.joints[0], *first, f, t)
             return
-        f, t = _inwards(pose[j], f, t)
+        f, t = inwards(pose[j], f, t, pose[j] if j == i else pose[j].whole)
         j -= 1
-        D[j][i] = _along(arm.joints[j], f, t)
+        D[j][i] = along(arm.joints[j], f, t)
 
 
-def _neighbour(inner: Body, joint: Body, step: Step, body: Composite) -> Scalar:
+def neighbour(inner: Body, joint: Body, step: Step, body: Composite) -> Scalar:
     """D_{i-1,i} by (10), (11)."""
-    return _along(inner, *_inwards(step, force(joint, body), moment(joint, body)))
+    return along(inner, *inwards(step, force(joint, body), moment(joint, body)))
 
 
 def _first_axis(pose: Sequence[Step]) -> tuple[Vec3, Vec3]:
@@ -196,7 +209,7 @@ def _first_axis(pose: Sequence[Step]) -> tuple[Vec3, Vec3]:
     return pose[1].rise(Z), pose[1].rise(Z.cross(pose[1].s))
 
 
-def _triple(first: Body, u: Vec3, hat: Vec3, f: Vec3, t: Vec3) -> Scalar:
+def triple(first: Body, u: Vec3, hat: Vec3, f: Vec3, t: Vec3) -> Scalar:
     """D_1i from force and moment about origin 2, in any one frame: z . (t + s x f) as in (21)."""
     return add(u.dot(t), hat.dot(f)) if first.revolute else u.dot(f)
 
@@ -212,7 +225,7 @@ def _table_2(inner: Body, joint: Body, u: Vec3, s: Vec3, body: Composite) -> Sca
     return u.dot(Vec3(sub(J.xz, mul(c.x, s.z)), sub(J.yz, mul(c.y, s.z)), add(J.zz, across)))
 
 
-def _table_3(inner: Body, joint: Body, u: Vec3, hat: Vec3, body: Composite) -> Scalar:
+def table_3(inner: Body, joint: Body, u: Vec3, hat: Vec3, body: Composite) -> Scalar:
     """D_ji of Table III."""
     c = body.c
     if not inner.revolute:
@@ -232,11 +245,11 @@ def _to_last(arm: Chain, pose: Sequence[Step]) -> list[Mat3]:
     return [IDENTITY, *R[::-1]]
 
 
-def _empty(n: int) -> Rows:
+def empty(n: int) -> Rows:
     return [[0] * n for _ in range(n)]
 
 
-def _mirrored(D: Rows) -> Rows:
+def mirrored(D: Rows) -> Rows:
     """The whole matrix from its upper triangle."""
     n = len(D)
     return [[D[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]

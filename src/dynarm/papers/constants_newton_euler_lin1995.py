@@ -94,8 +94,8 @@ def inverse_dynamics(
         tau.append(zeta.z if joint.revolute else add(share.rho, mu.z))  # (68)
         mu = share.mu + mu  # (66)
         zeta = zeta + (Z * step.d).cross(mu + share.carried)  # (74)
-        mu = step.fall(mu)
-        zeta = step.fall(zeta) + (X * step.a).cross(mu)  # (75)
+        mu = step.whole.fall(mu)
+        zeta = step.whole.fall(zeta) + (X * step.a).cross(mu)  # (75)
     return tau[::-1]
 
 
@@ -113,7 +113,7 @@ def _outward(
     for joint, step, v, acc, body in zip(arm.joints, pose, qd, qdd, bodies, strict=True):
         flat = joint.revolute and not is_zero(step.a) and all(is_zero(row.z) for row in Omega.rows)
         a = a + Omega @ (step.s if flat else X * step.a)  # (70)
-        w, wd, a = step.rise(w), step.rise(wd), step.rise(a)
+        w, wd, a = (step.whole.rise(v) for v in (w, wd, a))
         if joint.revolute:
             wd = wd + Z * acc + w.cross(Z * v)  # (58)
             w = w + Z * v  # (57)

@@ -191,10 +191,11 @@ def _inwards(
 ) -> tuple[Vec3, Scalar]:
     """Force and moment (along u for j < s) at joint j of those of composite body i at joint j+1."""
     step, r, s = pose[j + 1], arm.structure.r, arm.structure.s
-    inner = step.fall(f)  # (9)
+    turn = step if j == i - 1 else step.whole
+    inner = turn.fall(f)  # (9)
     b, lever = X * step.a, (Z * step.d).cross(f)
     if j >= s:
-        return inner, step.fall(t + lever) + b.cross(inner)  # (10)
+        return inner, turn.fall(t + lever) + b.cross(inner)  # (10)
     if j < r:
         return inner, 0
     u = arm.structure.axis(j)
@@ -222,7 +223,11 @@ def mass_matrix_2(arm: MinimalChain, pose: Sequence[Step]) -> Rows:
     axis = _seen_from_s(arm, pose)
     seen: list[tuple[Vec3, Vec3]] = []  # u_j and the displacement s from origin j, in frame i
     for i, (step, body) in enumerate(zip(pose, bodies, strict=True)):
-        seen = [(step.rise(u), step.rise(s + X * step.a) + Z * step.d) for u, s in seen]
+        turns = [step if j == i - 1 else step.whole for j in range(i)]
+        seen = [
+            (turn.rise(u), turn.rise(s + X * step.a) + Z * step.d)
+            for turn, (u, s) in zip(turns, seen, strict=True)
+        ]
         if arm.structure.r <= i < arm.structure.s:
             seen = [(_constant(arm, i, j, u), s) for j, (u, s) in enumerate(seen)]
         D[i][i] = _diagonal(arm, i, body)

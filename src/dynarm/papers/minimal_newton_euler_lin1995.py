@@ -80,7 +80,7 @@ def _forward(
     A: Scalar = 0
     w, wd, turn = ZERO, ZERO, _still()
     for i, (body, step, v, acc) in enumerate(zip(arm.joints, pose, qd, qdd, strict=True)):
-        star = step.rise(a + turn.r1 * step.a)  # (70)
+        star = step.whole.rise(a + turn.r1 * step.a)  # (70)
         if i < r:
             a = star + Z * acc  # (77)
             shares.append(Share(Z * mul(body.m, acc), 0, mul(body.m, a.z)))  # (78), (79)
@@ -96,7 +96,7 @@ def _forward(
                 u = step.rise(arm.structure.axis(i - 1))
                 w, wd = u * W, u * A  # (80), (81)
             else:
-                w, wd = step.rise(w), step.rise(wd)
+                w, wd = step.whole.rise(w), step.whole.rise(wd)
             if body.revolute:
                 wd = wd + Z * acc + w.cross(Z * v)  # (58)
                 w = w + Z * v  # (57)
@@ -262,10 +262,10 @@ def _backward(
         if i == 0:
             break
         mu = mu + share.mu  # (66)
-        inner = step.fall(mu)
+        inner = step.whole.fall(mu)
         if i > s:
             star = zeta + (Z * step.d).cross(mu + share.carried)  # (73), (74)
-            zeta = step.fall(star) + (X * step.a).cross(inner)  # (75)
+            zeta = step.whole.fall(star) + (X * step.a).cross(inner)  # (75)
         elif i > r:
             zeta = _along_u(arm, step, i, mu + share.carried, inner, zeta)
         mu = inner

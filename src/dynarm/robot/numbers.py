@@ -11,6 +11,7 @@ from ..errors import InputError, KindError
 
 
 def number(what: str, value: Any) -> float:
+    """A finite float, or an error that says what came."""
     try:
         if isinstance(value, (str, bytes, bool)):
             raise TypeError

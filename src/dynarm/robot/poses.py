@@ -12,6 +12,7 @@ from .numbers import numbers
 
 
 def translation(x: float, y: float, z: float) -> np.ndarray:
+    """4x4 displacement by x, y, z."""
     T = np.eye(4)
     T[:3, 3] = x, y, z
     return T
@@ -26,6 +27,7 @@ def exact_cos_sin(angle: float) -> tuple[float, float]:
 
 
 def rotation(axis: str, angle: float) -> np.ndarray:
+    """4x4 rotation about a coordinate axis; exact at quarter turns."""
     T = np.eye(4)
     c, s = exact_cos_sin(angle)
     i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]

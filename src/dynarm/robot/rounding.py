@@ -12,6 +12,7 @@ _QUARTER = math.pi / 2
 
 
 def norm(v: np.ndarray) -> float:
+    """Length of a vector."""
     return math.hypot(*v.tolist())
 
 

@@ -106,6 +106,7 @@ class Tree:
             stack += [joint.child for joint in self.below[link]]
 
     def check_link(self, what: str, link: Any) -> str:
+        """The name of a link of this tree, or an error."""
         if not isinstance(link, str):
             raise KindError(f"{what} is {link!r}; give the name of a link")
         if link not in self.inertias:

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from .events import POINTS, Event, root
 from .fixed import state_of
 from .friction import Sliding
 from .health import BLOWN, Progress, Record, cause
-from .inputs import Failed, Law, Source
+from .inputs import Failed, Law, Source, breaks_of
 from .integrators import Plant, rates
 
 SOLVERS = {
@@ -47,6 +48,40 @@ class Piece:
     start: float
     end: float
     states: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Path:
+    """The states of a run between its steps, by each step's own interpolant."""
+
+    first: np.ndarray
+    pieces: Sequence[Piece]
+    n: int
+
+    def __call__(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
+        """q and qd at times between 0 and the end of the run."""
+        times = np.asarray(t, float)
+        end = self.pieces[-1].end if self.pieces else 0.0
+        if times.size and not (times.min() >= 0 and times.max() <= end * (1 + 1e-12)):
+            raise InputError(f"the run goes from 0 to {end:g} s; ask for times in between")
+        y = self.states(times.ravel()).reshape(*times.shape, -1)
+        return y[..., : self.n], y[..., self.n : 2 * self.n]
+
+    def states(self, times: np.ndarray) -> np.ndarray:
+        """The integrator's whole state, one row a time."""
+        y = np.empty((len(times), len(self.first)))
+        if not self.pieces:
+            y[:] = self.first
+            return y
+        starts = np.array([p.start for p in self.pieces])
+        which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(starts) - 1)
+        order = np.argsort(which, kind="stable")
+        edges = np.flatnonzero(np.diff(which[order])) + 1
+        for mine in np.split(order, edges):
+            if len(mine):
+                piece = self.pieces[which[mine[0]]]
+                y[mine] = piece.states(np.clip(times[mine], piece.start, piece.end)).T
+        return y
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +167,7 @@ class Motion:
         """Integrate as far as it goes; status and message."""
         t, y = 0.0, np.append(state_of(q0, qd0), [0.0] * (self.sliding is not None))
         self.states.append(y)
-        breaks = np.unique(np.concatenate([s.breaks(t_end) for s in self.sources]))
+        breaks = breaks_of(self.sources, t_end)
         try:
             with np.errstate(all="ignore"):
                 for end in [*breaks.tolist(), t_end]:
@@ -282,6 +317,10 @@ class Motion:
 
     # ---- results
 
+    @property
+    def path(self) -> Path:
+        return Path(self.states[0], self.pieces, self.n)
+
     def record(self, times: np.ndarray | None, status: str, message: str) -> Record:
         """The motion at some times (None: at the integrator's own steps)."""
         n, reached = self.n, self.times[-1]
@@ -289,7 +328,7 @@ class Motion:
             t, y = np.array(self.times), np.array(self.states)
         else:
             t = times[times <= reached * (1 + 1e-12)]
-            y = self.between(t)
+            y = self.path.states(t)
         x, q, qd = y[:, : 2 * n + 2], y[:, :n], y[:, n : 2 * n]
         rows = [np.full((len(t), size), np.nan) for size in (n, 6)[: len(self.sources)]]
         which = np.searchsorted(self.law_starts, t, side="right") - 1
@@ -303,19 +342,3 @@ class Motion:
                 status, message = "function", str(failure)
         push = rows[1] if len(rows) > 1 else None
         return Record(t, x, rows[0], push, status, message, reached, self.evaluations, self.steps)
-
-    def between(self, times: np.ndarray) -> np.ndarray:
-        """The states at some times by each step's own interpolant."""
-        y = np.empty((len(times), len(self.states[0])))
-        if not self.pieces:
-            y[:] = self.states[0]
-            return y
-        starts = np.array([p.start for p in self.pieces])
-        which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(starts) - 1)
-        order = np.argsort(which, kind="stable")
-        edges = np.flatnonzero(np.diff(which[order])) + 1
-        for mine in np.split(order, edges):
-            if len(mine):
-                piece = self.pieces[which[mine[0]]]
-                y[mine] = piece.states(np.clip(times[mine], piece.start, piece.end)).T
-        return y

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .health import BLOWN, Progress, Record, cause
-from .inputs import Constant, Failed, Law, Source
+from .inputs import Constant, Failed, Law, Source, breaks_of
 from .integrators import Plant, rates
 from .steppers import STEPPERS, Stepper
 from .tape import HISTORY, Scratch, Segment, Tape, segments
@@ -60,7 +60,7 @@ class Integration:
     ) -> tuple[Record, float]:
         """The motion, and the longest step that was taken."""
         sources = [s for s in (self.torque, self.push) if s is not None]
-        parts = segments(t_end, dt, np.concatenate([s.breaks(t_end) for s in sources]))
+        parts = segments(t_end, dt, breaks_of(sources, t_end))
         stepper = STEPPERS[method](self.plant, threads)
         return self.run(stepper, parts, q0, qd0, progress), max(s.h for s in parts)
 

@@ -6,7 +6,7 @@ a straight line, or a function of the state.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from ..errors import InputError, KindError
 
 Array = np.ndarray
 HOLDS = ("zero", "linear")
+TOGETHER = 1e-12  # part of a run that two breaks must be apart
 
 
 class Failed(Exception):
@@ -110,7 +111,9 @@ class Sampled:
         return self.t[(self.t > 0) & (self.t < t_end)]
 
     def during(self, start: float, end: float, q: Array, qd: Array) -> Law:
-        k = int(np.searchsorted(self.t, start, side="right")) - 1
+        # looked up a little inside: breaks that differ by rounding are one, and may lie just before a sample
+        inside = start + 1e-6 * (end - start)
+        k = int(np.searchsorted(self.t, inside, side="right")) - 1
         if self.hold == "zero" or k < 0 or k == len(self.t) - 1:
             return Constant(self.values[max(k, 0)])
         slope = (self.values[k + 1] - self.values[k]) / (self.t[k + 1] - self.t[k])
@@ -171,6 +174,14 @@ class Held:
         return Constant(self.last)
 
 
+def breaks_of(sources: Sequence[Source], t_end: float) -> Array:
+    """Times inside a run at which any of its inputs jumps or has a corner; those that rounding separates are one."""
+    times = np.unique(np.concatenate([s.breaks(t_end) for s in sources]))
+    near = TOGETHER * t_end
+    apart = np.diff(times, prepend=0.0) > near
+    return times[apart & (times < t_end - near)]
+
+
 def locked(x: Array) -> Array:
     """A view that cannot be written to: what a user's function does must not change the state."""
     view = x.view()
@@ -189,9 +200,13 @@ def source_of(given: Any, shape: tuple[int, ...], what: str) -> Source:
             )
         return given
     if callable(given):
-        rate = getattr(given, "rate", None)
         function = Function(given, shape, what)
-        return function if rate is None else Held(function, 1 / float(rate))
+        rate = getattr(given, "rate", None)
+        if rate is None:
+            return function
+        if not (isinstance(rate, (int, float)) and np.isfinite(rate) and rate > 0):
+            raise InputError(f"{what}: rate is {rate!r}; give samples per second, or None")
+        return Held(function, 1 / rate)
     return Constant(_constant(given, shape, what))
 
 

@@ -52,7 +52,8 @@ def simulate(
     """The motion of a model from q0, qd0 until t_end [s].
 
     torque   None, an array, `dynarm.simulation.Sampled(t, values, hold)`, f(t, q, qd), or a controller
-             (`dynarm.simulation.GravityPD`, `ComputedTorque`)
+             (`dynarm.simulation.GravityPD`, `ComputedTorque`); a function with an attribute `rate` [Hz] is asked that
+             often and held in between
     method   "dop853", "rk45", "rk23", "radau", "bdf", "lsoda" (adaptive, to rtol and atol; atol=None: rtol/100), or
              with steps of length dt "rk4", "ab4", "midpoint" (symplectic, for long free motions); dt=None takes a step
              from the joints' velocity limits and a bounded change in one step, reported as run.dt
@@ -122,7 +123,7 @@ def _adaptive(job: Job, settings: Settings, times: np.ndarray | None, bar: Any) 
     with bar as report:
         status, message = motion.run(job.q0, job.qd0, job.t_end, report)
     record = motion.record(times, status, message)
-    return _run(job, record, events=tuple(sorted(motion.found)), dense=_dense(motion))
+    return _run(job, record, events=tuple(sorted(motion.found)), dense=motion.path)
 
 
 def _stepped(job: Job, dt: Any, every: int, threads: int, bar: Any) -> Run:
@@ -249,20 +250,6 @@ def _nothing(job: Job, status: str, message: str) -> Record:
     return Record(
         np.zeros(1), x, np.full((1, *job.q0.shape), np.nan), push, status, message, np.zeros(lead)
     )
-
-
-def _dense(motion: Motion) -> Callable[[Any], tuple[np.ndarray, np.ndarray]]:
-    n, reached = motion.n, motion.times[-1]
-
-    def dense(t: Any) -> tuple[np.ndarray, np.ndarray]:
-        """q and qd at times between 0 and the end of the run."""
-        times = np.asarray(t, float)
-        if times.size and not (times.min() >= 0 and times.max() <= reached * (1 + 1e-12)):
-            raise InputError(f"the run goes from 0 to {reached:g} s; ask for times in between")
-        y = motion.between(times.ravel()).reshape(*times.shape, -1)
-        return y[..., :n], y[..., n : 2 * n]
-
-    return dense
 
 
 def _run(

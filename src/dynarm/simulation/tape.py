@@ -40,7 +40,7 @@ class Segment:
 
 def segments(t_end: float, dt: float, breaks: np.ndarray) -> list[Segment]:
     """Equal steps of at most dt between the breaks."""
-    edges = [0.0, *np.unique(breaks).tolist(), t_end]
+    edges = [0.0, *breaks.tolist(), t_end]
     return [Segment(a, b, max(1, math.ceil((b - a) / dt - 1e-9))) for a, b in pairwise(edges)]
 
 

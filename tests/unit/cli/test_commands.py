@@ -36,8 +36,8 @@ def test_the_programs_own_examples_are_among_those_that_are_run():
 
 
 def test_every_command_of_the_contract_is_there():
-    contract = "demo info count compile export excite identify validate simulate mobile view".split()
-    assert list(COMMANDS) == contract
+    contract = "demo info count compile export excite identify validate simulate mobile view"
+    assert " ".join(COMMANDS) == contract
     text = dynarm("--help").check().out
     assert all(f"  {name} " in text for name in COMMANDS)
 
@@ -70,7 +70,10 @@ def recorded(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize("command", JSON_CALLS)
 def test_json_is_one_document_and_nothing_else(command, recorded, tmp_path):
-    words = [str(recorded / w) if w == "log.csv" and command != "excite" else w for w in JSON_CALLS[command]]
+    words = [
+        str(recorded / w) if w == "log.csv" and command != "excite" else w
+        for w in JSON_CALLS[command]
+    ]
     found = dynarm(command, *words, "--json", folder=tmp_path).check()
     assert isinstance(json.loads(found.out), dict)
 
@@ -85,7 +88,11 @@ def test_info_tells_what_the_library_computes():
     for quantity, rows in data["counts"].items():
         for row in rows:
             counted = library.count(arm, quantity, row["formulation"])
-            assert (row["mul"], row["add"], row["path"]) == (counted.mul, counted.add, counted.depth)
+            assert (row["mul"], row["add"], row["path"]) == (
+                counted.mul,
+                counted.add,
+                counted.depth,
+            )
 
 
 def test_info_takes_a_chain_of_a_urdf(tmp_path):
@@ -108,7 +115,9 @@ def test_count_sets_the_printed_polynomials_beside_the_counts():
 
 
 def test_export_writes_code_that_says_so(tmp_path):
-    found = json.loads(dynarm("export", "two_link", "-q", "gravity,bias", "--json", folder=tmp_path).check().out)
+    found = json.loads(
+        dynarm("export", "two_link", "-q", "gravity,bias", "--json", folder=tmp_path).check().out
+    )
     assert found["functions"] == ["two_link_gravity", "two_link_bias"]
     assert sorted(p.name for p in (tmp_path / "two_link_c").iterdir()) == found["files"]
     assert "not empty" in dynarm("export", "two_link", folder=tmp_path).refusal()
@@ -119,14 +128,21 @@ def test_identify_writes_a_model_that_validates(recorded, tmp_path):
     log = str(recorded / "log.csv")
     data = json.loads(dynarm("identify", "two_link", log, "--json", folder=tmp_path).check().out)
     assert data["verdict"] == "PASS" and data["validation"] == []
-    assert sorted(p.name for p in (tmp_path / "identified").iterdir()) == ["c", "identified.urdf", "model.toml", "report.html"]
+    written = sorted(p.name for p in (tmp_path / "identified").iterdir())
+    assert written == ["c", "identified.urdf", "model.toml", "report.html"]
     assert all((tmp_path / name).exists() for name in data["files"])
-    again = json.loads(dynarm("validate", "identified/model.toml", log, "--json", folder=tmp_path).check().out)
-    assert again["verdict"] == "PASS" and max(again["validation"][0]["relative"]) < 0.03  # the log's noise is 0.02
+    again = json.loads(
+        dynarm("validate", "identified/model.toml", log, "--json", folder=tmp_path).check().out
+    )
+    assert (
+        again["verdict"] == "PASS" and max(again["validation"][0]["relative"]) < 0.03
+    )  # the log's noise is 0.02
     urdf = dynarm("validate", "identified/identified.urdf", log, "--json", folder=tmp_path)
     assert json.loads(urdf.check().out)["verdict"] == "PASS"
     assert "not empty" in dynarm("identify", "two_link", log, folder=tmp_path).refusal()
-    held = dynarm("identify", "two_link", log, "--hold-out", "0.3", "--force", "--json", folder=tmp_path)
+    held = dynarm(
+        "identify", "two_link", log, "--hold-out", "0.3", "--force", "--json", folder=tmp_path
+    )
     assert len(json.loads(held.out)["validation"]) == 1
 
 
@@ -134,7 +150,9 @@ def test_a_model_that_does_not_fit_fails_with_exit_code_1(recorded, tmp_path):
     arm = library.load("two_link")
     heavier = arm.with_payload(20.0)
     heavier.save(tmp_path / "heavier.toml")
-    found = dynarm("validate", "heavier.toml", str(recorded / "log.csv"), "--html", "v.html", folder=tmp_path)
+    found = dynarm(
+        "validate", "heavier.toml", str(recorded / "log.csv"), "--html", "v.html", folder=tmp_path
+    )
     assert found.code == 1 and "FAIL" in found.out and "joint shoulder" in found.out
     assert "FAIL" in (tmp_path / "v.html").read_text(encoding="utf-8")
 
@@ -150,16 +168,24 @@ def test_simulate_saves_what_can_be_read_again(tmp_path):
 
 
 def test_control_reaches_its_target():
-    words = ["simulate", "scara", "--control", "computed_torque", "--target", "0.3", "--time", "2", "--json"]
+    words = [
+        "simulate",
+        "scara",
+        "--control",
+        "computed_torque",
+        "--target",
+        "0.3",
+        "--time",
+        "2",
+        "--json",
+    ]
     data = json.loads(dynarm(*words).check().out)
     np.testing.assert_allclose(data["q_end"], 0.3, atol=1e-3)
 
 
 def test_a_run_that_ends_early_is_told_and_kept(tmp_path):
-    limited = "".join(
-        f'[[joints]]\nname = "j{k}"\nmass = 1.0\ncom = [0.3, 0, 0]\nalpha = "pi/2"\nposition_limits = [-1, 1]\n' for k in "1"
-    )
-    (tmp_path / "pendulum.toml").write_text(f'name = "pendulum"\n{limited}')
+    link = 'mass = 1.0\ncom = [0.3, 0, 0]\nalpha = "pi/2"\nposition_limits = [-1, 1]\n'
+    (tmp_path / "pendulum.toml").write_text(f'name = "pendulum"\n[[joints]]\n{link}')
     words = ["simulate", "pendulum.toml", "--time", "2", "--limits", "stop", "--json"]
     data = json.loads(dynarm(*words, folder=tmp_path).check().out)
     assert data["status"] == "event" and data["t_end"] < 2 and data["events"]
@@ -187,10 +213,22 @@ def test_the_demo_does_not_touch_an_older_one(tmp_path, monkeypatch):
 
 
 def test_starting_up_loads_nothing_heavy():
-    heavy = ["numpy", "scipy", "casadi", "llvmlite", "pandas", "plotly", "jinja2", "clarabel", "viser"]
+    heavy = [
+        "numpy",
+        "scipy",
+        "casadi",
+        "llvmlite",
+        "pandas",
+        "plotly",
+        "jinja2",
+        "clarabel",
+        "viser",
+    ]
     script = (
         "import sys; from dynarm.cli.app import build; build(); "
         f"print([m for m in {heavy} if m in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert found.stdout.strip() == "[]"

@@ -27,7 +27,9 @@ def place(tmp_path) -> Path:
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "words.csv").write_text(LOG + "0,a,0,0,0\n1,b,0,0,0\n")
     (tmp_path / "short.csv").write_text(LOG + "0,0,0,0,0\n")
-    (tmp_path / "three.csv").write_text("t,q1,q2,q3,tau1,tau2,tau3\n0,0,0,0,1,1,1\n0.1,1,1,1,2,2,2\n0.2,0,0,0,1,1,1\n")
+    (tmp_path / "three.csv").write_text(
+        "t,q1,q2,q3,tau1,tau2,tau3\n0,0,0,0,1,1,1\n0.1,1,1,1,2,2,2\n0.2,0,0,0,1,1,1\n"
+    )
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("keep")
     return tmp_path
@@ -53,7 +55,10 @@ REFUSED = {
     "too many joints": (["count", "--n", "100"], "between 1 and 60"),
     "type": (["count", "--n", "4", "--type", "3"], "--type"),
     "unknown quantity": (["count", "two_link", "-q", "mass"], "mass_matrix"),
-    "unknown quantity to compile": (["compile", "two_link", "-q", "inverse_dynamic"], "inverse_dynamics"),
+    "unknown quantity to compile": (
+        ["compile", "two_link", "-q", "inverse_dynamic"],
+        "inverse_dynamics",
+    ),
     "wish without a name": (["compile", "two_link", "-f", "bias"], "quantity=name"),
     "unknown formulation": (["compile", "two_link", "-f", "bias=newton"], "newton_euler"),
     "export into a full folder": (["export", "two_link", "full"], "--force"),
@@ -70,8 +75,14 @@ REFUSED = {
     "log of one sample": (["identify", "two_link", "short.csv"], "short.csv"),
     "log of another robot": (["identify", "two_link", "three.csv"], "3 joints"),
     "log of unknown kind": (["identify", "two_link", "notes.txt"], "notes.txt"),
-    "results into a full folder": (["identify", "two_link", "short.csv", "--out", "full"], "--force"),
-    "results in no folder": (["identify", "two_link", "short.csv", "--out", "no/where"], "no folder"),
+    "results into a full folder": (
+        ["identify", "two_link", "short.csv", "--out", "full"],
+        "--force",
+    ),
+    "results in no folder": (
+        ["identify", "two_link", "short.csv", "--out", "no/where"],
+        "no folder",
+    ),
     "estimator": (["identify", "two_link", "short.csv", "--estimator", "wlss"], "wls"),
     "friction": (["identify", "two_link", "short.csv", "--friction", "stiction"], "viscous"),
     "channels": (["validate", "two_link", "short.csv", "--channels", "nosuch.toml"], "nosuch.toml"),
@@ -80,7 +91,10 @@ REFUSED = {
     "time": (["simulate", "two_link", "--time", "-1"], "--time"),
     "method": (["simulate", "two_link", "--method", "euler"], "rk4"),
     "control": (["simulate", "two_link", "--control", "pid"], "gravity_pd"),
-    "torque and control": (["simulate", "two_link", "--control", "gravity_pd", "--torque", "1"], "leave one"),
+    "torque and control": (
+        ["simulate", "two_link", "--control", "gravity_pd", "--torque", "1"],
+        "leave one",
+    ),
     "format": (["simulate", "two_link", "--save", "run.xlsx"], ".npz"),
     "unknown mobile robot": (["mobile", "tanner"], "tanner2001"),
     "arm as a mobile robot": (["mobile", "two_link"], "tanner2001"),
@@ -89,7 +103,10 @@ REFUSED = {
     "page without motion": (["mobile", "tanner2001", "--html", "x.html"], "--time"),
     "start of other coordinates": (["mobile", "tanner2001", "--q0", "1,2"], "theta"),
     "view of an unknown robot": (["view", "zzz"], "stanford"),
-    "view of a recording that is not there": (["view", "two_link", "--play", "nosuch.npz"], "nosuch.npz"),
+    "view of a recording that is not there": (
+        ["view", "two_link", "--play", "nosuch.npz"],
+        "nosuch.npz",
+    ),
     "view of another robot's recording": (["view", "two_link", "--play", "three.csv"], "2"),
     "case of an arm": (["view", "two_link", "--case", "3"], "tanner2001"),
     "unknown command": (["cuont"], "count"),
@@ -133,10 +150,14 @@ def test_no_browser_to_open(monkeypatch):
 def test_windows_line_endings_and_odd_paths(tmp_path):
     folder = tmp_path / "Ordner mit Ä und 空"
     folder.mkdir()
-    dynarm("excite", "two_link", "-d", "5", "--starts", "1", "--log", "log.csv", folder=folder).check()
+    dynarm(
+        "excite", "two_link", "-d", "5", "--starts", "1", "--log", "log.csv", folder=folder
+    ).check()
     unix = (folder / "log.csv").read_bytes()
     (folder / "dos log.csv").write_bytes(unix.replace(b"\n", b"\r\n"))
-    found = dynarm("validate", "two_link", str(folder / "dos log.csv"), "--html", "ä b.html", folder=folder)
+    found = dynarm(
+        "validate", "two_link", str(folder / "dos log.csv"), "--html", "ä b.html", folder=folder
+    )
     assert "PASS" in found.check().out and (folder / "ä b.html").exists()
 
 
@@ -168,7 +189,11 @@ def test_an_error_of_our_own_is_one_line_too(monkeypatch):
 
 def started(script: str, folder: Path) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, "-c", script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", script],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -176,13 +201,14 @@ def started(script: str, folder: Path) -> subprocess.Popen:
 def test_an_interrupt_leaves_nothing_half_written(tmp_path):
     script = """
 import sys, time
-import dynarm.cli.demo as demo
+
 def slow(story, folder):
     (folder / "half.txt").write_text("half")
     print("begun", file=sys.stderr, flush=True)
     time.sleep(60)
 slow.__doc__ = "sleeping"
-demo._describe = slow
+import dynarm.cli.story as story
+story.describe = slow
 from dynarm.cli.app import run
 sys.exit(run(["demo", "--json"]))
 """
@@ -275,7 +301,11 @@ def on_terminal(words: list[str], columns: int, environment: dict[str, str]) -> 
 
 
 def test_the_shell_completes_commands_and_robots():
-    for line, wanted in (("dynarm co", "count"), ("dynarm info pum", "puma560"), ("dynarm mobile tan", "tanner2001")):
+    for line, wanted in (
+        ("dynarm co", "count"),
+        ("dynarm info pum", "puma560"),
+        ("dynarm mobile tan", "tanner2001"),
+    ):
         environment = {
             **os.environ,
             "_DYNARM_COMPLETE": "complete_bash",
@@ -284,6 +314,10 @@ def test_the_shell_completes_commands_and_robots():
         }
         script = "import sys; sys.argv = ['dynarm']; from dynarm.cli import main; main()"
         found = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, env=environment, timeout=60
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=60,
         )
         assert wanted in found.stdout.split(), (line, found.stdout, found.stderr)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
+import threading
 import weakref
 
 import numpy as np
@@ -175,6 +179,59 @@ def test_instructions_are_those_of_the_program():
     x, y = b.input(0, 0), b.input(0, 1)
     graph = b.finish([Port("x", (2,))], [Port("y", ())], [[b.add(b.mul(x, y), b.unary("sin", x))]])
     assert instructions(graph) == SINCOS + (1 if host().fused else 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_process_that_forks_while_another_thread_compiles():
+    """The child can compile: it does not wait for a lock that nobody in it will release."""
+    code = """
+import os, sys, threading, warnings
+sys.path[:0] = {path!r}
+warnings.simplefilter("ignore")
+from oracles.machine_graphs import newton_euler_graph
+from dynarm.machine import compile_graph
+graph, stop = newton_euler_graph(4), threading.Event()
+def work():
+    while not stop.is_set():
+        compile_graph(graph, "again")
+compile_graph(graph, "first")
+thread = threading.Thread(target=work)
+thread.start()
+for _ in range(5):
+    child = os.fork()
+    if child == 0:
+        os._exit(7 if compile_graph(graph, "child") else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+stop.set()
+thread.join()
+print("all came back")
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code.format(path=[p for p in sys.path if p])],
+        capture_output=True,
+        text=True,
+        timeout=25,
+    )
+    assert run.stdout.strip() == "all came back", run.stderr[-1000:]
+
+
+def test_threads_compile_and_load_at_once():
+    graphs = [newton_euler_graph(n) for n in (1, 2, 3, 4)]
+    wrong: list[int] = []
+
+    def work(k: int) -> None:
+        graph = graphs[k % 4]
+        f = load_object(compile_graph(graph, "f"), "f", graph.inputs, graph.outputs)
+        inputs = samples(graph, 9, k)
+        if not np.allclose(f(*inputs), graph.evaluate(*inputs)[0], atol=1e-12):
+            wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(12)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
 
 
 def test_the_host_is_described():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from dataclasses import FrozenInstanceError, replace
 
@@ -193,6 +194,7 @@ def test_idle_joints_are_those_at_the_tip():
 WRONG_JOINTS = {
     "kind": {"kind": "spherical"},
     "kind as a number": {"kind": 1},
+    "kind as an array": {"kind": np.zeros(2)},
     "text": {"a": "0.1"},
     "NaN": {"alpha": float("nan")},
     "infinity": {"d": float("inf")},

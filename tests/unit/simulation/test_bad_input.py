@@ -18,7 +18,7 @@ STEPPED = ["rk4", "ab4"]
 
 
 def step_of(method, dt=1e-3):
-    return {"dt": dt} if method in (*STEPPED, "midpoint") else {}
+    return {"dt": dt} if method in (*STEPPED, "midpoint") else {"rtol": 1e-6}
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_a_step_that_is_too_long(method, stanford):
 def test_an_escape_in_finite_time(method, mass):
     """qdd = qd^2: infinite at t = 1."""
     begun = time.perf_counter()
-    run = dynarm.simulate(mass, [0.0], [1.0], 5.0, lambda t, q, qd: 2 * qd**2, method, rtol=1e-8)
+    run = dynarm.simulate(mass, [0.0], [1.0], 5.0, lambda t, q, qd: 2 * qd**2, method, rtol=1e-6)
     assert time.perf_counter() - begun < 30
     assert run.status == "step" and reaches(run, 0.999, 1.001) and "blew up" in run.message
     early = run.t < 0.9

@@ -41,17 +41,18 @@ def test_threads_and_recording_change_nothing(method, stanford):
 
 
 @pytest.mark.parametrize("method", ["rk4", "ab4"])
-def test_inputs_of_their_own(method, puma):
-    tau, push = rng.normal(size=(N, 6)), rng.normal(size=(N, 6))
+def test_inputs_of_their_own(method, two_link):
+    tau, push = rng.normal(size=(N, 2)), rng.normal(size=(N, 6))
     t = [0.0, 0.013, 0.04]
-    rows = rng.normal(size=(3, N, 6))
+    rows, pushes = rng.normal(size=(3, N, 2)), rng.normal(size=(3, 6))
+    q, qd = Q[:, :2], QD[:, :2]
     kinds = {
         "constant": (tau, push, lambda k: (tau[k], push[k])),
         "shared": (tau[0], push[0], lambda k: (tau[0], push[0])),
         "samples": (
             Sampled(t, rows),
-            Sampled(t, rows[:, 0]),
-            lambda k: (Sampled(t, rows[:, k]), Sampled(t, rows[:, 0])),
+            Sampled(t, pushes),
+            lambda k: (Sampled(t, rows[:, k]), Sampled(t, pushes)),
         ),
         "lines": (
             Sampled(t, rows, "linear"),
@@ -65,10 +66,10 @@ def test_inputs_of_their_own(method, puma):
         ),
     }
     for name, (torque, wrench, single) in kinds.items():
-        batch = dynarm.simulate(puma, Q, QD, 0.05, torque, method, 1e-3, wrench=wrench)
+        batch = dynarm.simulate(two_link, q, qd, 0.05, torque, method, 1e-3, wrench=wrench)
         for k in (0, 12):
             own = single(k)
-            one = dynarm.simulate(puma, Q[k], QD[k], 0.05, own[0], method, 1e-3, wrench=own[1])
+            one = dynarm.simulate(two_link, q[k], qd[k], 0.05, own[0], method, 1e-3, wrench=own[1])
             assert np.abs(batch.q[k] - one.q).max() <= 1e-14, name
             assert np.abs(batch.tau[k] - one.tau).max() <= 1e-14, name
             assert np.abs(batch.work[k] - one.work).max() <= 1e-12, name

@@ -38,6 +38,21 @@ def orders(method, model, start, reference, steps=None, **inputs):
     return np.diff(-np.log2(errors))
 
 
+@pytest.mark.parametrize(
+    "method, allowed",
+    [("dop853", 10), ("rk45", 10), ("rk23", 10), ("radau", 10), ("bdf", 100), ("lsoda", 100)],
+)
+@pytest.mark.parametrize("rtol", [1e-5, 1e-8])
+def test_adaptive_methods_meet_the_tolerance(method, allowed, rtol, stanford):
+    """rtol bounds the error of a step; some tens of them add up, and multistep methods let more of each through."""
+    if method == "rk23" and rtol < 1e-6:
+        rtol = 1e-6  # a method of third order would need a hundred thousand steps
+    reference = dynarm.simulate(stanford, *STANFORD, END, **TIGHT)
+    run = dynarm.simulate(stanford, *STANFORD, END, method=method, rtol=rtol).check()
+    size = max(np.abs(reference.q[-1]).max(), np.abs(reference.qd[-1]).max())
+    assert end_error(run, reference) <= allowed * rtol * size
+
+
 @pytest.mark.parametrize("method", STEPS)
 def test_free_stanford(method, stanford):
     reference = dynarm.simulate(stanford, *STANFORD, END, **TIGHT)

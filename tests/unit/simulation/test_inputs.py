@@ -55,6 +55,32 @@ def test_linear_hold_goes_straight_between_samples(method, mass):
     assert np.abs(run.tau[:, 0] - np.minimum(6 * t, 6)).max() <= 1e-12
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_breaks_that_only_rounding_separates(method, mass):
+    """A controller's ticks and samples of a wrench at the same times, computed in two ways that do not round alike."""
+
+    class Law:
+        rate = 100.0
+
+        def __call__(self, t, q, qd):
+            return [np.sin(40 * t)]
+
+    R = mass.forward_kinematics([0.0])[:3, :3]
+    axis = R.T @ mass.jacobian([0.0])[:3, 0]
+    t = np.cumsum(np.full(100, 0.01)) - 0.01
+    assert len(np.unique([*t, *(0.01 * np.arange(100))])) > 100
+    values = np.zeros((100, 6))
+    values[:, :3] = np.outer(np.cos(30 * t), axis)
+    run = dynarm.simulate(
+        mass, [0.0], [0.0], 1.0, Law(), method, wrench=Sampled(t, values), **step_of(method)
+    )
+    assert run.status == "success"
+    force = np.sin(40 * t) + np.cos(30 * t)
+    v = np.concatenate([[0], np.cumsum(force * 0.01 / 2)])
+    assert abs(run.qd[-1, 0] - v[-1]) <= 1e-12
+    assert abs(run.q[-1, 0] - np.sum((v[1:] + v[:-1]) / 2 * 0.01)) <= 1e-12
+
+
 def test_a_short_pulse_between_long_steps_is_not_missed(mass):
     pulse = Sampled([0.0, 5.0, 5.001], [[0.0], [1000.0], [0.0]])
     run = dynarm.simulate(mass, [0.0], [0.0], 10.0, pulse)

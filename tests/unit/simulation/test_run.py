@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 import stat
 import sys
 
@@ -119,6 +120,14 @@ def test_page(single, batch, tmp_path):
     assert len(batch.plot()) > 1000
     broken = dynarm.simulate(single.model, [0.1, 0.2], [0, 0], 1.0, lambda t, q, qd: 1 / 0)
     assert "ZeroDivisionError" in broken.plot()
+
+
+def test_runs_pickle(single, batch):
+    for run in (single, batch):
+        again = pickle.loads(pickle.dumps(run))
+        assert np.array_equal(again.q, run.q) and np.array_equal(again.energy, run.energy)
+    assert np.array_equal(pickle.loads(pickle.dumps(single)).dense(0.37)[0], single.dense(0.37)[0])
+    assert repr(batch) == "<dynarm.Run of 'two_link': rk4, 5 samples, 21 times to 0.2 s, success>"
 
 
 def test_energies_are_those_of_the_model(single):

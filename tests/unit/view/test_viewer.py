@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hostile import hostile_arm
 
 import dynarm
+from hostile import hostile_arm
 
 viser = pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")
 
@@ -45,7 +45,9 @@ def closing() -> Iterator[list]:
 def test_a_capsule_is_as_long_and_thick_as_asked():
     start, end = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 5.0])
     vertices, faces = capsule(start, end, 0.25)
-    assert vertices[:, 2].min() == pytest.approx(2.75) and vertices[:, 2].max() == pytest.approx(5.25)
+    assert vertices[:, 2].min() == pytest.approx(2.75) and vertices[:, 2].max() == pytest.approx(
+        5.25
+    )
     assert np.hypot(*(vertices[:, :2] - start[:2]).T).max() == pytest.approx(0.25)
     edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
     counts = np.unique(edges, axis=0, return_counts=True)[1]
@@ -171,10 +173,14 @@ def test_a_mobile_manipulator_stands_on_its_wheels(closing):
 
 URDF = """<robot name="m">
  <link name="base"><visual><geometry><box size="1 1 1"/></geometry></visual></link>
- <link name="l1"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
- <link name="pad"><visual><origin xyz="0 0 0.5" rpy="0.3 0 0"/><geometry><mesh filename="package://m/meshes/pad.stl" scale="2 2 2"/></geometry></visual></link>
+ <link name="l1"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+ <link name="pad"><visual><origin xyz="0 0 0.5" rpy="0.3 0 0"/>
+  <geometry><mesh filename="package://m/meshes/pad.stl" scale="2 2 2"/></geometry></visual></link>
  <link name="far"><visual><geometry><mesh filename="nosuch.stl"/></geometry></visual></link>
- <joint name="j" type="revolute"><parent link="base"/><child link="l1"/><origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+ <joint name="j" type="revolute"><parent link="base"/><child link="l1"/>
+  <origin xyz="0.1 0.2 0.3" rpy="0.4 0.5 0.6"/><axis xyz="0 1 0"/>
+  <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
  <joint name="f" type="fixed"><parent link="l1"/><child link="pad"/><origin xyz="0 0 1" rpy="0 0 1.2"/></joint>
  <joint name="g" type="fixed"><parent link="pad"/><child link="far"/></joint>
 </robot>"""
@@ -211,7 +217,11 @@ def test_the_help_s_examples_serve_a_page_until_they_are_stopped(tmp_path):
         words = [*line.split()[1:], "--json"]
         script = f"import sys; from dynarm.cli.app import run; sys.exit(run({words!r}))"
         process = subprocess.Popen(
-            [sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         lines = [process.stdout.readline() for _ in range(4)]
         told = json.loads("".join(lines))
