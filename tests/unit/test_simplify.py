@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from dynarm.counts import graph
 from dynarm.graph import Port
@@ -31,6 +33,35 @@ def test_operations_that_are_left(case):
     assert (after.count().mul, after.count().add) == (mul, add)
     x = np.random.default_rng(0).normal(size=(20, 4))
     np.testing.assert_allclose(after.evaluate(x)[0], before.evaluate(x)[0], rtol=1e-13)
+
+
+steps = st.lists(
+    st.tuples(st.sampled_from("+-*+-*c"), st.integers(0, 99), st.integers(0, 99)), max_size=30
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(steps, st.lists(st.integers(0, 99), min_size=1, max_size=4))
+def test_any_graph_keeps_its_values_and_grows_no_operation(program, wanted):
+    """Whole numbers, so that any order of operations gives the same."""
+
+    def everything(x):
+        known = list(x)
+        for op, i, j in program:
+            a, b = known[i % len(known)], known[j % len(known)]
+            known.append({"+": a + b, "-": a - b, "*": a * b, "c": a * (j % 5 - 2)}[op])
+        return known
+
+    def function(x):
+        known = everything(x)
+        return [known[-1 - k % len(known)] for k in wanted]
+
+    before = trace_function([Port("x", (4,))], [Port("y", (len(wanted),))], function)
+    after = simplify(before)
+    assert after.count().total <= before.count().total
+    x = np.array([[1.0, -1.0, 2.0, 1.0], [-1.0, 1.0, 1.0, 3.0], [0.0, 1.0, -1.0, 2.0]])
+    assume(all(np.abs(value).max() < 2.0**40 for value in everything(x.T)))
+    assert np.array_equal(after.evaluate(x)[0], before.evaluate(x)[0])
 
 
 @pytest.mark.parametrize("terms", [50, 3000])
