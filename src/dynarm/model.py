@@ -63,8 +63,8 @@ def compile(
 
     formulation: {quantity: name} to force one; else the cheapest for this robot is taken. friction=True: armature,
     viscous and Coulomb friction and offset of the joints take part. gravity="input": every function that feels
-    gravity takes a keyword gravity=(..., 3) in the base link's axes. parameters="inputs": every function that depends
-    on the links' inertia takes a keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
+    gravity takes a keyword gravity=(..., 3) in the base link's axes. parameters="inputs": every function takes a
+    keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
     """
     return Model(arm, formulation, friction, gravity, parameters)
 
@@ -123,7 +123,11 @@ class Model:
         chain = probe(arm, Options(values_input=self.parameters_input))
         for quantity, name in self.wishes.items():
             check_quantity(quantity)
-            tabled(quantity, name, chain)
+            try:
+                tabled(quantity, name, chain)
+            except InputError as refusal:
+                given = "values= may hold no masses: " if self.parameters_input else ""
+                raise InputError(f"{given}{refusal}") from None
         self.functions = Functions(self)
         self._kernels: dict[str, Kernel] = {}
         self._quick: dict[str, np.ufunc] = {}  # those that need nothing but the state

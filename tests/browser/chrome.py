@@ -141,7 +141,7 @@ class Chrome:
         """What a script returns."""
         return self.post("/execute/sync", {"script": script, "args": list(arguments)})
 
-    def until(self, script: str, seconds: float = 20.0) -> Any:
+    def until(self, script: str, seconds: float = 90.0) -> Any:
         """Wait until a script returns something true; that."""
         end = time.monotonic() + seconds
         while True:

@@ -27,7 +27,7 @@ def browser():
         yield found
 
 
-def waited(condition, seconds: float = 30.0) -> None:
+def waited(condition, seconds: float = 120.0) -> None:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not happen in time"

@@ -100,44 +100,33 @@ def _next(arm: Chain, step: Step, axes: Axes) -> Axes:
 
 
 class Tally:
-    """A scalar that only knows what it was made of: each operation stands once in the list that all of them share."""
+    """A scalar without a value: it counts the operations done to it and to all that comes of it."""
 
-    __slots__ = ("key", "known")
+    __slots__ = ("spent",)
 
-    def __init__(self, known: dict[Any, Tally], key: Any):
-        self.known, self.key = known, key
+    def __init__(self) -> None:
+        self.spent = 0
 
-    def _made(self, op: str, other: Any) -> Tally:
-        pair = (self.key, other.key if isinstance(other, Tally) else ("number", other))
-        key = (op, *sorted(pair, key=hash))
-        if key not in self.known:
-            self.known[key] = Tally(self.known, len(self.known))
-        return self.known[key]
-
-    def _sum(self, other: Any) -> Tally:
-        return self._made("sum", other)
-
-    def _product(self, other: Any) -> Tally:
-        return self._made("product", other)
-
-    def _same(self) -> Tally:
+    def _operation(self, other: Any) -> Tally:
+        self.spent += 1
         return self
 
-    __add__ = __radd__ = __sub__ = __rsub__ = _sum
-    __mul__ = __rmul__ = _product
-    __neg__ = sin = cos = _same
+    def _nothing(self) -> Tally:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _operation
+    __neg__ = sin = cos = _nothing
 
 
 def cheapest_middle(arm: Chain) -> int:
     """The frame k that costs the fewest operations, given the composite bodies."""
-    if arm.n < 3:
-        return min(1, arm.n - 1)
-    costs = []
-    for k in range(1, arm.n):
-        known: dict[Any, Tally] = {}
-        def new(name): return Tally(known, name)
-        steps = pose(arm, [new(f"q{i}") for i in range(arm.n)])
-        bodies = [Composite(new(f"m{i}"), Vec3(*(new(f"c{i}{x}") for x in range(3))), Sym3(*(new(f"J{i}{x}") for x in range(6)))) for i in range(arm.n)]
+    n = arm.n
+    one = Tally()
+    steps = pose(arm, [one] * n)
+    bodies = [Composite(one, Vec3(one, one, one), Sym3(*[one] * 6))] * n
+    costs = {}
+    for k in range(1, n):
+        before = one.spent
         joined(arm, steps, bodies, k)
-        costs.append(len(known))
-    return 1 + costs.index(min(costs))
+        costs[k] = one.spent - before
+    return min(costs, key=costs.__getitem__, default=0)

@@ -45,6 +45,7 @@ class MinimalBody:
     W: tuple[tuple[int, Sym3], ...] = ()  # of translational joints up to the next rotational one
     form: Sym3 = SYM_ZERO  # D, or the same in the cheapest form
     spread: bool = False  # whether that form is tr(D)/2 E - D
+    apart: bool = False  # a translational joint whose m and k are in no body within
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +55,7 @@ class MinimalChain:
     joints: tuple[MinimalBody, ...]
     gravity: Vec3
     structure: Structure
+    loads: tuple[MinimalBody, ...]  # the same as the Newton-Euler recursion sees it: in the cheapest forms
     along: tuple[Scalar, ...] | None = None  # d of rotational joints, what to add to other ones
     left: Scalar = 0  # how far origin n was moved back along its axis
 
@@ -94,37 +96,38 @@ def minimal_chain(
         table = _table(structure, values)
         named = _starred(structure, steps, table) if third else [(of, 0.0) for of in table]
         bodies = [_body(structure, i, of, scale) for i, (of, scale) in enumerate(named)]
-        bodies = _with_slides(structure, steps, bodies)
-        return MinimalChain(tuple(replace(b, form=b.D) for b in bodies), chain.gravity, structure)
+        return _as_printed(chain, structure, steps, bodies)
     if not folded:
-        bodies = _with_slides(structure, steps, _own(chain, structure, steps))
-        return MinimalChain(tuple(replace(b, form=b.D) for b in bodies), chain.gravity, structure)
+        return _as_printed(chain, structure, steps, _own(chain, structure, steps))
     moved, placed, left = slid(chain, steps)
-    bodies = _folded(
-        structure, placed, _with_slides(structure, placed, _own(moved, structure, placed))
-    )
+    bodies = _own(moved, structure, placed)
+    loads = _folded(structure, placed, _own(moved, structure, placed, structure.s + 1))
     along = tuple(
         new.d if body.revolute else sub(new.d, old.d)
         for body, new, old in zip(chain.joints, placed, steps, strict=True)
     )
-    return MinimalChain(tuple(bodies), chain.gravity, structure, along, left)
+    return MinimalChain(tuple(bodies), chain.gravity, structure, tuple(loads), along, left)
 
 
-def _own(chain: Chain, structure: Structure, steps: Sequence[Step]) -> list[MinimalBody]:
+def _as_printed(
+    chain: Chain, structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]
+) -> MinimalChain:
+    """The chain without any form of its own: D as in (91)."""
+    loads = [
+        replace(b, form=b.D, W=_slides(structure, steps, bodies, i)) if b.revolute else b
+        for i, b in enumerate(bodies)
+    ]
+    return MinimalChain(tuple(bodies), chain.gravity, structure, tuple(loads))
+
+
+def _own(
+    chain: Chain, structure: Structure, steps: Sequence[Step], apart: int | None = None
+) -> list[MinimalBody]:
     """The bodies with the chain's own values."""
-    fixed = constants(chain, steps, third=False)
+    fixed = constants(chain, steps, False, apart)
     table = _table(structure, combinations(structure, fixed))
     scales = [max(map(_size, (f.m, *f.k, *f.U))) for f in fixed]
     return [_body(structure, i, table[i], scales[i]) for i in range(chain.n)]
-
-
-def _with_slides(
-    structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]
-) -> list[MinimalBody]:
-    return [
-        replace(b, W=_slides(structure, steps, bodies, i)) if b.revolute and i >= structure.s else b
-        for i, b in enumerate(bodies)
-    ]
 
 
 def _size(x: Scalar) -> float:
@@ -200,9 +203,9 @@ def _disc(u: Vec3, g: Scalar, along: Scalar) -> Sym3:
 def _slides(
     structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody], i: int
 ) -> tuple[tuple[int, Sym3], ...]:
-    """W_k of each translational joint between joint i and the next rotational one."""
+    """W_k of each translational joint between joint i >= s and the next rotational one."""
     found = []
-    for j in range(i + 1, structure.n):
+    for j in range(i + 1, structure.n if i >= structure.s else 0):
         if structure.revolute[j]:
             break
         k = bodies[j].k
@@ -216,20 +219,19 @@ def _slides(
 
 def tensor(arm: MinimalChain, poses: Sequence[Step], i: int) -> Sym3:
     """D_i in a pose, or tr(D)/2 E - D where that is the cheaper form."""
-    body = arm.joints[i]
-    found = body.form
-    for k, W in body.W:
-        found = found + (spread(W) if body.spread else W) * poses[k].d  # (38), (91)
+    found = arm.loads[i].form
+    for k, W in arm.loads[i].W:
+        found = found + W * poses[k].d  # (38), (91)
     return found
 
 
 def moment_along(arm: MinimalChain, poses: Sequence[Step], i: int) -> Scalar:
     """(D_i)_33 in a pose, for a rotational joint before s."""
-    found = arm.joints[i].form.zz
+    found = arm.loads[i].form.zz
     for k in range(i + 1, arm.n):
-        if arm.joints[k].revolute:
+        if arm.loads[k].revolute:
             break
-        found = add(found, mul(mul(2, arm.joints[k].kappa2), poses[k].d))  # (93)
+        found = add(found, mul(mul(2, arm.loads[k].kappa2), poses[k].d))  # (93)
     return found
 
 
@@ -259,6 +261,8 @@ def _folded(
             x, u = 0, Z
             if i >= structure.s:
                 x, body = _cheapest(body, steps[i + 1].a if i + 1 < structure.n else 0)
+        else:
+            body = replace(body, apart=i > structure.s)
         found.append(body)
         u = steps[i].fall(u)
     return found[::-1]

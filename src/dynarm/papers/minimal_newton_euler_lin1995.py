@@ -79,7 +79,7 @@ def _forward(
     W: Scalar = 0
     A: Scalar = 0
     w, wd, turn = ZERO, ZERO, _still()
-    for i, (body, step, v, acc) in enumerate(zip(arm.joints, pose, qd, qdd, strict=True)):
+    for i, (body, step, v, acc) in enumerate(zip(arm.loads, pose, qd, qdd, strict=True)):
         star = step.whole.rise(a + turn.r1 * step.a)  # (70)
         if i < r:
             a = star + Z * acc  # (77)
@@ -151,7 +151,7 @@ def _planar(
     turn: Mat3,
 ) -> tuple[Vec3, Share]:
     """Acceleration of origin i, and its share."""
-    body, u = arm.joints[i], arm.structure.axis(i)
+    body, u = arm.loads[i], arm.structure.axis(i)
     (v, acc), (W, A) = rate, about
     if body.revolute:
         k = body.k  # zero where delta is
@@ -181,7 +181,7 @@ def _general(
     turn: Mat3,
 ) -> tuple[Vec3, Share]:
     """Acceleration of origin i, and its share."""
-    body, d = arm.joints[i], pose[i].d
+    body, d = arm.loads[i], pose[i].d
     k = body.k
     if body.revolute:
         a = star + turn.r3 * d  # (70), (71)
@@ -195,6 +195,9 @@ def _general(
     h = Vec3(mul(w.y, twice), -mul(w.x, twice), acc)  # (61)
     more = h + turn.r3 * d  # (69)
     a = star + more  # (71)
+    if body.apart:
+        whole = a * body.m + turn.r1 * k.x + turn.r2 * k.y + turn.r3 * k.z  # (32)
+        return a, Share(whole, k.cross(a), whole.z)
     rho = total(
         mul(body.m, a.z), mul(turn.r1.z, k.x), mul(turn.r2.z, k.y), mul(turn.r3.z, k.z)
     )  # (63)

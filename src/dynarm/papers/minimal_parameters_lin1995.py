@@ -52,18 +52,23 @@ class Constants:
     U: Sym3
 
 
-def constants(chain: Chain, steps: Sequence[Step], third: bool = True) -> list[Constants]:
+def constants(
+    chain: Chain, steps: Sequence[Step], third: bool = True, apart: int | None = None
+) -> list[Constants]:
     """m^, k and U of every composite body, whatever the steps' rotational joints stand at.
 
     third: U_33 of joint i+1 goes into U_i as in (12); False: it stays outside, the convention of linfang1999.
+    apart: mass and first moment of translational joints from this one on do not go into the bodies within.
     """
     last = chain.joints[-1]
     found = [Constants(last.m, last.h, last.J)]
-    for body, outer, step in zip(
-        chain.joints[-2::-1], chain.joints[:0:-1], steps[:0:-1], strict=True
-    ):
+    for i in range(chain.n - 1, 0, -1):
+        body, outer, step = chain.joints[i - 1], chain.joints[i], steps[i]
         m, k, U = found[-1].m, found[-1].k, found[-1].U
         b, s, z = X * step.a, step.s, step.z
+        if apart is not None and i >= apart and not outer.revolute:
+            found.append(Constants(body.m, body.h, body.J + step.fall_sym(U)))
+            continue
         if outer.revolute:
             kz = z * k.z
             first = body.h + s * m + kz  # (10)

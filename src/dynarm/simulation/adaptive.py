@@ -32,6 +32,7 @@ SOLVERS = {
 IMPLICIT = ("radau", "bdf", "lsoda")
 STALLED = 100  # switches of friction in a row at the same time
 LOST = 2000  # evaluations in a row that give no finite number, before the run is given up
+BROKEN = (ValueError, ArithmeticError, np.linalg.LinAlgError)  # what SciPy raises over NaN
 HINT = (
     "check torques, masses and gains, damp the joints, or take a method for stiff motions: 'radau'"
 )
@@ -157,9 +158,12 @@ class Motion:
         if s.method in IMPLICIT and self.sliding is None and len(self.sources) == 1:
             extra["jac"] = self.jacobian
         kind = getattr(integrate, SOLVERS[s.method])
-        return kind(
-            self.derivative, t, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, **extra
-        )
+        try:
+            return kind(
+                self.derivative, t, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, **extra
+            )
+        except BROKEN:
+            raise Ended from None
 
     # ---- the run
 
@@ -226,7 +230,7 @@ class Motion:
         """One step, its events, and where friction ended it the joints concerned."""
         try:
             solver.step()
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+        except BROKEN:
             raise Ended from None
         speed = np.abs(solver.y[self.n : 2 * self.n]).max()
         if solver.status == "failed" or not speed < BLOWN:
