@@ -165,21 +165,16 @@ class Model:
                 self._quick[key] = found.ufunc
         return found
 
-    def _options(self, key: str) -> Options:
-        return Options(
-            self.friction, self.gravity_input, key.endswith(":wrench"), self.parameters_input
-        )
-
     def _word(self, key: str) -> tuple[Quantity, Options]:
         if not isinstance(key, str):
             raise KindError(f"quantity is {key!r}; give a name such as 'mass_matrix'")
+        wrench = key.endswith(":wrench")
         word = quantity_named(key.removesuffix(":wrench"))
-        options = self._options(key)
-        if options.wrench and not word.takes_wrench:
+        if wrench and not word.takes_wrench:
             raise InputError(
                 f"{word.name} takes no wrench; inverse_dynamics and forward_dynamics do"
             )
-        return word, options
+        return word, Options(self.friction, self.gravity_input, wrench, self.parameters_input)
 
     def _traced(self, key: str) -> tuple[Graph, dict[str, Formulation]]:
         word, options = self._word(key)

@@ -57,7 +57,8 @@ class MobileDrawing:
         weight = (robot.platform.mass + sum(j.mass for j in robot.arm.joints)) * max(
             robot.gravity, 1.0
         )
-        self.scale = 6.0 * height / weight  # metres of an arrow a newton
+        self.size = float(size.max())
+        self.scale = 2.0 * self.size / weight  # metres of an arrow a newton
 
     def _polygon(self) -> None:
         corners = self.robot.support.points[list(self.robot.support.corners)].copy()
@@ -93,7 +94,7 @@ class MobileDrawing:
             ends.append(at + self.scale * arrow)
             colours.append(LIFTED if up < 0 else FORCE)
         points = np.stack([starts, np.array(ends)], axis=1).astype(np.float32)
-        r = 0.03 * self.robot.platform.height + 0.004
+        r = 0.025 * self.size
         self.scene.add_arrows(
             "/platform/forces",
             points,
