@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from itertools import pairwise
 from typing import Any
 
@@ -54,11 +55,17 @@ def call(
     arrays = [np.asarray(a) for a in args]  # not as floats: what is none, the ufunc refuses
     shapes = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, inputs, strict=True)]
     shape = np.broadcast_shapes(*shapes)
-    small = not shape or math.prod(shape) < 2 * _SMALLEST
-    if small or not (out is None or _apart(out, shape + outputs[0].shape, arrays)):
+    count = min(count, math.prod(shape) // _SMALLEST) if shape else 1
+    if count <= 1 or not (out is None or _apart(out, shape + outputs[0].shape, arrays)):
         return ufunc(*arrays) if out is None else ufunc(*arrays, out=out)
     results = [np.empty(shape + p.shape) for p in outputs] if out is None else [out]
-    spread(ufunc, arrays, tuple(results), count, shapes)
+    cut = [len(own) == len(shape) and own[0] > 1 for own in shapes]  # others serve every slice
+
+    def work(low: int, high: int) -> None:
+        parts = (a[low:high] if c else a for a, c in zip(arrays, cut, strict=True))
+        ufunc(*parts, out=tuple(r[low:high] for r in results))
+
+    slices(shape[0], count, work)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -68,45 +75,13 @@ def _apart(out: Any, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> bo
     return plain and not any(np.may_share_memory(out, a) for a in arrays)
 
 
-def spread(
-    ufunc: np.ufunc,
-    args: Sequence[Any],
-    out: tuple[np.ndarray, ...],
-    count: int,
-    leads: Sequence[tuple[int, ...]] | None = None,
-) -> None:
-    """ufunc(*args, out=out) in slices of the leading axis of the outputs, one a thread.
-
-    leads: the batch shape of each argument; None: those as long as the batch are cut, others passed whole.
-    """
-    depth = out[0].ndim - len(_core(ufunc, ufunc.nin))
-
-    def work(low: int, high: int) -> None:
-        parts = []
-        for k, a in enumerate(args):
-            lead = (
-                leads[k] if leads is not None else np.shape(a)[: np.ndim(a) - len(_core(ufunc, k))]
-            )
-            whole = len(lead) < depth or lead[0] == 1
-            parts.append(a if whole else a[low:high])
-        ufunc(*parts, out=tuple(r[low:high] for r in out))
-
-    slices(len(out[0]), count, work)
-
-
 def slices(length: int, count: int, work: Callable[[int, int], None]) -> None:
-    """work(low, high) for `count` slices of range(length), one a thread."""
+    """work(low, high) for `count` slices of range(length), one a thread, under the caller's np.errstate."""
     count = min(count, length)
     if count <= 1:
         work(0, length)
         return
     edges = np.linspace(0, length, count + 1).astype(int).tolist()
-    jobs = [_workers().submit(work, low, high) for low, high in pairwise(edges)]
+    jobs = [_workers().submit(copy_context().run, work, low, high) for low, high in pairwise(edges)]
     for job in jobs:
         job.result()
-
-
-def _core(ufunc: np.ufunc, operand: int) -> list[str]:
-    """The core dimensions of an operand in a gufunc's signature."""
-    inside = str(ufunc.signature).replace("->", ",").split("),")[operand].strip("()")
-    return [x for x in inside.split(",") if x]

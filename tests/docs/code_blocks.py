@@ -11,17 +11,21 @@ Text is compared after folding white space. "..." stands for anything. Numbers w
 unit of the last digit shown, whole numbers not at all. A block after the comment `<!-- not executed: reason -->` is
 left out; the reason must be given.
 
-`python tests/docs/code_blocks.py PAGE ...` writes what pages print into them, where they show something else.
+`python tests/docs/code_blocks.py PAGE ...` writes what pages (and notebooks) print into them, where they show something
+else.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -209,18 +213,47 @@ def _compare(page: Path, block: Block, shown: str, printed: str) -> None:
         )
 
 
-def refresh(page: Path) -> int:
-    """Write what a page prints into it; the number of blocks that changed."""
-    import tempfile
+# ---- notebooks
 
-    edits: list[Edit] = []
+
+def shown_by(cell: dict[str, Any]) -> str:
+    """The text that a cell of a notebook printed when it was saved."""
+    return "".join("".join(o["text"]) for o in cell["outputs"] if o["output_type"] == "stream")
+
+
+def run_cells(notebook: dict[str, Any], name: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every code cell, executed in order in one namespace, and what it printed."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for k, cell in enumerate(c for c in notebook["cells"] if c["cell_type"] == "code"):
+        code = compile("".join(cell["source"]), f"{name}, code cell {k + 1}", "exec")
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(code, names)
+        yield cell, out.getvalue()
+
+
+# ---- writing what is printed
+
+
+@contextlib.contextmanager
+def empty_folder() -> Iterator[Path]:
+    """A new current folder, gone afterwards."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            run_page(page, Path(folder), edits)
+            yield Path(folder)
         finally:
             os.chdir(before)
+
+
+def refresh(page: Path) -> int:
+    """Write what a page or notebook prints into it; the number of blocks or cells that changed."""
+    if page.suffix == ".ipynb":
+        return _refresh_notebook(page)
+    edits: list[Edit] = []
+    with empty_folder() as folder:
+        run_page(page, folder, edits)
     lines = page.read_text(encoding="utf-8").splitlines()
     for first, end, text in reversed(edits):
         lines[first:end] = text
@@ -229,6 +262,21 @@ def refresh(page: Path) -> int:
     return len(edits)
 
 
+def _refresh_notebook(path: Path) -> int:
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    changed = 0
+    with empty_folder():
+        for cell, printed in run_cells(notebook, path.name):
+            if not same(shown_by(cell), printed):
+                text = printed.splitlines(keepends=True)
+                cell["outputs"] = [{"name": "stdout", "output_type": "stream", "text": text}]
+                changed += 1
+    if changed:
+        text = json.dumps(notebook, indent=1, ensure_ascii=False)
+        path.write_text(text + "\n", encoding="utf-8")
+    return changed
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        print(f"{name}: {refresh(Path(name).resolve())} blocks changed")
+        print(f"{name}: {refresh(Path(name).resolve())} changed")

@@ -260,6 +260,17 @@ def test_wrench_is_never_taken_for_an_output(model):
     assert pushed is not wrench and np.array_equal(wrench, np.arange(6.0))
 
 
+def test_threads_obey_the_caller_s_errstate(model):
+    q = np.random.default_rng(5).normal(size=(9000, 7))
+    q[::1000, 2] = np.inf
+    for threads in (1, 2):
+        with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+            model.gravity(q, threads=threads)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("error")
+            assert np.isnan(model.gravity(q, threads=threads)[::1000]).any()
+
+
 def test_more_threads_than_samples(model):
     q = np.random.default_rng(4).normal(size=(2, 4000, 7))
     assert np.array_equal(model.gravity(q, threads=10**9), model.gravity(q))

@@ -152,17 +152,13 @@ def _feed(h: Any, part: Any) -> None:
 @once
 def _surroundings() -> bytes:
     """The hash of what compiled code depends on besides its own recipe."""
-    import llvmlite
-    import llvmlite.binding as llvm
-
-    from .llvm import host
+    from .llvm import host, versions
 
     h = hashlib.sha256()
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
         _feed(h, (path.relative_to(root).as_posix(), path.read_bytes()))
-    versions = (sys.version, np.__version__, llvmlite.__version__, list(llvm.llvm_version_info))
-    _feed(h, (*versions, _version_of("casadi"), host()))
+    _feed(h, (sys.version, np.__version__, versions(), _version_of("casadi"), host()))
     return h.digest()
 
 

@@ -57,6 +57,14 @@ def host() -> Host:
     return Host(triple, cpu, features.flatten(), width, fused, 22 if many else 11)
 
 
+def versions() -> list[str]:
+    """Versions of llvmlite and of the LLVM inside it."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    return [llvmlite.__version__, ".".join(map(str, llvm.llvm_version_info))]
+
+
 def compile_graph(graph: Graph, name: str, target: Host | None = None) -> bytes:
     """An object file for this host: the graph's kernels and the table that describes them."""
     target = target or host()

@@ -22,6 +22,7 @@ LOOP = "dynarm_loop"
 HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
 ALIGN = 64
 PAST_CACHES = 32 << 20  # bytes of an output that no cache will hold until it is read
+PROBED = '"probe-stack"="inline-asm" '  # a stack that is too short is noticed, not jumped over
 STACK = 1 << 16  # bytes; larger workspaces are taken from the heap
 
 
@@ -146,7 +147,7 @@ def _single() -> list[str]:
         f.line(f"call void {kernel}(ptr %work, i64 1)")
         _ports(f, "go", 1, "%work", sample, 1)
     return f.function(
-        "internal void @single(ptr %table, ptr %records, i64 %first, i64 %last)", "noinline "
+        "internal void @single(ptr %table, ptr %records, i64 %first, i64 %last)", PROBED
     )
 
 
@@ -249,4 +250,4 @@ def _loop(width: int) -> list[str]:
     aligned = f.put(f"inttoptr i64 {address} to ptr")
     f.line(f"call void @wide(ptr %table, ptr %records, ptr {aligned}, i64 {n})")
     f.line(f"call void @dynarm_free(ptr {heap})")
-    return f.function(f"void @{LOOP}(ptr %args, ptr %dims, ptr %steps, ptr %table)")
+    return f.function(f"void @{LOOP}(ptr %args, ptr %dims, ptr %steps, ptr %table)", PROBED)

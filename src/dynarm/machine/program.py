@@ -24,12 +24,10 @@ from .order import PORTS, by_latency, cycles, depth_first, outputs_by_columns, o
 # Weights of instructions and of stored outputs, and of what makes one function: some passes of the compiler are more
 # than linear in its length, and its scheduler looks at every pair of stores.
 STORE, PIECE = 3, 1200
-LONG = 1600  # instructions that still fit into the instruction cache of common processors
+LONG = 1600  # instructions from which on fetching them, not waiting for results, decides how fast they run
 MOVE = 0.12  # cycles that a load or store takes from arithmetic
-SLOT = 2.0  # loads that a slot of a long program is worth: its workspaces just fit into the first-level cache
-WAITING = (
-    1.05  # an order that takes this much longer than its instructions need is waiting for results
-)
+SLOT = 2.0  # moves that a slot of a long program is worth: its workspaces just fit into the first-level cache
+WAITING = 1.05  # times its instructions' own time: what takes longer is waiting for results
 GROUP = 4  # angles whose sin and cos are computed side by side
 
 

@@ -168,9 +168,7 @@ def turn_of(step: Step, i: int, j: int) -> Slant | Step:
     return step if j == i - 1 else step.whole
 
 
-def inwards(
-    step: Step, f: Vec3, t: Vec3, turn: Slant | Step | None = None
-) -> tuple[Vec3, Vec3]:
+def inwards(step: Step, f: Vec3, t: Vec3, turn: Slant | Step | None = None) -> tuple[Vec3, Vec3]:
     """Force and moment at joint j from those at joint j+1."""
     turn = turn or step
     inner = turn.fall(f)  # (9)

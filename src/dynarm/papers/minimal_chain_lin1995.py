@@ -24,12 +24,19 @@ Differs    (43) is circular as printed; its first two entries are those of the n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, Z, add, mul, sub
 from ..robot.chain import ULPS, Chain, Step, pose, slid
-from .minimal_parameters_lin1995 import Structure, combinations, constants, layout, structure_of
+from .minimal_parameters_lin1995 import (
+    Constants,
+    Structure,
+    combinations,
+    constants,
+    layout,
+    structure_of,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +62,9 @@ class MinimalChain:
     joints: tuple[MinimalBody, ...]
     gravity: Vec3
     structure: Structure
-    loads: tuple[MinimalBody, ...]  # the same as the Newton-Euler recursion sees it: in the cheapest forms
+    loads: tuple[
+        MinimalBody, ...
+    ]  # the same as the Newton-Euler recursion sees it: in the cheapest forms
     along: tuple[Scalar, ...] | None = None  # d of rotational joints, what to add to other ones
     left: Scalar = 0  # how far origin n was moved back along its axis
 
@@ -101,7 +110,7 @@ def minimal_chain(
         return _as_printed(chain, structure, steps, _own(chain, structure, steps))
     moved, placed, left = slid(chain, steps)
     bodies = _own(moved, structure, placed)
-    loads = _folded(structure, placed, _own(moved, structure, placed, structure.s + 1))
+    loads = _folded(structure, placed, _own_apart(moved, structure, placed))
     along = tuple(
         new.d if body.revolute else sub(new.d, old.d)
         for body, new, old in zip(chain.joints, placed, steps, strict=True)
@@ -121,13 +130,39 @@ def _as_printed(
 
 
 def _own(
-    chain: Chain, structure: Structure, steps: Sequence[Step], apart: int | None = None
+    chain: Chain,
+    structure: Structure,
+    steps: Sequence[Step],
+    apart: Callable[[int, Constants], bool] | None = None,
 ) -> list[MinimalBody]:
     """The bodies with the chain's own values."""
     fixed = constants(chain, steps, False, apart)
     table = _table(structure, combinations(structure, fixed))
     scales = [max(map(_size, (f.m, *f.k, *f.U))) for f in fixed]
     return [_body(structure, i, table[i], scales[i]) for i in range(chain.n)]
+
+
+def _own_apart(chain: Chain, structure: Structure, steps: Sequence[Step]) -> list[MinimalBody]:
+    """The same with translational joints beyond s as bodies of their own, where that is cheaper."""
+    chosen: set[int] = set()
+
+    def apart(i: int, of: Constants) -> bool:
+        if i > structure.s and _price_within(steps[i], of.k) > _price_apart(of.k):
+            chosen.add(i)
+        return i in chosen
+
+    bodies = _own(chain, structure, steps, apart)
+    return [replace(b, apart=i in chosen) for i, b in enumerate(bodies)]
+
+
+def _price_within(step: Step, k: Vec3) -> int:
+    """Operations of a translational joint whose k is in the bodies within: d W, rho, the force carried along d."""
+    return 2 * sum(_there(x) for x in step.fall_sym(_slide_tensor(k, True))) + 5
+
+
+def _price_apart(k: Vec3) -> int:
+    """Operations that Omega k costs beyond what the other form spends on k."""
+    return 4 * sum(map(_there, k))
 
 
 def _size(x: Scalar) -> float:
@@ -201,20 +236,30 @@ def _disc(u: Vec3, g: Scalar, along: Scalar) -> Sym3:
 
 
 def _slides(
-    structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody], i: int
+    structure: Structure,
+    steps: Sequence[Step],
+    bodies: Sequence[MinimalBody],
+    i: int,
+    spread: bool = False,
 ) -> tuple[tuple[int, Sym3], ...]:
-    """W_k of each translational joint between joint i >= s and the next rotational one."""
+    """W_k of each translational joint that moves body i >= s: up to the next rotational one, and not apart."""
     found = []
     for j in range(i + 1, structure.n if i >= structure.s else 0):
         if structure.revolute[j]:
             break
-        k = bodies[j].k
-        kz = mul(2, k.z)
-        W = Sym3(kz, 0, kz, -k.x, -k.y, 0)
+        if bodies[j].apart:
+            continue
+        W = _slide_tensor(bodies[j].k, spread)
         for step in steps[j:i:-1]:
             W = step.fall_sym(W)  # (92)
         found.append((j, W))
     return tuple(found)
+
+
+def _slide_tensor(k: Vec3, spread: bool) -> Sym3:
+    """W_k in frame k, or tr(W)/2 E - W."""
+    kz = mul(2, k.z)
+    return Sym3(0, 0, 0, k.x, k.y, kz) if spread else Sym3(kz, 0, kz, -k.x, -k.y, 0)
 
 
 def tensor(arm: MinimalChain, poses: Sequence[Step], i: int) -> Sym3:
@@ -261,8 +306,7 @@ def _folded(
             x, u = 0, Z
             if i >= structure.s:
                 x, body = _cheapest(body, steps[i + 1].a if i + 1 < structure.n else 0)
-        else:
-            body = replace(body, apart=i > structure.s)
+                body = replace(body, W=_slides(structure, steps, bodies, i, body.spread))
         found.append(body)
         u = steps[i].fall(u)
     return found[::-1]

@@ -117,7 +117,9 @@ def _across(b: Scalar, l: Vec3) -> Sym3:
 def _reach(arm: MinimalChain, pose: Sequence[Step], i: int, l: Vec3) -> Scalar:
     """u . pair(b x, l) u in frame i-1."""
     u, b = arm.structure.axis(i - 1), mul(2, pose[i].a)
-    return mul(b, total(mul(u.y * u.y + u.z * u.z, l.x), -mul(u.x * u.y, l.y), -mul(u.x * u.z, l.z)))
+    return mul(
+        b, total(mul(u.y * u.y + u.z * u.z, l.x), -mul(u.x * u.y, l.y), -mul(u.x * u.z, l.z))
+    )
 
 
 def _along(u: Vec3, X: Sym3) -> Scalar:

@@ -41,7 +41,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..algebra import ZERO, Mat3, Scalar, Sym3, Vec3, X, Z, add, mul, sub, total
+from ..algebra import ZERO, Mat3, Scalar, Sym3, Vec3, X, Z, add, is_zero, mul, sub, total
 from ..robot.chain import Step
 from .minimal_chain_lin1995 import MinimalBody, MinimalChain, moment_along, tensor
 
@@ -92,15 +92,19 @@ def _forward(
             a, share = _planar(arm, pose, i, star, (v, acc), (W, A), turn)
             shares.append(share)
         else:
+            before = wd
             if i == s:
                 u = step.rise(arm.structure.axis(i - 1))
-                w, wd = u * W, u * A  # (80), (81)
+                w, wd, before = u * W, u * A, arm.structure.axis(i - 1) * A  # (80), (81)
             else:
                 w, wd = step.whole.rise(w), step.whole.rise(wd)
+            third = _third(step, turn) if body.revolute else None
             if body.revolute:
                 wd = wd + Z * acc + w.cross(Z * v)  # (58)
                 w = w + Z * v  # (57)
-            turn = _omega(w, wd)
+            if third is not None:
+                wd = Vec3(sub(mul(w.y, w.z), third.y), sub(third.x, mul(w.x, w.z)), add(step.z.dot(before), acc))
+            turn = _omega(w, wd, third)
             a, share = _general(arm, pose, i, star, (v, acc), (w, wd), turn)
             shares.append(share)
     return shares
@@ -113,15 +117,27 @@ def _still() -> Mat3:
     return Mat3(ZERO, ZERO, ZERO)
 
 
-def _omega(w: Vec3, wd: Vec3) -> Mat3:
-    """Omega of an angular velocity and acceleration, by columns."""
+def _omega(w: Vec3, wd: Vec3, third: Vec3 | None) -> Mat3:
+    """Omega of an angular velocity and acceleration, by columns; `third` is its third column where that is known."""
     xx, yy, zz = (mul(x, x) for x in w)
     xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
+    if third is None:
+        third = Vec3(add(xz, wd.y), sub(yz, wd.x), -add(xx, yy))
+    elif not is_zero(yy):
+        yy = -add(third.z, xx)
     return Mat3(  # (59)
         Vec3(-add(yy, zz), add(xy, wd.z), sub(xz, wd.y)),
         Vec3(sub(xy, wd.z), -add(xx, zz), add(yz, wd.x)),
-        Vec3(add(xz, wd.y), sub(yz, wd.x), -add(xx, yy)),
+        third,
     )
+
+
+def _third(step: Step, before: Mat3) -> Vec3 | None:
+    """Omega_i z = Omega_{i-1} z (30) in frame i, where z is an axis of frame i-1."""
+    z = step.z
+    if not any(part.__class__ in (int, float) and abs(part) == 1 for part in z):
+        return None
+    return step.rise(before.r1 * z.x + before.r2 * z.y + before.r3 * z.z)
 
 
 def _turn_about(u: Vec3, A: Scalar, W2: Scalar) -> Mat3:

@@ -28,7 +28,7 @@ Differs    The last row of the diagonal matrix of (12), (13) is 0 0 U_33 (the sc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, X, Z, add, mul, square_skew, sub, total
@@ -53,12 +53,15 @@ class Constants:
 
 
 def constants(
-    chain: Chain, steps: Sequence[Step], third: bool = True, apart: int | None = None
+    chain: Chain,
+    steps: Sequence[Step],
+    third: bool = True,
+    apart: Callable[[int, Constants], bool] | None = None,
 ) -> list[Constants]:
     """m^, k and U of every composite body, whatever the steps' rotational joints stand at.
 
     third: U_33 of joint i+1 goes into U_i as in (12); False: it stays outside, the convention of linfang1999.
-    apart: mass and first moment of translational joints from this one on do not go into the bodies within.
+    apart: whether mass and first moment of a translational joint stay out of the bodies within.
     """
     last = chain.joints[-1]
     found = [Constants(last.m, last.h, last.J)]
@@ -66,7 +69,7 @@ def constants(
         body, outer, step = chain.joints[i - 1], chain.joints[i], steps[i]
         m, k, U = found[-1].m, found[-1].k, found[-1].U
         b, s, z = X * step.a, step.s, step.z
-        if apart is not None and i >= apart and not outer.revolute:
+        if apart is not None and not outer.revolute and apart(i, found[-1]):
             found.append(Constants(body.m, body.h, body.J + step.fall_sym(U)))
             continue
         if outer.revolute:

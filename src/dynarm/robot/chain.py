@@ -55,8 +55,8 @@ class Chain:
 class Slant:
     """Rx(alpha) Rz(theta), alpha no whole quarter turn: one multiplication a vector less than by two plane rotations.
 
-    p, r are cos theta and sin theta times the larger of cos alpha and sin alpha, formed once for all vectors; t is the
-    smaller over the larger.
+    p, r are cos theta and sin theta times the larger of cos alpha and sin alpha, formed once for all vectors; the ratio
+    of the smaller to the larger, a constant, gives the rest.
     """
 
     c: Scalar
@@ -87,10 +87,7 @@ class Slant:
     def rise(self, v: Vec3) -> Vec3:
         """Components in the frame (7 mul 4 add)."""
         ca, sa = self.ca, self.sa
-        if abs(ca) >= abs(sa):
-            u = add(v.y, mul(sa / ca, v.z))
-        else:
-            u = add(mul(ca / sa, v.y), v.z)
+        u = add(v.y, mul(sa / ca, v.z)) if abs(ca) >= abs(sa) else add(mul(ca / sa, v.y), v.z)
         x, y = add(mul(self.c, v.x), mul(self.r, u)), sub(mul(self.p, u), mul(self.s, v.x))
         return Vec3(x, y, sub(mul(ca, v.z), mul(sa, v.y)))
 
