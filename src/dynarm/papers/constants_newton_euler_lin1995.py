@@ -4,7 +4,7 @@
            and Automation 11 (1995) 360-373, section III-A: (10)-(14) and (38)-(43) for the constants, (57)-(75).
 Frames     Quantities of link i are written in frame i; z lies on joint i. `rise` maps frame i-1 to frame i, `fall`
            maps back; s = b x + d z is the displacement from origin i-1 to origin i: b x across, d z along joint i.
-Differs    Gravity enters as a base acceleration (76), so that (65) has a where it prints a - g. The external wrench
+Differs    w, wd and Omega come from `angular_motion_lin1995`, (57)-(59). Gravity enters as a base acceleration (76), so that (65) has a where it prints a - g. The external wrench
            (f_E, t_E) acts on the last link, in frame n, the moment about its origin. Origins are first moved along
            parallel axes and the last one (`slid`), so that fewer d differ from zero.
            (62) lacks a plus sign, (70) has it. U of (12) and G of (39)-(43) serve only for U* = U + R G R', which obeys
@@ -19,8 +19,7 @@ Differs    Gravity enters as a base acceleration (76), so that (65) has a where 
     (14) U*_i = J + R U* R' - m^ [b x][b x] - [b x][R k x] - [R k x][b x]                            translational
     (30) Omega_i [0, 0, d] = Omega_{i-1} [0, 0, d]
     (38) D_i = U* - diag(U*_22, U*_22, 0) + the sum of d_k W_k over the translational joints k next to i, as in (91)
-    (57) w_i = R w_{i-1} + z qd         (58) wd_i = R wd_{i-1} + z qdd + R w_{i-1} x z qd         rotational joints
-    (59) Omega_i = [wd x] + [w x][w x]  (60) Psi(wd, w) psi(D) = D wd + w x D w
+    (60) Psi(wd, w) psi(D) = D wd + w x D w
     (61) h_i = z qdd + 2 w x z qd                                                                 translational joints
     (63) rho_i = m^ a_z + (Omega k)_z
     (66) mu_i = mu-_i + R mu_{i+1}      mu_{n+1} = -f_E, zeta_{n+1} = -t_E
@@ -107,47 +106,31 @@ def _outward(
     bodies: Sequence[Constants],
 ) -> list[Share]:
     """What each composite body adds to the forces at its joint."""
-    w, wd, a = ZERO, ZERO, -arm.gravity  # (76)
-    Omega = _omega(w, wd)
+    a, motion = -arm.gravity, STILL  # (76)
     found = []
     for joint, step, v, acc, body in zip(arm.joints, pose, qd, qdd, bodies, strict=True):
-        flat = joint.revolute and not is_zero(step.a) and all(is_zero(row.z) for row in Omega.rows)
-        a = a + Omega @ (step.s if flat else X * step.a)  # (70)
-        w, wd, a = (step.whole.rise(v) for v in (w, wd, a))
-        if joint.revolute:
-            wd = wd + Z * acc + w.cross(Z * v)  # (58)
-            w = w + Z * v  # (57)
-        Omega = _omega(w, wd)
-        along = ZERO if flat else Omega @ (Z * step.d)  # (30)
+        flat = joint.revolute and not is_zero(step.a) and all(map(is_zero, motion.z))
+        a = step.whole.rise(a + motion @ (step.s if flat else X * step.a))  # (70)
+        motion = turned(step, motion, v, acc) if joint.revolute else carried(step, motion)
+        along = ZERO if flat else motion @ (Z * step.d)  # (30)
         if joint.revolute:
             a = a + along  # (71)
-            found.append(_rotational(body, w, wd, Omega, a))
+            found.append(_rotational(body, motion, a))
         else:
-            h = Z * acc + w.cross(Z * mul(2, v))  # (61)
-            found.append(_translational(body, Omega, a, h, h + along))  # (69)
+            h = Z * acc + motion.w.cross(Z * mul(2, v))  # (61)
+            found.append(_translational(body, motion, a, h, h + along))  # (69)
             a = a + (h + along)  # (71)
     return found
 
 
-def _rotational(body: Constants, w: Vec3, wd: Vec3, Omega: Mat3, a: Vec3) -> Share:
+def _rotational(body: Constants, motion: Spin, a: Vec3) -> Share:
     k = Vec3(body.k.x, body.k.y, 0)
-    return Share(0, Omega @ k, k.cross(a) + psi(wd, w, body.D), ZERO)  # (72), (73)
+    return Share(0, motion @ k, k.cross(a) + psi(motion.wd, motion.w, body.D), ZERO)  # (72), (73)
 
 
-def _translational(body: Constants, Omega: Mat3, a_star: Vec3, h: Vec3, h_star: Vec3) -> Share:
-    rho = add(mul(body.m, add(a_star.z, h_star.z)), (Omega @ body.k).z)  # (63)
+def _translational(body: Constants, motion: Spin, a_star: Vec3, h: Vec3, h_star: Vec3) -> Share:
+    rho = add(mul(body.m, add(a_star.z, h_star.z)), (motion @ body.k).z)  # (63)
     return Share(rho, h_star * body.m, body.k.cross(h), a_star * body.m)  # (72), (73)
-
-
-def _omega(w: Vec3, wd: Vec3) -> Mat3:
-    """[wd x] + [w x][w x]."""
-    xx, yy, zz = mul(w.x, w.x), mul(w.y, w.y), mul(w.z, w.z)
-    xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
-    return Mat3(
-        Vec3(-add(yy, zz), sub(xy, wd.z), add(xz, wd.y)),
-        Vec3(add(xy, wd.z), -add(xx, zz), sub(yz, wd.x)),
-        Vec3(sub(xz, wd.y), add(yz, wd.x), -add(xx, yy)),
-    )  # (59)
 
 
 def psi(wd: Vec3, w: Vec3, D: Sym3) -> Vec3:

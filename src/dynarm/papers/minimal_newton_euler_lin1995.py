@@ -6,14 +6,16 @@ Frames     Quantities of link i are written in frame i; z lies on joint i. Joint
            s the first rotational one not parallel to it; u is the axis of joint r in frame i, constant for i < s. The
            displacement to joint i is b x in frame i-1 and then d z in frame i. Joints i < r have no angular motion;
            for r <= i < s it is W u with acceleration A u, and moments are wanted along u only; i >= s is general.
-Differs    (70) adds the displacement d z of rotational joints too in frame i, where Omega_i z = Omega_{i-1} z by (30),
-           which saves 3 multiplications and 3 additions. Gravity enters as the base acceleration (76), so that a
-           stands where (65) prints a - g. tau of a rotational joint before s is u_z times the moment along u, which
-           (68) leaves out. The product Psi psi(D) of (73) is grouped, or written with S (minimal_chain_lin1995), which
-           takes 13 multiplications and 10 additions after Omega. m d z x a* of (73), (85) joins d z x mu. The external
-           wrench (f_E, t_E) acts on the last link, in frame n, the moment about its origin.
+Differs    w, wd and Omega come from `angular_motion_lin1995`, (57)-(59). (70) adds the displacement d z of rotational
+           joints too in frame i, where Omega_i z = Omega_{i-1} z, which saves 3 multiplications and 3 additions. Gravity
+           enters as the base acceleration (76), so that a stands where (65) prints a - g. tau of a rotational joint
+           before s is u_z times the moment along u, which (68) leaves out. The product Psi psi(D) of (73) is grouped, or
+           written with S (minimal_chain_lin1995), which takes 13 multiplications and 10 additions after Omega.
+           m d z x a* of (73), (85) joins d z x mu. A translational joint that is a body of its own (ditto) adds its
+           whole force, (32) without mu, and the moment k x a. The external wrench (f_E, t_E) acts on the last link, in
+           frame n, the moment about its origin.
 
-    (57) w_i  = R w + z qd            (58) wd_i = R wd + z qdd + R w x z qd            rotational joints
+    (32) f_i  = m a + Omega k + mu_{i+1}
     (59) Omega = [wd x] + [w x][w x]
     (61) h_i  = z qdd + 2 w x z qd                                                    translational joints
     (63) rho_i = m a_z + (Omega k)_z                                                  translational joints
@@ -41,8 +43,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..algebra import ZERO, Mat3, Scalar, Sym3, Vec3, X, Z, add, is_zero, mul, sub, total
+from ..algebra import ZERO, Scalar, Sym3, Vec3, X, Y, Z, add, mul, sub, total
 from ..robot.chain import Step
+from .angular_motion_lin1995 import STILL, Spin, carried, turned
 from .minimal_chain_lin1995 import MinimalBody, MinimalChain, moment_along, tensor
 
 Wrench = tuple[Vec3, Vec3]
@@ -78,9 +81,9 @@ def _forward(
     a = -arm.gravity  # (76)
     W: Scalar = 0
     A: Scalar = 0
-    w, wd, turn = ZERO, ZERO, _still()
+    motion = STILL
     for i, (body, step, v, acc) in enumerate(zip(arm.loads, pose, qd, qdd, strict=True)):
-        star = step.whole.rise(a + turn.r1 * step.a)  # (70)
+        star = step.whole.rise(a + motion.x * step.a)  # (70)
         if i < r:
             a = star + Z * acc  # (77)
             shares.append(Share(Z * mul(body.m, acc), 0, mul(body.m, a.z)))  # (78), (79)
@@ -88,65 +91,26 @@ def _forward(
             u = arm.structure.axis(i)
             if body.revolute:
                 W, A = add(W, mul(u.z, v)), add(A, mul(u.z, acc))  # (80), (81)
-            turn = _turn_about(u, A, mul(W, W))
-            a, share = _planar(arm, pose, i, star, (v, acc), (W, A), turn)
+            motion = _turn_about(u, W, A)
+            a, share = _planar(arm, pose, i, star, (v, acc), (W, A), motion)
             shares.append(share)
         else:
-            before = wd
-            if i == s:
-                u = step.rise(arm.structure.axis(i - 1))
-                w, wd, before = u * W, u * A, arm.structure.axis(i - 1) * A  # (80), (81)
-            else:
-                w, wd = step.whole.rise(w), step.whole.rise(wd)
-            third = _third(step, turn) if body.revolute else None
-            if body.revolute:
-                wd = wd + Z * acc + w.cross(Z * v)  # (58)
-                w = w + Z * v  # (57)
-            if third is not None:
-                wd = Vec3(sub(mul(w.y, w.z), third.y), sub(third.x, mul(w.x, w.z)), add(step.z.dot(before), acc))
-            turn = _omega(w, wd, third)
-            a, share = _general(arm, pose, i, star, (v, acc), (w, wd), turn)
+            u = step.rise(arm.structure.axis(i - 1)) if i == s else ZERO
+            seen = (u * W, u * A) if i == s else None  # (80), (81)
+            motion = turned(step, motion, v, acc, seen) if body.revolute else carried(step, motion)
+            a, share = _general(arm, pose, i, star, (v, acc), motion)
             shares.append(share)
     return shares
 
 
-# ---- Omega, kept by columns, so that Omega x is r1, Omega y is r2, Omega z is r3
-
-
-def _still() -> Mat3:
-    return Mat3(ZERO, ZERO, ZERO)
-
-
-def _omega(w: Vec3, wd: Vec3, third: Vec3 | None) -> Mat3:
-    """Omega of an angular velocity and acceleration, by columns; `third` is its third column where that is known."""
-    xx, yy, zz = (mul(x, x) for x in w)
-    xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
-    if third is None:
-        third = Vec3(add(xz, wd.y), sub(yz, wd.x), -add(xx, yy))
-    elif not is_zero(yy):
-        yy = -add(third.z, xx)
-    return Mat3(  # (59)
-        Vec3(-add(yy, zz), add(xy, wd.z), sub(xz, wd.y)),
-        Vec3(sub(xy, wd.z), -add(xx, zz), add(yz, wd.x)),
-        third,
-    )
-
-
-def _third(step: Step, before: Mat3) -> Vec3 | None:
-    """Omega_i z = Omega_{i-1} z (30) in frame i, where z is an axis of frame i-1."""
-    z = step.z
-    if not any(part.__class__ in (int, float) and abs(part) == 1 for part in z):
-        return None
-    return step.rise(before.r1 * z.x + before.r2 * z.y + before.r3 * z.z)
-
-
-def _turn_about(u: Vec3, A: Scalar, W2: Scalar) -> Mat3:
-    """Omega = A [u x] + W^2 (u u' - E) of a rotation about a constant axis, by columns."""
+def _turn_about(u: Vec3, W: Scalar, A: Scalar) -> Spin:
+    """Angular velocity W u and acceleration A u about a constant axis: Omega = A [u x] + W^2 (u u' - E)."""
+    W2 = mul(W, W)
 
     def column(e: Vec3) -> Vec3:
         return _mixed(u.cross(e), A) + _mixed(u * u.dot(e) - e, W2)  # (59)
 
-    return Mat3(column(X), column(Vec3(0, 1, 0)), column(Z))
+    return Spin(u * W, u * A, column(X), column(Y), column(Z))
 
 
 def _mixed(v: Vec3, k: Scalar) -> Vec3:
@@ -164,7 +128,7 @@ def _planar(
     star: Vec3,
     rate: tuple[Scalar, Scalar],
     about: tuple[Scalar, Scalar],
-    turn: Mat3,
+    motion: Spin,
 ) -> tuple[Vec3, Share]:
     """Acceleration of origin i, and its share."""
     body, u = arm.loads[i], arm.structure.axis(i)
@@ -173,11 +137,11 @@ def _planar(
         k = body.k  # zero where delta is
         lever = mul(u.z, sub(mul(k.x, star.y), mul(k.y, star.x)))
         moment = add(lever, mul(A, moment_along(arm, pose, i)))  # (85)
-        return star, Share(turn.r1 * k.x + turn.r2 * k.y, moment)  # (84)
+        return star, Share(motion @ k, moment)  # (84)
     d = pose[i].d
     drag = mul(W, v)
     h = Vec3(mul(mul(2, u.y), drag), -mul(mul(2, u.x), drag), acc)  # (82)
-    more = h + turn.r3 * d  # (69)
+    more = h + motion.z * d  # (69)
     a = star + more  # (71)
     pull = add(mul(body.kappa1, acc), mul(mul(2, body.kappa2), drag))  # (85)
     rho = total(mul(body.m, a.z), mul(body.kappa1, A), -mul(body.kappa2, mul(W, W)))  # (83)
@@ -193,36 +157,32 @@ def _general(
     i: int,
     star: Vec3,
     rate: tuple[Scalar, Scalar],
-    about: tuple[Vec3, Vec3],
-    turn: Mat3,
+    motion: Spin,
 ) -> tuple[Vec3, Share]:
     """Acceleration of origin i, and its share."""
     body, d = arm.loads[i], pose[i].d
     k = body.k
     if body.revolute:
-        a = star + turn.r3 * d  # (70), (71)
-        force = turn.r1 * k.x + turn.r2 * k.y  # (72)
+        a = star + motion.z * d  # (70), (71)
         own = tensor(arm, pose, i)
-        moment = _spread_moment(own, turn) if body.spread else _tensor_moment(own, *about, turn)
-        return a, Share(force, k.cross(a) + moment)  # (73)
-    w = about[0]
+        moment = (_spread_moment if body.spread else _tensor_moment)(own, motion)
+        return a, Share(motion @ k, k.cross(a) + moment)  # (72), (73)
+    w = motion.w
     v, acc = rate
     twice = mul(2, v)
     h = Vec3(mul(w.y, twice), -mul(w.x, twice), acc)  # (61)
-    more = h + turn.r3 * d  # (69)
+    more = h + motion.z * d  # (69)
     a = star + more  # (71)
     if body.apart:
-        whole = a * body.m + turn.r1 * k.x + turn.r2 * k.y + turn.r3 * k.z  # (32)
+        whole = a * body.m + motion @ k  # (32)
         return a, Share(whole, k.cross(a), whole.z)
-    rho = total(
-        mul(body.m, a.z), mul(turn.r1.z, k.x), mul(turn.r2.z, k.y), mul(turn.r3.z, k.z)
-    )  # (63)
+    rho = add(mul(body.m, a.z), (motion @ k).z)  # (63)
     return a, Share(more * body.m, k.cross(h), rho, star * body.m)  # (72), (73)
 
 
-def _spread_moment(S: Sym3, turn: Mat3) -> Vec3:
+def _spread_moment(S: Sym3, motion: Spin) -> Vec3:
     """Psi psi(D) as the axial vector of Omega S - S Omega'."""
-    x, y, z = turn.rows
+    x, y, z = motion.x, motion.y, motion.z
     free = Vec3(-mul(z.y, S.zz), mul(z.x, S.zz), 0)
     return free + Vec3(  # (73)
         total(mul(x.z, S.xy), mul(y.z, S.yy), mul(sub(z.z, y.y), S.yz), -mul(x.y, S.xz)),
@@ -237,9 +197,9 @@ def _spread_moment(S: Sym3, turn: Mat3) -> Vec3:
     )
 
 
-def _tensor_moment(D: Sym3, w: Vec3, wd: Vec3, turn: Mat3) -> Vec3:
+def _tensor_moment(D: Sym3, motion: Spin) -> Vec3:
     """Psi psi(D) with the products of Omega."""
-    x, y, z = turn.rows
+    w, wd, x, y, z = motion.w, motion.wd, motion.x, motion.y, motion.z
     xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
     free = Vec3(-mul(D.yy, yz), mul(D.yy, wd.y), mul(D.yy, xy))
     return free + Vec3(  # (73)
