@@ -26,6 +26,7 @@ from .papers import (
     constants_newton_euler_lin1995,
     fijany_bejczy_lin1991,
     lagrange_turney1980,
+    middle_composite_linfang1999,
     minimal_composite_linfang1999,
     minimal_newton_euler_lin1995,
     modified_newton_euler_turney1980,
@@ -125,6 +126,7 @@ TABLE: tuple[Formulation, ...] = (
     Formulation("mass_matrix", "spatial_composite", "linfang1999", spatial_composite_linfang1999.mass_matrix),
     *(Formulation("mass_matrix", f"composite_{k}", "linfang1999", composite_body_linfang1999.natural(f))
       for k, f in enumerate(composite_body_linfang1999.FORMULATIONS, start=1)),
+    Formulation("mass_matrix", "composite_middle", "linfang1999", middle_composite_linfang1999.mass_matrix),
     Formulation("mass_matrix", "minimal_composite_1", "linfang1999", minimal_composite_linfang1999.mass_matrix_1,
                 "minimal"),
     Formulation("mass_matrix", "minimal_composite_2", "linfang1999", minimal_composite_linfang1999.mass_matrix_2,

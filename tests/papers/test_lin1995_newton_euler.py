@@ -11,6 +11,7 @@ import dynarm
 from dynarm.algebra import ZERO, Sym3, Vec3
 from dynarm.papers import constants_newton_euler_lin1995 as constants
 from dynarm.papers import newton_euler_lin1995 as plain
+from dynarm.papers.angular_motion_lin1995 import psi, spin
 from dynarm.robot.chain import chain_of, pose
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_states
@@ -227,7 +228,7 @@ def test_psi_in_code_is_the_printed_matrix(motion):
     D = np.random.default_rng(5).normal(size=6)
     full = np.array([[D[0], D[1], D[3]], [D[1], D[2], D[4]], [D[3], D[4], D[5]]])
     for w, wd in zip(motion.w, motion.wd, strict=True):
-        found = constants.psi(Vec3(*wd), Vec3(*w), Sym3(*D))
+        found = psi(Sym3(*D), spin(Vec3(*w), Vec3(*wd)))
         near(np.array([float(x) for x in found]), psi_matrix(wd, w) @ psi_vector(full))
 
 

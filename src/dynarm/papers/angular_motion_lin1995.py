@@ -1,33 +1,34 @@
 """Angular velocity and acceleration of the links and the matrix Omega made of them, from joint to joint.
 
 [lin1995]  S.-K. Lin, Minimal linear combinations of the inertia parameters of a manipulator, IEEE Trans. Robotics
-           and Automation 11 (1995) 360-373, (30), (57)-(59).
+           and Automation 11 (1995) 360-373, (30), (57)-(60).
 Frames     Quantities of link i are written in frame i; z lies on joint i. Omega b = wd x b + w x (w x b); it is kept by
            its columns.
 Differs    (30) says that joint i does not change Omega z. Where z is an axis of frame i-1 (twists of 0 and 90 degrees),
            Omega z is a column of Omega_{i-1}, and rotating it gives the third column of Omega_i and with it wd, of
            which only the component along z is then carried: 3 multiplications and 2 additions a joint less than (58)
-           and (59), whose sum w_x^2 + w_y^2 is known then, too.
+           and (59), whose sum w_x^2 + w_y^2 is known then, too. (60) is grouped by the entries of Omega.
 
     (30) Omega_i z = Omega_{i-1} z
     (57) w_i  = R w + z qd            (58) wd_i = R wd + z qdd + R w x z qd            rotational joints
-    (59) Omega = [wd x] + [w x][w x]
+    (59) Omega = [wd x] + [w x][w x]  (60) Psi psi(D) = D wd + w x D w
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..algebra import ZERO, Scalar, Vec3, Z, add, is_zero, mul, sub
-from ..robot.chain import Step
+from ..algebra import ZERO, Scalar, Sym3, Vec3, Z, add, is_zero, mul, sub, total
+from ..robot.chain import Step, difference
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spin:
-    """w, wd and the columns of Omega."""
+    """w, wd, the squares of w, and the columns of Omega."""
 
     w: Vec3
     wd: Vec3
+    squares: Vec3
     x: Vec3
     y: Vec3
     z: Vec3
@@ -37,7 +38,7 @@ class Spin:
         return self.x * b.x + self.y * b.y + self.z * b.z
 
 
-STILL = Spin(ZERO, ZERO, ZERO, ZERO, ZERO)
+STILL = Spin(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
 
 
 def turned(
@@ -68,7 +69,35 @@ def spin(w: Vec3, wd: Vec3, third: Vec3 | None = None) -> Spin:
         yy = -add(third.z, xx)
     first = Vec3(-add(yy, zz), add(xy, wd.z), sub(xz, wd.y))
     second = Vec3(sub(xy, wd.z), -add(xx, zz), add(yz, wd.x))
-    return Spin(w, wd, first, second, third)  # (59)
+    return Spin(w, wd, Vec3(xx, yy, zz), first, second, third)  # (59)
+
+
+def psi(D: Sym3, of: Spin) -> Vec3:
+    """D wd + w x D w (14 mul 14 add where D_yy is 0)."""
+    w, wd, square, x, y, z = of.w, of.wd, of.squares, of.x, of.y, of.z
+    return Vec3(
+        total(
+            mul(wd.x, D.xx),
+            mul(mul(w.y, w.z), difference(D.zz, D.yy)),
+            -mul(x.z, D.xy),
+            mul(x.y, D.xz),
+            mul(sub(square.y, square.z), D.yz),
+        ),
+        total(
+            mul(wd.y, D.yy),
+            mul(mul(w.x, w.z), difference(D.xx, D.zz)),
+            mul(y.z, D.xy),
+            mul(sub(square.z, square.x), D.xz),
+            -mul(y.x, D.yz),
+        ),
+        total(
+            mul(wd.z, D.zz),
+            mul(mul(w.x, w.y), difference(D.yy, D.xx)),
+            mul(sub(square.x, square.y), D.xy),
+            -mul(z.y, D.xz),
+            mul(z.x, D.yz),
+        ),
+    )  # (60)
 
 
 def _along_an_axis(z: Vec3) -> bool:

@@ -4,9 +4,10 @@
            and Automation 11 (1995) 360-373, section III-A: (10)-(14) and (38)-(43) for the constants, (57)-(75).
 Frames     Quantities of link i are written in frame i; z lies on joint i. `rise` maps frame i-1 to frame i, `fall`
            maps back; s = b x + d z is the displacement from origin i-1 to origin i: b x across, d z along joint i.
-Differs    w, wd and Omega come from `angular_motion_lin1995`, (57)-(59). Gravity enters as a base acceleration (76), so that (65) has a where it prints a - g. The external wrench
-           (f_E, t_E) acts on the last link, in frame n, the moment about its origin. Origins are first moved along
-           parallel axes and the last one (`slid`), so that fewer d differ from zero.
+Differs    w, wd and Omega come from `angular_motion_lin1995`, (57)-(60). Gravity enters as a base acceleration (76), so
+           that (65) has a where it prints a - g. The external wrench (f_E, t_E) acts on the last link, in frame n, the
+           moment about its origin. Origins are first moved along parallel axes and the last one (`slid`), so that fewer
+           d differ from zero.
            (62) lacks a plus sign, (70) has it. U of (12) and G of (39)-(43) serve only for U* = U + R G R', which obeys
            (12) with diag(U*_22, U*_22, 0) in place of diag(U_22, U_22, U_33), and (14) as it stands: U* is carried, so
            that nothing is added that is subtracted again. R diag(u, u, 0) R' = u (E - z z'), z the axis of joint i+1.
@@ -19,7 +20,6 @@ Differs    w, wd and Omega come from `angular_motion_lin1995`, (57)-(59). Gravit
     (14) U*_i = J + R U* R' - m^ [b x][b x] - [b x][R k x] - [R k x][b x]                            translational
     (30) Omega_i [0, 0, d] = Omega_{i-1} [0, 0, d]
     (38) D_i = U* - diag(U*_22, U*_22, 0) + the sum of d_k W_k over the translational joints k next to i, as in (91)
-    (60) Psi(wd, w) psi(D) = D wd + w x D w
     (61) h_i = z qdd + 2 w x z qd                                                                 translational joints
     (63) rho_i = m^ a_z + (Omega k)_z
     (66) mu_i = mu-_i + R mu_{i+1}      mu_{n+1} = -f_E, zeta_{n+1} = -t_E
@@ -38,7 +38,6 @@ from dataclasses import dataclass
 
 from ..algebra import (
     ZERO,
-    Mat3,
     Scalar,
     Sym3,
     Vec3,
@@ -48,10 +47,9 @@ from ..algebra import (
     is_zero,
     mul,
     square_skew,
-    sub,
-    total,
 )
-from ..robot.chain import Body, Chain, Step, difference, slid
+from ..robot.chain import Body, Chain, Step, slid
+from .angular_motion_lin1995 import STILL, Spin, carried, psi, turned
 from .composite_bodies_linfang1999 import pair
 
 Wrench = tuple[Vec3, Vec3]
@@ -125,41 +123,12 @@ def _outward(
 
 def _rotational(body: Constants, motion: Spin, a: Vec3) -> Share:
     k = Vec3(body.k.x, body.k.y, 0)
-    return Share(0, motion @ k, k.cross(a) + psi(motion.wd, motion.w, body.D), ZERO)  # (72), (73)
+    return Share(0, motion @ k, k.cross(a) + psi(body.D, motion), ZERO)  # (72), (73)
 
 
 def _translational(body: Constants, motion: Spin, a_star: Vec3, h: Vec3, h_star: Vec3) -> Share:
     rho = add(mul(body.m, add(a_star.z, h_star.z)), (motion @ body.k).z)  # (63)
     return Share(rho, h_star * body.m, body.k.cross(h), a_star * body.m)  # (72), (73)
-
-
-def psi(wd: Vec3, w: Vec3, D: Sym3) -> Vec3:
-    """D wd + w x D w, in the products that Omega has already."""
-    xx, yy, zz = mul(w.x, w.x), mul(w.y, w.y), mul(w.z, w.z)
-    xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
-    return Vec3(
-        total(
-            mul(wd.x, D.xx),
-            mul(yz, difference(D.zz, D.yy)),
-            mul(sub(wd.y, xz), D.xy),
-            mul(add(wd.z, xy), D.xz),
-            mul(sub(yy, zz), D.yz),
-        ),
-        total(
-            mul(wd.y, D.yy),
-            mul(xz, difference(D.xx, D.zz)),
-            mul(add(wd.x, yz), D.xy),
-            mul(sub(zz, xx), D.xz),
-            mul(sub(wd.z, xy), D.yz),
-        ),
-        total(
-            mul(wd.z, D.zz),
-            mul(xy, difference(D.yy, D.xx)),
-            mul(sub(xx, yy), D.xy),
-            mul(sub(wd.x, yz), D.xz),
-            mul(add(wd.y, xz), D.yz),
-        ),
-    )  # (60)
 
 
 def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[Constants]:

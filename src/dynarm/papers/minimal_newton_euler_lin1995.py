@@ -6,14 +6,14 @@ Frames     Quantities of link i are written in frame i; z lies on joint i. Joint
            s the first rotational one not parallel to it; u is the axis of joint r in frame i, constant for i < s. The
            displacement to joint i is b x in frame i-1 and then d z in frame i. Joints i < r have no angular motion;
            for r <= i < s it is W u with acceleration A u, and moments are wanted along u only; i >= s is general.
-Differs    w, wd and Omega come from `angular_motion_lin1995`, (57)-(59). (70) adds the displacement d z of rotational
-           joints too in frame i, where Omega_i z = Omega_{i-1} z, which saves 3 multiplications and 3 additions. Gravity
-           enters as the base acceleration (76), so that a stands where (65) prints a - g. tau of a rotational joint
-           before s is u_z times the moment along u, which (68) leaves out. The product Psi psi(D) of (73) is grouped, or
-           written with S (minimal_chain_lin1995), which takes 13 multiplications and 10 additions after Omega.
-           m d z x a* of (73), (85) joins d z x mu. A translational joint that is a body of its own (ditto) adds its
-           whole force, (32) without mu, and the moment k x a. The external wrench (f_E, t_E) acts on the last link, in
-           frame n, the moment about its origin.
+Differs    w, wd and Omega come from `angular_motion_lin1995`, (57)-(60). (70) adds the displacement d z of rotational
+           joints too in frame i, where Omega_i z = Omega_{i-1} z, which saves 3 multiplications and 3 additions.
+           Gravity enters as the base acceleration (76), so that a stands where (65) prints a - g. tau of a rotational
+           joint before s is u_z times the moment along u, which (68) leaves out. The product Psi psi(D) of (73) is
+           grouped, or written with S (minimal_chain_lin1995), which takes 13 multiplications and 10 additions after
+           Omega. m d z x a* of (73), (85) joins d z x mu. A translational joint that is a body of its own (see there)
+           adds its whole force, (32) without mu, and the moment k x a. The external wrench (f_E, t_E) acts on the last
+           link, in frame n, the moment about its origin.
 
     (32) f_i  = m a + Omega k + mu_{i+1}
     (59) Omega = [wd x] + [w x][w x]
@@ -45,7 +45,7 @@ from dataclasses import dataclass
 
 from ..algebra import ZERO, Scalar, Sym3, Vec3, X, Y, Z, add, mul, sub, total
 from ..robot.chain import Step
-from .angular_motion_lin1995 import STILL, Spin, carried, turned
+from .angular_motion_lin1995 import STILL, Spin, carried, psi, turned
 from .minimal_chain_lin1995 import MinimalBody, MinimalChain, moment_along, tensor
 
 Wrench = tuple[Vec3, Vec3]
@@ -110,7 +110,9 @@ def _turn_about(u: Vec3, W: Scalar, A: Scalar) -> Spin:
     def column(e: Vec3) -> Vec3:
         return _mixed(u.cross(e), A) + _mixed(u * u.dot(e) - e, W2)  # (59)
 
-    return Spin(u * W, u * A, column(X), column(Y), column(Z))
+    w = u * W
+    squares = Vec3(*(mul(x, x) for x in w))
+    return Spin(w, u * A, squares, column(X), column(Y), column(Z))
 
 
 def _mixed(v: Vec3, k: Scalar) -> Vec3:
@@ -165,7 +167,7 @@ def _general(
     if body.revolute:
         a = star + motion.z * d  # (70), (71)
         own = tensor(arm, pose, i)
-        moment = (_spread_moment if body.spread else _tensor_moment)(own, motion)
+        moment = (_spread_moment if body.spread else psi)(own, motion)
         return a, Share(motion @ k, k.cross(a) + moment)  # (72), (73)
     w = motion.w
     v, acc = rate
@@ -182,41 +184,17 @@ def _general(
 
 def _spread_moment(S: Sym3, motion: Spin) -> Vec3:
     """Psi psi(D) as the axial vector of Omega S - S Omega'."""
-    x, y, z = motion.x, motion.y, motion.z
+    square, x, y, z = motion.squares, motion.x, motion.y, motion.z
     free = Vec3(-mul(z.y, S.zz), mul(z.x, S.zz), 0)
     return free + Vec3(  # (73)
-        total(mul(x.z, S.xy), mul(y.z, S.yy), mul(sub(z.z, y.y), S.yz), -mul(x.y, S.xz)),
-        total(mul(sub(x.x, z.z), S.xz), mul(y.x, S.yz), -mul(x.z, S.xx), -mul(y.z, S.xy)),
+        total(mul(x.z, S.xy), mul(y.z, S.yy), mul(sub(square.z, square.y), S.yz), -mul(x.y, S.xz)),
+        total(mul(sub(square.x, square.z), S.xz), mul(y.x, S.yz), -mul(x.z, S.xx), -mul(y.z, S.xy)),
         total(
             mul(x.y, S.xx),
             -mul(y.x, S.yy),
-            mul(sub(y.y, x.x), S.xy),
+            mul(sub(square.y, square.x), S.xy),
             mul(z.y, S.xz),
             -mul(z.x, S.yz),
-        ),
-    )
-
-
-def _tensor_moment(D: Sym3, motion: Spin) -> Vec3:
-    """Psi psi(D) with the products of Omega."""
-    w, wd, x, y, z = motion.w, motion.wd, motion.x, motion.y, motion.z
-    xy, xz, yz = mul(w.x, w.y), mul(w.x, w.z), mul(w.y, w.z)
-    free = Vec3(-mul(D.yy, yz), mul(D.yy, wd.y), mul(D.yy, xy))
-    return free + Vec3(  # (73)
-        total(
-            mul(D.xx, wd.x),
-            mul(D.zz, yz),
-            -mul(D.xy, x.z),
-            mul(D.xz, x.y),
-            mul(D.yz, sub(y.y, z.z)),
-        ),
-        total(mul(sub(D.xx, D.zz), xz), mul(D.xy, y.z), mul(D.xz, sub(z.z, x.x)), -mul(D.yz, y.x)),
-        total(
-            mul(D.zz, wd.z),
-            -mul(D.xx, xy),
-            mul(D.xy, sub(x.x, y.y)),
-            -mul(D.xz, z.y),
-            mul(D.yz, z.x),
         ),
     )
 

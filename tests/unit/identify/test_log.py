@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import struct
+import sys
 import warnings
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -245,7 +247,7 @@ BAD_FILES = {
     "log.npz": (b"PK\3\4 cut off", ["damaged"]),
     "log.mat": (b"MATLAB 5.0 cut off", ["damaged"]),
     "log.db3": (b"SQLite format 3\0 cut off", ["damaged"]),
-    "log.mcap": (b"\x89MCAP", ["rosbags"]),
+    "log.mcap": (b"\x89MCAP", ["log again" if find_spec("rosbags") else "dynarm[bags]"]),
 }
 
 
@@ -259,6 +261,41 @@ def test_bad_files_are_refused_by_name(tmp_path, name):
         Log.read(path)
     for word in [name, *words]:
         assert word in str(caught.value)
+
+
+def test_mcap_bags_need_an_extra_and_say_so(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
+    path = tmp_path / "log.mcap"
+    path.write_bytes(b"\x89MCAP0\r\n")
+    with pytest.raises(DynarmError, match=r"dynarm\[bags\]"):
+        Log.read(path)
+
+
+def test_mcap_bags_are_read(tmp_path):
+    pytest.importorskip("rosbags", reason="extra [bags] is not installed")
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    kinds = store.types
+    folder = tmp_path / "bag"
+    rng = np.random.default_rng(0)
+    q, qd, tau = rng.normal(size=(3, 20, 2))
+    with Writer(folder, version=8, storage_plugin=StoragePlugin.MCAP) as writer:
+        name = "sensor_msgs/msg/JointState"
+        link = writer.add_connection("/joint_states", name, typestore=store)
+        for k in range(20):
+            stamp = kinds["builtin_interfaces/msg/Time"](sec=5, nanosec=k * 10_000_000)
+            head = kinds["std_msgs/msg/Header"](stamp=stamp, frame_id="")
+            message = kinds[name](
+                header=head, name=["a", "b"], position=q[k], velocity=qd[k], effort=tau[k]
+            )
+            writer.write(link, 5_000_000_000 + k * 10_000_000, store.serialize_cdr(message, name))
+    log = Log.read(next(folder.glob("*.mcap")))
+    assert log.joint_names == ("a", "b")
+    np.testing.assert_allclose(np.diff(log.t), 0.01, atol=1e-9)
+    for got, want in ((log.q, q), (log.qd, qd), (log.tau, tau)):
+        np.testing.assert_array_equal(got, want)
 
 
 BAD_CHANNELS = {

@@ -1,0 +1,224 @@
+"""Operations of the papers' formulations on generic arms, counted once for all tests, and the pages that state them.
+
+Counts are cached: several tests ask for the same ones. A page of docs/papers holds its measured tables between marks,
+`<!-- measured: name -->` and `<!-- end -->`; the test file that makes them, run as a program, writes them there.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dynarm
+from dynarm.counts import Counted, graph
+from dynarm.graph import Count, Port
+from dynarm.papers.composite_bodies_linfang1999 import composites
+from dynarm.robot.chain import chain_of, pose, slid
+from dynarm.robot.generic import generic_arm
+from dynarm.table import formulation
+from dynarm.trace import trace_function
+
+ROOT = Path(__file__).parents[1]
+OPERATIONS = ("mul", "add")
+DOWN = (0.0, 0.0, -9.81)
+LAST = 12  # joints up to which polynomials are compared
+
+
+@cache
+def golden(paper: str) -> dict[str, Any]:
+    """The printed numbers of a paper."""
+    return tomllib.loads((ROOT / "tests/golden" / f"{paper}.toml").read_text(encoding="utf-8"))
+
+
+def sizes(type: int = 1, first: int = 2) -> range:
+    """Numbers of joints for which the papers' generic manipulators are counted."""
+    return range(max(first, 4 if type == 2 else 2), LAST + 1)
+
+
+def value(coefficients: Sequence[Any], n: int) -> Fraction:
+    """A polynomial, highest power first, at n."""
+    result = Fraction(0)
+    for c in coefficients:
+        result = result * n + Fraction(str(c))
+    return result
+
+
+@cache
+def counted(
+    n: int,
+    quantity: str,
+    name: str,
+    type: int = 1,
+    principal: bool = False,
+    gravity: tuple[float, float, float] = DOWN,
+) -> Counted:
+    """What `dynarm.count` says of a generic arm: simplified, and as written."""
+    return dynarm.count(generic_arm(n, type, gravity, principal), quantity, name)
+
+
+@cache
+def bare(n: int, quantity: str, name: str, type: int = 1) -> Count:
+    """Operations without repetitions, before sums are factored: they grow by polynomials."""
+    chosen = {quantity: formulation(quantity, name)}
+    return graph(generic_arm(n, type), quantity, chosen, simple=False).count()
+
+
+def pair(c: Count) -> np.ndarray:
+    """Multiplications and additions."""
+    return np.array([c.mul, c.add])
+
+
+@cache
+def standard_principal(n: int) -> dynarm.Arm:
+    """The generic arm of Type 1 with principal axes parallel to the standard frames, as turney1980 has them."""
+    arm = generic_arm(n, principal=True)
+    joints = []
+    for joint, after in zip(arm.joints, (*arm.joints[1:], None), strict=True):
+        alpha = after.alpha if after else 0.0
+        c, s = np.cos(alpha), np.sin(alpha)
+        R = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+        joints.append(replace(joint, parameters=None, inertia=R @ np.array(joint.inertia) @ R.T))
+    return replace(arm, joints=tuple(joints))
+
+
+@cache
+def counted_principal(n: int, name: str) -> Counted:
+    """Inverse dynamics of that arm."""
+    return dynarm.count(standard_principal(n), "inverse_dynamics", name)
+
+
+@cache
+def on_hand(n: int, type: int) -> Count:
+    """Operations of the first moments and inertia tensors that Table VI of linfang1999 takes as given."""
+    chain = chain_of(generic_arm(n, type))
+
+    def used(q: Sequence[Any]) -> list[Any]:
+        arm, steps, _ = slid(chain, pose(chain, q))
+        found: list[Any] = []
+        for i, (joint, body) in enumerate(zip(arm.joints, composites(arm, steps), strict=True)):
+            if joint.revolute:
+                found += list(body.J.third) if i else [body.J.zz]
+            if i:
+                found += [body.c.x, body.c.y]
+        return found
+
+    size = len(used([0.1] * n))
+    return trace_function([Port("q", (n,))], [Port("c", (size,))], used).count()
+
+
+@cache
+def general(name: str) -> dynarm.Arm:
+    """A built-in robot with ten general parameters a link."""
+    arm = dynarm.load(name)
+    rng = np.random.default_rng(1)
+    ten = [
+        [rng.uniform(1, 2), *rng.uniform(-0.3, 0.3, 3), *rng.uniform(0.1, 0.9, 6)]
+        for _ in arm.joints
+    ]
+    return arm.with_parameters(ten)
+
+
+# ---- polynomials as text
+
+
+def polynomial(counts: Mapping[int, int], degree: int) -> tuple[list[Fraction], int] | None:
+    """The polynomial through the counts and the n from which it holds, at least four before the last; or None."""
+    known = sorted(counts)[-degree - 1 :]
+    rows = [
+        [Fraction(n) ** (degree - k) for k in range(degree + 1)] + [Fraction(counts[n])]
+        for n in known
+    ]
+    for i, row in enumerate(rows):  # Gauss and Jordan, exactly
+        rows[i] = row = [x / row[i] for x in row]
+        for j, other in enumerate(rows):
+            if j != i:
+                rows[j] = [x - other[i] * y for x, y in zip(other, row, strict=True)]
+    c = [row[-1] for row in rows]
+    start = next(
+        n for n in sorted(counts) if all(counts[m] == value(c, m) for m in counts if m >= n)
+    )
+    return (c, start) if start <= known[0] - 2 else None
+
+
+def spelled(coefficients: Sequence[Any]) -> str:
+    """A polynomial as text, 10n^2 - 5n - 13."""
+    c = [Fraction(str(x)) for x in coefficients]
+    top = len(c) - 1
+    powers = [f"n^{top - k}" if top - k > 1 else "n" if top - k == 1 else "" for k in range(len(c))]
+    terms = [_term(x, power) for x, power in zip(c, powers, strict=True) if x]
+    return " ".join(terms).removeprefix("+ ") or "0"
+
+
+def _term(x: Fraction, power: str) -> str:
+    size = "" if abs(x) == 1 and power else f"{float(abs(x)):.6g}"
+    return f"{'-' if x < 0 else '+'} {size}{power}"
+
+
+def closed_form(counts: Mapping[int, int], degree: int) -> str:
+    """The polynomial through the counts as text, and from which n on it holds."""
+    found = polynomial(counts, degree)
+    assert found is not None, "the counts follow no polynomial"
+    text = spelled(found[0])
+    return f"{text} (n >= {found[1]})" if found[1] > min(counts) else text
+
+
+def both_forms(counts: Mapping[int, Count], degree: int) -> str:
+    """Multiplications / additions as polynomials, from which n on; `irregular` where they follow none."""
+    found = [
+        polynomial({n: getattr(c, op) for n, c in counts.items()}, degree) for op in OPERATIONS
+    ]
+    if any(x is None for x in found):
+        return "irregular"
+    start = max(x[1] for x in found if x)
+    text = " / ".join(spelled(x[0]) for x in found if x)
+    return f"{text} (n >= {start})" if start > min(counts) else text
+
+
+def cell(c: Count) -> str:
+    return f"{c.mul} / {c.add}"
+
+
+def grid(rows: Iterable[Sequence[str]]) -> str:
+    """A table, its first row the head."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * (lines[0].count(" | ") + 1), *lines[1:]])
+
+
+# ---- pages
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of docs/papers with measured tables."""
+
+    paper: str
+    blocks: Mapping[str, Callable[[], str]]
+
+    @property
+    def path(self) -> Path:
+        return ROOT / "docs/papers" / f"{self.paper}.md"
+
+    def stated(self, name: str) -> list[str]:
+        """The tables of that name on the page."""
+        return _between(name).findall(self.path.read_text(encoding="utf-8"))
+
+    def write(self) -> None:
+        """Put the measured tables into the page."""
+        text = self.path.read_text(encoding="utf-8")
+        for name, make in self.blocks.items():
+            text = _between(name).sub(lambda _, make=make: make(), text)
+        self.path.write_text(text, encoding="utf-8")
+
+
+def _between(name: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<=<!-- measured: {re.escape(name)} -->\n\n).*?(?=\n\n<!-- end -->)", re.S
+    )
