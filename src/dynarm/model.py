@@ -73,12 +73,16 @@ def _quickly(method: Method) -> Method:
     """The method of a quantity, tried as a bare gufunc call first: given the state alone, nothing is to be prepared."""
     name = method.__name__
     count = len(QUANTITIES[name].state)
+    single = len(QUANTITIES[name].outputs(1, 1)) == 1
 
     @wraps(method)
     def quick(self: Model, *state: Array, **options: Any) -> Any:
-        if not options and len(state) == count and batch.threads == 1:
+        if len(state) == count and batch.threads == 1:
             try:
-                return self._quick[name](*state)
+                if not options:
+                    return self._quick[name](*state)
+                if single and options.keys() == {"out"}:
+                    return self._quick[name](*state, **options)
             except (KeyError, ValueError, TypeError):
                 pass  # not compiled yet, or refused: said again below, in the robot's words
         return method(self, *state, **options)
@@ -130,6 +134,7 @@ class Model:
                 raise InputError(f"{given}{refusal}") from None
         self.functions = Functions(self)
         self._kernels: dict[str, Kernel] = {}
+        self._ports: dict[str, tuple[tuple[Port, ...], tuple[Port, ...]]] = {}
         self._quick: dict[str, np.ufunc] = {}  # those that need nothing but the state
 
     def __reduce__(self) -> Any:
@@ -149,9 +154,13 @@ class Model:
 
     def ports(self, key: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """Inputs and outputs of a quantity, or of 'quantity:wrench'."""
-        word, options = self._word(key)
-        p = self.minimal.count if word.needs_minimal(options) else 0
-        return word.inputs(self.arm.n, options, p), word.outputs(self.arm.n, p)
+        found = self._ports.get(key)
+        if found is None:
+            word, options = self._word(key)
+            p = self.minimal.count if word.needs_minimal(options) else 0
+            found = word.inputs(self.arm.n, options, p), word.outputs(self.arm.n, p)
+            self._ports[key] = found
+        return found
 
     # ---- compiling
 
