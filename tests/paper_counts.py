@@ -219,6 +219,5 @@ class Page:
 
 
 def _between(name: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"(?<=<!-- measured: {re.escape(name)} -->\n\n).*?(?=\n\n<!-- end -->)", re.S
-    )
+    mark = re.escape(f"<!-- measured: {name} -->")
+    return re.compile(rf"(?<={mark}\n\n)(?:(?!<!--).)*?(?=\n\n<!-- end -->)", re.S)

@@ -24,6 +24,7 @@ from .order import PORTS, by_latency, cycles, depth_first, outputs_by_columns, o
 # Weights of instructions and of stored outputs, and of what makes one function: some passes of the compiler are more
 # than linear in its length, and its scheduler looks at every pair of stores.
 STORE, PIECE = 3, 1200
+VERY_LONG = 20000  # instructions from which on trying several orders takes longer than it gains
 LONG = 1600  # instructions from which on fetching them, not waiting for results, decides how fast they run
 MOVE = 0.12  # cycles that a load or store takes from arithmetic
 SLOT = 2.0  # moves that a slot of a long program is worth: its workspaces just fit into the first-level cache
@@ -83,7 +84,10 @@ def program_of(
 
 
 def _orders(graph: Graph, written: list[Instruction]) -> Iterator[list[Instruction]]:
-    """The order that was written, and others worth a look."""
+    """The order that was written, and others worth a look; of a very long program only the one that mostly wins."""
+    if len(written) > VERY_LONG:
+        yield depth_first(written, outputs_by_rows(graph))
+        return
     yield written
     yield depth_first(written, outputs_by_rows(graph))
     if len(written) > LONG:
