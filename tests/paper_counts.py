@@ -51,7 +51,6 @@ def value(coefficients: Sequence[Any], n: int) -> Fraction:
     return result
 
 
-@cache
 def counted(
     n: int,
     quantity: str,
@@ -61,14 +60,23 @@ def counted(
     gravity: tuple[float, float, float] = DOWN,
 ) -> Counted:
     """What `dynarm.count` says of a generic arm: simplified, and as written."""
-    return dynarm.count(generic_arm(n, type, gravity, principal), quantity, name)
+    return _counted(quantity, name, n, type, gravity, principal)
 
 
 @cache
+def _counted(quantity: str, name: str, *generic: Any) -> Counted:
+    return dynarm.count(generic_arm(*generic), quantity, name)
+
+
 def bare(n: int, quantity: str, name: str, type: int = 1) -> Count:
     """Operations without repetitions, before sums are factored: they grow by polynomials."""
+    return _bare(quantity, name, n, type)
+
+
+@cache
+def _bare(quantity: str, name: str, *generic: Any) -> Count:
     chosen = {quantity: formulation(quantity, name)}
-    return graph(generic_arm(n, type), quantity, chosen, simple=False).count()
+    return graph(generic_arm(*generic), quantity, chosen, simple=False).count()
 
 
 def pair(c: Count) -> np.ndarray:

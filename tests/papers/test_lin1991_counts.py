@@ -1,4 +1,4 @@
-"""Operation counts of lin1991: the printed tables recounted, the measured ones below them, and what the paper claims."""
+"""Operation counts of lin1991: the printed tables recounted, measured ones below them, and what the paper claims."""
 
 from __future__ import annotations
 

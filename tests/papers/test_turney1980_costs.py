@@ -2,64 +2,32 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import replace
-from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dynarm import Arm
-from dynarm.counts import Counted, count, graph
+from dynarm.counts import Counted, graph
 from dynarm.errors import InputError
 from dynarm.graph import Count
 from dynarm.robot.generic import generic_arm
 from dynarm.schedule import COSTS, schedule
 from dynarm.table import formulation
+from paper_counts import counted, counted_principal, golden, sizes, value
 
-GOLDEN = tomllib.loads(
-    (Path(__file__).parents[1] / "golden" / "turney1980.toml").read_text(encoding="utf-8")
-)
-SIZES = range(2, 13)
+GOLDEN = golden("turney1980")
 
 
-def value(coefficients, n: int) -> Fraction:
-    total = Fraction(0)
-    for c in coefficients:
-        total = total * n + Fraction(c)
-    return total
-
-
-@cache
-def arm_of(n: int, inertia: str) -> Arm:
-    """The generic arm of Type 1. 'standard': principal axes parallel to the standard frames, as the paper has them."""
-    if inertia == "general":
-        return generic_arm(n)
-    arm = generic_arm(n, principal=True)
-    joints = []
-    for joint, after in zip(arm.joints, (*arm.joints[1:], None), strict=True):
-        alpha = after.alpha if after else 0.0
-        c, s = np.cos(alpha), np.sin(alpha)
-        R = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
-        joints.append(replace(joint, parameters=None, inertia=R @ np.array(joint.inertia) @ R.T))
-    return replace(arm, joints=tuple(joints))
-
-
-@cache
 def cost(n: int, quantity: str, name: str, inertia: str = "general") -> Counted:
-    return count(arm_of(n, inertia), quantity, name)
+    """Of the generic arm of Type 1. 'standard': principal axes parallel to the standard frames, as in the paper."""
+    return counted_principal(n, name) if inertia == "standard" else counted(n, quantity, name)
 
 
 @cache
 def tensor_cost(n: int, name: str) -> Count:
     """Operations of the simplified graph only: as written these are large."""
-    return graph(
-        arm_of(n, "general"),
-        "coriolis_tensor",
-        {"coriolis_tensor": formulation("coriolis_tensor", name)},
-    ).count()
+    chosen = {"coriolis_tensor": formulation("coriolis_tensor", name)}
+    return graph(generic_arm(n), "coriolis_tensor", chosen).count()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +35,7 @@ def tensor_cost(n: int, name: str) -> Count:
     GOLDEN["polynomial"],
     ids=lambda p: f"{p['formulation']}-{'principal' if p['principal'] else 'general'}",
 )
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", sizes())
 def test_at_or_below_the_printed_polynomials(entry, n):
     found = cost(
         n, entry["quantity"], entry["formulation"], "standard" if entry["principal"] else "general"
@@ -103,7 +71,7 @@ def test_written_cost(quantity, name, inertia, mul, add, first):
 
 def test_crossovers():
     """Modified Newton-Euler is the cheapest for every n, Lagrange the dearest; strobing beats Lagrange's M always."""
-    for n in SIZES:
+    for n in sizes():
         for inertia in ("general", "standard"):
             modified, plain = (
                 cost(n, "inverse_dynamics", name, inertia)
@@ -137,7 +105,7 @@ def test_strobing_grows_as_the_paper_says():
 # ---- Table 5
 
 
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", sizes())
 def test_schedule_is_that_of_table_5(n):
     (total,) = GOLDEN["total"]
     plan = schedule(n)
