@@ -30,6 +30,7 @@ ROOT = Path(__file__).parents[1]
 OPERATIONS = ("mul", "add")
 DOWN = (0.0, 0.0, -9.81)
 LAST = 12  # joints up to which polynomials are compared
+COLUMNS = range(2, 9)  # numbers of joints that tables show one by one
 
 
 @cache
@@ -188,6 +189,18 @@ def both_forms(counts: Mapping[int, Count], degree: int) -> str:
     start = max(x[1] for x in found if x)
     text = " / ".join(spelled(x[0]) for x in found if x)
     return f"{text} (n >= {start})" if start > min(counts) else text
+
+
+def printed(row: Mapping[str, Any], suffix: str = "_printed") -> str:
+    """The polynomials of a golden row, multiplications / additions."""
+    return " / ".join(spelled(row[op + suffix]) for op in OPERATIONS)
+
+
+def forms(name: str, type: int, quantity: str, degree: int) -> list[str]:
+    """As written, simplified, and simplified for n = 6, of a formulation on generic arms."""
+    found = {n: counted(n, quantity, name, type) for n in sizes(type)}
+    written = {n: c.as_written for n, c in found.items()}
+    return [both_forms(written, degree), both_forms(found, degree), cell(found[6])]
 
 
 def cell(c: Count) -> str:

@@ -51,7 +51,7 @@ def test_a_joint_of_each_group_costs_at_most_what_table_2_says(group):
 @pytest.mark.parametrize("gravity", [DOWN, TILTED])
 @pytest.mark.parametrize("n", sizes())
 def test_inverse_dynamics_of_type_1(n, gravity):
-    """At or below Lin's 89n - 82, 77n - 71, and 85n - 106, 73n - 95 of an independent experiment (gravity along joint 1)."""
+    """At or below Lin: 89n - 82, 77n - 71; an independent experiment: 85n - 106, 73n - 95 (gravity along joint 1)."""
     found = pair(counted(n, "inverse_dynamics", NAME, gravity=gravity))
     assert (found <= [value(PRESENT[op], n) for op in OPERATIONS]).all()
     tilt = 0 if gravity == DOWN else 6

@@ -1,0 +1,94 @@
+"""Measured tables of docs/papers/lin1991.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from paper_counts import (
+    COLUMNS,
+    OPERATIONS,
+    bare,
+    closed_form,
+    counted,
+    golden,
+    grid,
+    pair,
+    sizes,
+    value,
+)
+
+METHODS = {
+    "renaud": "Renaud",
+    "partial_velocity": "Lin 1988",
+    "fijany_bejczy": "Fijany and Bejczy",
+    "base_composite": "Present",
+}
+MOVED = "base_composite_moved"
+
+
+def inertia(n: int, name: str) -> list[np.ndarray]:
+    """Multiplications and additions of the inertia matrix: as written, simplified."""
+    c = counted(n, "mass_matrix", name)
+    return [pair(c.as_written), pair(c)]
+
+
+def increment(n: int, name: str) -> list[np.ndarray]:
+    """The same of what the bias vector adds to it in one graph."""
+    c = counted(n, "mass_matrix_and_bias", name)
+    return [x - y for x, y in zip((pair(c.as_written), pair(c)), inertia(n, name), strict=True)]
+
+
+def table(number: str, names: dict[str, str], measure: Callable) -> str:
+    rows = [["method", "", *map(str, COLUMNS)]]
+    given = {p["formulation"]: p for p in golden("lin1991")["polynomial"] if p["table"] == number}
+    for name, label in names.items():
+        for k, op in enumerate(OPERATIONS):
+            cells = []
+            for n in COLUMNS:
+                paper = str(value(given[name][f"{op}_printed"], n)) if name in given else "-"
+                cells.append(" / ".join([paper, *(str(x[k]) for x in measure(n, name))]))
+            rows.append([f"{label} `{name}`", "MA"[k], *cells])
+    return grid(rows)
+
+
+def closed_forms() -> str:
+    rows = [["", "M", "A"]]
+    for name in (*METHODS, MOVED):
+        degree = 3 if name == "partial_velocity" else 2
+        found = {n: bare(n, "mass_matrix", name) for n in sizes()}
+        forms = [
+            closed_form({n: getattr(c, op) for n, c in found.items()}, degree) for op in OPERATIONS
+        ]
+        rows.append([f"`{name}`", *forms])
+    for name in ("base_composite", MOVED):
+        added = {
+            n: pair(bare(n, "mass_matrix_and_bias", name)) - pair(bare(n, "mass_matrix", name))
+            for n in sizes()
+        }
+        forms = [closed_form({n: int(c[k]) for n, c in added.items()}, 2) for k in range(2)]
+        rows.append([f"`{name}`, bias in addition", *forms])
+    return grid(rows)
+
+
+def crossovers() -> str:
+    """Sums of multiplications and additions, simplified."""
+    rows = [["M + A", *map(str, COLUMNS)]]
+    for name in (*METHODS, MOVED):
+        rows.append([f"H by `{name}`", *(str(sum(inertia(n, name)[1])) for n in COLUMNS)])
+    for name in ("base_composite", MOVED):
+        rows.append(
+            [f"b in addition, `{name}`", *(str(sum(increment(n, name)[1])) for n in COLUMNS)]
+        )
+    for name in ("newton_euler_constants", "minimal_newton_euler"):
+        rows.append([f"b alone, `{name}`", *(str(counted(n, "bias", name).total) for n in COLUMNS)])
+    return grid(rows)
+
+
+BLOCKS = {
+    "table I": lambda: table("I", METHODS | {MOVED: "(ours)"}, inertia),
+    "table II": lambda: table("II", {"base_composite": "Present", MOVED: "(ours)"}, increment),
+    "closed forms": closed_forms,
+    "crossovers": crossovers,
+}
