@@ -1,16 +1,21 @@
-"""The 2000 arms on which the minimal parameters are proved: random and structured, all kinds of gravity."""
+"""The 2000 arms on which the minimal parameters are proved, random and structured, and what they are compared with."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
+import pinocchio
 
 from dynarm import Arm
-from strategies import random_arm, random_rotation
+from dynarm.papers.minimal_parameters_lin1995 import layout
+from oracles.pinocchio_arm import pinocchio_model
+from strategies import random_arm, random_rotation, random_states
 
 COUNT = 2000
+TOLERANCE = 1e-12  # times the largest entry of the reference, or 1
 GRAVITY = ("along", "across", "generic", "zero")
 TWISTS = ("structured", "mixed", "generic")
 OFFSETS = ("mixed", "structured", "generic")
@@ -41,3 +46,37 @@ def minimal_arm(k: int) -> Arm:
     ]
     size = np.linalg.norm(g)
     return replace(arm, gravity=tuple((g / size * 9.81 if size else g).tolist()))
+
+
+def robots_folder() -> Path:
+    """Where the wheel example-robot-data puts its robots, next to pinocchio."""
+    folders = [
+        p / "share" / "example-robot-data" / "robots" for p in Path(pinocchio.__file__).parents
+    ]
+    return next(f for f in folders if f.is_dir())
+
+
+def stacked(nested, samples):
+    """Nested lists of scalars or batches -> (samples, ...)."""
+    if isinstance(nested, (list, tuple)):
+        return np.stack([stacked(x, samples) for x in nested], axis=1)
+    return np.broadcast_to(np.asarray(nested, float), (samples,))
+
+
+def relative(got, want):
+    return np.abs(got - want).max() / max(1.0, np.abs(want).max())
+
+
+def regressor(arm, seed=0, samples=24):
+    """The stacked regressor (samples n, 10 n) of pinocchio."""
+    twin = pinocchio_model(arm)
+    states = random_states(np.random.default_rng([seed, arm.n]), arm.n, samples)
+    return np.concatenate([twin.regressor(*s) for s in zip(*states, strict=True)])
+
+
+def full(mp, values):
+    """The values of Theorem 2's whole set; what was merged into others is 0."""
+    found = [0.0] * len(layout(mp.structure))
+    for k, value in zip(mp.kept, values.tolist(), strict=True):
+        found[k] = value
+    return found

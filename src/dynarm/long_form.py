@@ -17,6 +17,9 @@ from .robot.chain import Body, Chain, Step, pose
 
 Factor = tuple[tuple[str, ...], float]  # names of constants and the size of a number
 LONG = 24  # terms of an entry beyond which it is abbreviated by its name
+LONG_TURNED = (
+    6  # the same for a tensor that goes inwards as a whole and turned, behind a translational joint
+)
 _TINY = 1e-12
 
 
@@ -83,16 +86,17 @@ def symbolic(chain: Chain, third: bool) -> tuple[list[Constants], dict[str, Form
     last = bodies[-1]
     found = [Constants(last.m, last.h, last.J)]
     for i in range(chain.n - 2, -1, -1):
-        of = _abbreviated(found[-1], i + 2, short)
+        limit = LONG if bodies[i + 1].revolute else LONG_TURNED
+        of = _abbreviated(found[-1], i + 2, short, limit)
         outer = replace(bodies[i + 1], m=of.m, h=of.k, J=of.U)
         pair = Chain((bodies[i], outer), chain.gravity)
         found.append(constants(pair, steps[i : i + 2], third)[0])
     return found[::-1], short
 
 
-def _abbreviated(of: Constants, i: int, short: dict[str, Form]) -> Constants:
+def _abbreviated(of: Constants, i: int, short: dict[str, Form], limit: int) -> Constants:
     def brief(x: Any, name: str) -> Any:
-        if not isinstance(x, Form) or len(x.terms) <= LONG:
+        if not isinstance(x, Form) or len(x.terms) <= limit:
             return x
         short[name] = x
         return Form.named(name)

@@ -109,7 +109,8 @@ class MinimalParameters:
         _check_convention(convention)
         columns = list(self._columns)
         other, own = self._matrices[convention][:, columns], self.matrix[:, columns]
-        return _tidy(np.linalg.solve(own.T, other.T).T)
+        sizes = np.linalg.norm(self.matrix, axis=1)
+        return _tidy(np.linalg.solve(own.T, other.T).T * sizes) / sizes
 
     @cached_property
     def long_forms(self) -> tuple[str, ...]:
@@ -204,7 +205,8 @@ def minimal_parameters(
     doubts = _doubts(arm, structure, armature, merged)
     if doubts:
         text = f"minimal parameters of robot '{arm.name}': " + "; ".join(doubts)
-        warnings.warn(text + "; the dynamics stay exact", DynarmWarning, stacklevel=2)
+        text += "; the dynamics stay exact, regressor @ values to about this size"
+        warnings.warn(text, DynarmWarning, stacklevel=2)
     natural = _natural_names(arm.n, armature)
     matrix = _tidy(merged.matrix @ _widened(_rows(chain, structure), arm.n, armature))
     columns = regular_columns(matrix, _preference(arm, armature))

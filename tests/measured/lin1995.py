@@ -34,7 +34,7 @@ def natural() -> str:
             [
                 label,
                 printed(given) if type == 1 and "plain" not in label else "-",
-                *forms(name, type),
+                *forms(name, type, "inverse_dynamics", 1),
             ]
         )
     return grid(rows + robots("newton_euler_constants"))

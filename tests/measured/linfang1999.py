@@ -85,7 +85,8 @@ def table_6_columns() -> str:
                 ),
                 None,
             )
-            for n in (4, 6, 11):
+            columns = (4, 6, 11) if type == 1 else (6, 8, 9)  # as printed
+            for n in columns:
                 found = counted(n, "mass_matrix", name, type)
                 alone = [value(p[f"{op}_printed"], n) for op in OPERATIONS] if p else []
                 both = [
@@ -94,7 +95,7 @@ def table_6_columns() -> str:
                 ]
                 rows.append(
                     [
-                        f"{label}, Type {type}" if n == 4 else "",
+                        f"{label}, Type {type}" if n == columns[0] else "",
                         str(n),
                         " / ".join(map(str, alone)) or "-",
                         " / ".join(map(str, both)) or "-",

@@ -1,4 +1,4 @@
-"""Formulations 1 to 5, their spatial form and Walker and Orin's ancestor: against pinocchio and the definitions."""
+"""Formulations 1 to 5, what joins them, their spatial form and ancestor: against pinocchio and the definitions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dynarm import Arm, Joint
 from dynarm.errors import InputError
 from dynarm.papers import (
     composite_body_linfang1999,
+    middle_composite_linfang1999,
     spatial_composite_linfang1999,
     walker_orin_linfang1999,
 )
@@ -28,6 +29,7 @@ MATRICES = {
         f"composite_{k}": composite_body_linfang1999.natural(f)
         for k, f in enumerate(composite_body_linfang1999.FORMULATIONS, start=1)
     },
+    "composite_middle": middle_composite_linfang1999.mass_matrix,
     "spatial_composite": spatial_composite_linfang1999.mass_matrix,
     "walker_orin": walker_orin_linfang1999.mass_matrix,
 }
@@ -92,6 +94,17 @@ def test_mass_matrices_agree_with_pinocchio(case):
         assert found.shape == wanted.shape, name
         error = np.abs(found - wanted).max() / max(1.0, np.abs(wanted).max())
         assert error <= TOLERANCE, f"{name}: {error:.2e}"
+
+
+def test_forces_and_axes_may_meet_in_any_frame(case):
+    """Every middle frame k gives the same matrix, from Formulation 1 (k = 1) to Formulation 3 (k = n - 1)."""
+    arm, q, _, _ = case
+    chain, steps, _ = slid(chain_of(arm), pose(chain_of(arm), q.T))
+    bodies = composites(chain, steps)
+    wanted = stacked(composite_body_linfang1999.formulation_1(chain, steps, bodies))
+    for k in range(arm.n):
+        close(stacked(middle_composite_linfang1999.joined(chain, steps, bodies, k)), wanted)
+    assert middle_composite_linfang1999.cheapest_middle(chain) in range(max(1, arm.n))
 
 
 def test_mirrored_entries_are_the_same_object():

@@ -129,6 +129,19 @@ def test_table_3_needs_the_hat(kinds, seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
+def test_table_3_begins_with_the_displacement_of_joint_j_plus_1(seed):
+    """s^_j in frame j+1 = R [d_{j+1} sin beta_{j+1}, b_{j+1}, 0]; printed d_{i+1}, which serves for i = j only."""
+    x = Numbers(seed, "RRRRR")
+    for j in range(x.n - 1):
+        step, R = x.s[j + 1], x.R[j + 1].T
+        beta = x.arm.joints[j + 1].alpha
+        wanted = R @ np.cross(Z, step)
+        for i in range(x.n - 1):
+            found = R @ np.array([x.d[i + 1][2] * np.sin(beta), x.b[j + 1][0], 0])
+            assert (np.abs(found - wanted).max() <= TOLERANCE) == (i == j)
+
+
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kinds", MIXED)
 def test_table_3_sign_for_a_translational_joint_behind_a_rotational_one(kinds, seed):
     x = Numbers(seed, kinds)

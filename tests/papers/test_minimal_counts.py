@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dynarm
+from dynarm.algebra import Turn, Vec3
 from dynarm.graph import Port
 from dynarm.papers.minimal_chain_lin1995 import minimal_chain
 from dynarm.papers.minimal_composite_linfang1999 import composites
@@ -40,6 +41,42 @@ def test_zeta_of_the_first_joint_needs_its_fourth_operation():
     column, missing = table_2(), np.array(GOLDEN["table2"]["corrections"]["zeta_first"])
     total = column["first"] - missing + 4 * column["i >= s R"] + column["last"]
     assert all(total != [value(PRESENT[op], 6) for op in OPERATIONS])
+
+
+def test_joint_s_belongs_to_the_last_columns():
+    """The header of Table II prints s < i <= n. Without a column for joint s the sum falls short of Table III."""
+    column = table_2()
+    total = column["first"] + 3 * column["i >= s R"] + column["last"]
+    assert all(total < [value(PRESENT[op], 6) for op in OPERATIONS])
+
+
+def test_joints_before_r_need_the_force_of_those_beyond():
+    """Table II has no mu for i < r: 10M6A a joint, less than any such joint costs; (66) makes 18M11A of it."""
+    more, less = (inverse_dynamics(group_arm(word)) for word in GROUPS["i < r"])
+    assert all(more - less > table_2(corrected=False)["i < r"])
+
+
+def test_the_acceleration_of_a_translational_joint_takes_11_multiplications():
+    """a = R (a + Omega b) + h* by (70), (71): 8M4A by two plane rotations, 3M3A and 3A. Table II prints 14M10A."""
+
+    def acceleration(angles, a, column, rest):
+        b, *h = rest
+        about_x, about_z = Turn("x", *angles[:2]), Turn("z", *angles[2:])
+        return list(about_z.rise(about_x.rise(Vec3(*a) + Vec3(*column) * b)) + Vec3(*h))
+
+    ports = [Port("angles", (4,)), Port("a", (3,)), Port("column", (3,)), Port("rest", (4,))]
+    found = trace_function(ports, [Port("a", (3,))], acceleration).count()
+    row = GOLDEN["table2"]["rows"]["a"][GOLDEN["table2"]["columns"].index("i >= s T")]
+    assert (found.mul, found.add) == (11, row[1]) and found.mul < row[0]
+
+
+def test_the_cost_of_renauds_constants_with_a_translational_joint():
+    """Page 363 prints 11M9A and 55M41A for (A7), (A8) of lin1991; the rows of its Fig. A1 sum to one and two more."""
+    rows = golden("lin1991")["sliding_row"]
+    for name, printed in (("c^_i", "renaud c^"), ("J^_i", "renaud J^")):
+        found = [sum(row[op] for row in rows if row["term"] == name) for op in OPERATIONS]
+        assert found[0] == NUMBERS[printed]["mul"] and found[1] > NUMBERS[printed]["add"]
+        assert found == [NUMBERS[printed][f"{op}_rows"] for op in OPERATIONS]
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -6,14 +6,12 @@ import math
 import re
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pinocchio
 import pytest
 
 import dynarm
-from dynarm import DynarmWarning, minimal_parameters
+from dynarm import minimal_parameters
 from dynarm.minimal import CONVENTIONS
 from dynarm.papers.minimal_chain_lin1995 import minimal_chain
 from dynarm.papers.minimal_composite_linfang1999 import mass_matrix_1, mass_matrix_2
@@ -29,39 +27,21 @@ from dynarm.papers.newton_euler_lin1995 import inverse_dynamics as natural_inver
 from dynarm.robot.arm import move_parameters
 from dynarm.robot.chain import chain_of, pose
 from dynarm.robot.generic import generic_arm
-from minimal_arms import COUNT, minimal_arm
+from minimal_arms import (
+    COUNT,
+    TOLERANCE,
+    full,
+    minimal_arm,
+    regressor,
+    relative,
+    robots_folder,
+    stacked,
+)
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states
 
-TOLERANCE = 1e-12  # times the largest entry of the reference, or 1
 CHUNK = 100
 STATES = 24
-
-
-def stacked(nested, samples):
-    """Nested lists of scalars or batches -> (samples, ...)."""
-    if isinstance(nested, (list, tuple)):
-        return np.stack([stacked(x, samples) for x in nested], axis=1)
-    return np.broadcast_to(np.asarray(nested, float), (samples,))
-
-
-def relative(got, want):
-    return np.abs(got - want).max() / max(1.0, np.abs(want).max())
-
-
-def regressor(arm, seed=0, samples=STATES):
-    """The stacked regressor (samples n, 10 n) of pinocchio."""
-    twin = pinocchio_model(arm)
-    states = random_states(np.random.default_rng([seed, arm.n]), arm.n, samples)
-    return np.concatenate([twin.regressor(*s) for s in zip(*states, strict=True)])
-
-
-def full(mp, values):
-    """The values of Theorem 2's whole set; what was merged into others is 0."""
-    found = [0.0] * len(layout(mp.structure))
-    for k, value in zip(mp.kept, values.tolist(), strict=True):
-        found[k] = value
-    return found
 
 
 # ---- the 2000 arms
@@ -177,14 +157,6 @@ def test_known_counts(name):
     assert mp.structure.exact
 
 
-def robots_folder() -> Path:
-    """Where the wheel example-robot-data puts its robots, next to pinocchio."""
-    folders = [
-        p / "share" / "example-robot-data" / "robots" for p in Path(pinocchio.__file__).parents
-    ]
-    return next(f for f in folders if f.is_dir())
-
-
 URDF = {
     "panda_description/urdf/panda.urdf": ({"tip": "panda_link8"}, 43, 48),
     "ur_description/urdf/ur10_robot.urdf": ({}, 36, 40),
@@ -197,21 +169,6 @@ def test_robots_from_urdf_files(file):
     arm = dynarm.load(robots_folder() / file, **options)
     assert minimal_parameters(arm).count == rigid
     assert minimal_parameters(arm, armature=True).count == with_armature
-
-
-def test_a_right_angle_written_with_five_digits_counts_as_one():
-    """A UR10 whose twists are 1.5708: nothing changes, though no cosine is zero any more."""
-    arm = dynarm.load(robots_folder() / "ur_description/urdf/ur10_robot.urdf")
-    joints = [
-        replace(j, alpha=math.copysign(1.5708, j.alpha))
-        if abs(abs(j.alpha) - math.pi / 2) < 1e-9
-        else j
-        for j in arm.joints
-    ]
-    assert any(abs(j.alpha) == 1.5708 for j in joints)
-    blunt = replace(arm, joints=tuple(joints))
-    assert minimal_parameters(blunt).count == 36
-    assert minimal_parameters(blunt, armature=True).count == 40
 
 
 # ---- conventions
@@ -296,6 +253,26 @@ def test_gautier_eliminates_what_the_rules_say():
             else:
                 assert {f"{p}{i}" for p in ("m", "mcx", "mcy", "mcz")} <= stems
                 assert not any(s.startswith("I") and s.endswith(str(i)) for s in stems)
+
+
+def test_table_1_compares_the_two_sets():
+    """Joint 3 translational, the others beyond rotational: k_2 holds k_3 and m^_3 here, only its own moment there."""
+    arm = generic_arm(5, 2, gravity=(1.0, 2.0, 3.0))
+    present, regrouped = minimal_parameters(arm), minimal_parameters(arm, "gautier1990")
+    ours = dict(zip(present.names, present.matrix, strict=True))
+    theirs = dict(zip(regrouped.names, regrouped.matrix, strict=True))
+    own = dict(zip(present.natural, np.eye(50), strict=True))
+    step = pose(chain_of(arm), [0] * 5)[2]
+    moved = np.array([[*row] for row in step.R.rows], float) @ [ours[f"k3_{x}"] for x in "xyz"]
+    lever = float(step.a) * ours["m3"]
+    np.testing.assert_allclose(ours["k2_x"], own["mcx2"] + lever + moved[0], atol=1e-15)
+    np.testing.assert_allclose(ours["k2_y"], own["mcy2"] + moved[1], atol=1e-15)
+    for x in "xy":
+        assert np.array_equal(theirs[f"mc{x}2"], own[f"mc{x}2"])
+    assert np.array_equal(theirs["m3R"], own["m3"] + own["m4"] + own["m5"])
+    assert np.array_equal(ours["m3"], theirs["m3R"])
+    for x in "xyz":
+        np.testing.assert_allclose(ours[f"k3_{x}"], theirs[f"mc{x}3R"], atol=1e-15)
 
 
 @pytest.mark.parametrize("third", [True, False])
@@ -389,111 +366,3 @@ def test_values_with_armature_drive_the_dynamics():
     want = np.array([twin.inverse_dynamics(*s) for s in zip(q, qd, qdd, strict=True)])
     want += qdd * [j.armature for j in joints]
     assert relative(tau, want) <= TOLERANCE
-
-
-# ---- payload, long forms
-
-
-def test_a_payload_changes_what_it_says():
-    arm = dynarm.load("stanford")
-    load = (2.0, (0.05, -0.02, 0.1), np.diag([0.02, 0.03, 0.01]))
-    before, after = minimal_parameters(arm), minimal_parameters(arm.with_payload(*load))
-    change = before.payload(*load)
-    for name, x, y in zip(before.names, before.values, after.values, strict=True):
-        assert y - x == pytest.approx(change.get(name, 0.0), abs=1e-14)
-    assert 0 < len(change) < before.count
-    assert change["m3"] == pytest.approx(2.0)
-
-
-def evaluated(text, names):
-    """A long form's value: juxtaposition is a product, ^ a power."""
-    product = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", text.replace("^", "**"))
-    return eval(product, {"cos": math.cos, "sin": math.sin, "__builtins__": {}}, names)
-
-
-@pytest.mark.parametrize("convention", ["lin1995", "linfang1999"])
-@pytest.mark.parametrize("robot", ["stanford", "puma560", "scara", "generic_6r"])
-def test_long_forms_say_what_the_values_are(robot, convention):
-    arm = dynarm.load(robot)
-    mp = minimal_parameters(arm, convention)
-    names = dict(zip(mp.natural, arm.parameters.ravel().tolist(), strict=True))
-    for value, text in zip(mp.values, mp.long_forms, strict=True):
-        assert evaluated(text, names) == pytest.approx(
-            value, rel=2e-5, abs=2e-5
-        )  # six digits shown
-    for i, joint in enumerate(arm.joints, start=1):
-        names |= {f"{key}{i}": getattr(joint, key) for key in ("a", "d", "alpha", "theta", "beta")}
-    for name, text in mp.abbreviations.items():  # from the tip inwards: each uses those before it
-        names[name] = evaluated(text, names)
-    for value, text in zip(mp.values, mp.symbolic_forms, strict=True):
-        assert evaluated(text, names) == pytest.approx(value, rel=1e-12, abs=1e-12)
-        assert len(text) < 2500
-    assert (robot == "generic_6r") == bool(mp.abbreviations)
-
-
-def test_names_a_person_can_read():
-    mp = minimal_parameters(dynarm.load("stanford"))
-    assert mp.names[:4] == ("U1_33", "U2_11-22", "U2_12", "U2_13")
-    assert {"m3", "k3_x", "k3_y", "k3_z", "k4_x"} <= set(mp.names)
-    assert dict(zip(mp.names, mp.symbolic_forms, strict=True))["U1_33"] == (
-        "Izz1 + Iyy2 + Izz3 + Izz4 + Iyy5 + Izz6 + d2^2 (m2 + m3 + m4 + m5 + m6) + 2 d2 (mcz2 + mcy3)"
-    )
-    oblique = random_arm(np.random.default_rng(4), 3, "RPR", [0.0, 0.9, -0.9], "generic", "z")
-    assert {"kappa1_2", "kappa2_2"} <= set(minimal_parameters(oblique).names)
-
-
-# ---- decisions at the tolerance
-
-
-@pytest.mark.parametrize("angle", [1e-9, 1e-6, 9e-5])
-def test_nearly_parallel_axes_get_an_answer_a_warning_and_exact_dynamics(angle):
-    arm = random_arm(np.random.default_rng(8), 4, "R", [0.0, angle, 1.0, 0.5], "generic", "generic")
-    with pytest.warns(
-        DynarmWarning, match=rf"'joint1' and 'joint2': {angle:.3g} rad off, taken as parallel"
-    ):
-        mp = minimal_parameters(arm)
-    assert mp.structure.s == 2 and not mp.structure.exact
-    assert mp.count == minimal_parameters(replace_twist(arm, 1, 0.0)).count
-    chain = chain_of(arm)
-    exact = structure_of(chain, 0.0)
-    assert exact.s == 1 and exact.exact
-    q, qd, qdd = random_states(np.random.default_rng(9), 4, 3)
-    twin = pinocchio_model(arm)
-    want = np.array([twin.inverse_dynamics(*s) for s in zip(q, qd, qdd, strict=True)])
-    got = stacked(inverse_dynamics(minimal_chain(chain), pose(chain, q.T), qd.T, qdd.T), 3)
-    assert relative(got, want) <= TOLERANCE
-    finer = minimal_parameters(arm, tolerance=angle / 10)
-    assert finer.structure.s == 1 and finer.structure.exact
-
-
-def replace_twist(arm, i, alpha):
-    joints = list(arm.joints)
-    joints[i] = replace(joints[i], alpha=alpha)
-    return replace(arm, joints=tuple(joints))
-
-
-def test_decisions_are_reported():
-    mp = minimal_parameters(dynarm.load("scara"))
-    assert any("taken as parallel (tolerance 0.0001)" in text for text in mp.decisions)
-    assert any("along gravity" in text for text in mp.decisions)
-    assert mp.doubts == ()
-
-
-def test_gravity_from_any_direction():
-    arm = dynarm.load("puma560")
-    assert minimal_parameters(arm, gravity="any").count == 38
-
-
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"convention": "lin1994"}, "did you mean lin1995"),
-        ({"tolerance": -1.0}, "give an angle in rad"),
-        ({"gravity": "up"}, "choose None for the arm's own"),
-    ],
-)
-def test_bad_input_is_refused_with_advice(options, text):
-    with pytest.raises(dynarm.DynarmError, match=text):
-        minimal_parameters(dynarm.load("scara"), **options)
-    with pytest.raises(dynarm.DynarmError, match=r"give a dynarm\.Arm"):
-        minimal_parameters("scara")

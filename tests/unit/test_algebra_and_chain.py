@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynarm import Arm, Joint
-from dynarm.algebra import Sym3, Turn, double, is_zero
+from dynarm.algebra import Sym3, Turn, Vec3, double, is_zero
 from dynarm.graph import Builder, Port, Symbol
 from dynarm.robot.chain import chain_of, difference, pose, slid
 from dynarm.trace import trace_function
@@ -99,3 +99,37 @@ def test_slid_origins_stand_where_the_frames_say():
         return np.array(found)
 
     np.testing.assert_allclose(centres(moved, steps), centres(chain, pose(chain, q)), atol=1e-15)
+
+
+SLANTS = [0.3, 0.785398, 0.7853982, 1.2, 1.57, -0.4, 2.5, -2.0, 1e-3, 3.14]
+
+
+@pytest.mark.parametrize("alpha", SLANTS)
+def test_both_turns_of_a_step_at_once(alpha):
+    """The vectors that two plane rotations give, to rounding, also where one of cos and sin is small."""
+    chain = chain_of(Arm([Joint(), Joint(a=0.2, alpha=alpha, d=0.1)]))
+    step = pose(chain, [0.0, 0.7])[1]
+    assert step.whole is step.slant
+    v = Vec3(0.3, -1.2, 0.7)
+    for plain, whole in ((step.rise(v), step.whole.rise(v)), (step.fall(v), step.whole.fall(v))):
+        np.testing.assert_allclose(list(whole), list(plain), rtol=0, atol=5e-16)
+
+
+@pytest.mark.parametrize("vectors", [1, 5])
+def test_a_slant_takes_seven_multiplications_a_vector(vectors):
+    chain = chain_of(Arm([Joint(), Joint(a=0.2, alpha=0.9, d=0.1)]))
+
+    def rotated(q, v):
+        step = pose(chain, [0, q[0]])[1]
+        return [list(step.whole.fall(Vec3(*v[3 * k : 3 * k + 3]))) for k in range(vectors)]
+
+    ports = [Port("q", (1,)), Port("v", (3 * vectors,))]
+    found = trace_function(ports, [Port("w", (3 * vectors,))], rotated).count()
+    assert (found.mul, found.add) == (2 + 7 * vectors, 4 * vectors)
+
+
+@pytest.mark.parametrize("alpha", [0.0, math.pi / 2, -math.pi / 2, math.pi])
+def test_quarter_twists_need_no_slant(alpha):
+    chain = chain_of(Arm([Joint(), Joint(alpha=alpha)]))
+    step = pose(chain, [0.0, 0.7])[1]
+    assert step.slant is None and step.whole is step

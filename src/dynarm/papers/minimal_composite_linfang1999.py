@@ -37,9 +37,8 @@ from dataclasses import dataclass
 
 from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, X, Z, add, mul, sub, total
 from ..robot.chain import Step
+from .composite_body_linfang1999 import Rows, empty, mirrored
 from .minimal_chain_lin1995 import MinimalChain
-
-Rows = list[list[Scalar]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +146,7 @@ def _slid(
 
 def mass_matrix_1(arm: MinimalChain, pose: Sequence[Step]) -> Rows:
     """Mass matrix [kg m^2, kg m, kg]: force and moment of each composite body carried inwards."""
-    D: Rows = [[0] * arm.n for _ in range(arm.n)]
+    D = empty(arm.n)
     pose = arm.placed(pose)
     bodies = composites(arm, pose)
     axis = _seen_from_s(arm, pose)
@@ -158,7 +157,7 @@ def mass_matrix_1(arm: MinimalChain, pose: Sequence[Step]) -> Rows:
         for j in range(i - 1, -1, -1):
             f, t = _inwards(arm, pose, axis, i, j, f, t)
             D[j][i] = _felt(arm, j, f, t)
-    return _mirrored(D)
+    return mirrored(D)
 
 
 def _force(arm: MinimalChain, i: int, body: Composite) -> Vec3:
@@ -219,7 +218,7 @@ def _felt(arm: MinimalChain, j: int, f: Vec3, t: Scalar) -> Scalar:
 
 def mass_matrix_2(arm: MinimalChain, pose: Sequence[Step]) -> Rows:
     """Mass matrix [kg m^2, kg m, kg]: axes and displacements of all joints carried outwards."""
-    D: Rows = [[0] * arm.n for _ in range(arm.n)]
+    D = empty(arm.n)
     pose = arm.placed(pose)
     bodies = composites(arm, pose)
     axis = _seen_from_s(arm, pose)
@@ -242,7 +241,7 @@ def mass_matrix_2(arm: MinimalChain, pose: Sequence[Step]) -> Rows:
             else:
                 D[j][i] = _beyond(arm, i, j, u, s, body)  # (20)
         seen.append((Z, ZERO))
-    return _mirrored(D)
+    return mirrored(D)
 
 
 def _constant(arm: MinimalChain, i: int, j: int, u: Vec3) -> Vec3:
@@ -269,9 +268,3 @@ def _beyond(arm: MinimalChain, i: int, j: int, u: Vec3, s: Vec3, body: Composite
         return u.dot((s * m + c).cross(Z))
     across = add(mul(c.x, s.x), mul(c.y, s.y))
     return u.dot(Vec3(sub(J.x, mul(c.x, s.z)), sub(J.y, mul(c.y, s.z)), add(J.z, across)))
-
-
-def _mirrored(D: Rows) -> Rows:
-    """The whole matrix from its upper triangle."""
-    n = len(D)
-    return [[D[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
