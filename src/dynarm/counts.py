@@ -17,10 +17,11 @@ from .robot.arm import Arm
 from .robot.chain import Chain, chain_of
 from .scene import PLAIN, Options, Scene
 from .simplify import simplify
-from .table import PAIRS, Formulation, applicable, formulation
+from .table import PAIRS, PARTS, Formulation, applicable, formulation
 from .trace import trace_function
 
 NEAR = 1.04  # formulations this close to the cheapest are compared after factoring
+FEW = 3  # joints up to which automatic differentiation may win over the derivatives by composite bodies
 FACTORED = 3000  # operations up to which a graph is factored; longer ones gain about 1 % for seconds of work
 
 
@@ -92,7 +93,7 @@ def choose(
     """The formulation for each table quantity that a quantity is built from: the wished one, else the cheapest."""
     found = {}
     for used in quantity_named(quantity).uses:
-        parts = PAIRS.get(used, ())
+        parts = PARTS.get(used, ())
         if used in wishes:
             found[used] = formulation(used, wishes[used], probe(arm, options))
         elif any(part in wishes for part in parts):
@@ -109,9 +110,11 @@ def cheapest(
 ) -> Formulation:
     """The formulation with the fewest multiplications and additions for this very robot."""
     rows = applicable(quantity, probe(arm, options))
-    if quantity in PAIRS:
-        pair = "+".join(cheapest(arm, part, options, minimal).name for part in PAIRS[quantity])
+    if quantity in PAIRS or (quantity in PARTS and arm.n <= FEW):
+        pair = "+".join(cheapest(arm, part, options, minimal).name for part in PARTS[quantity])
         rows.append(formulation(quantity, pair))
+    if len(rows) == 1:
+        return rows[0]
     plain = [graph(arm, quantity, {quantity: row}, options, minimal, simple=False) for row in rows]
     totals = [found.count().total for found in plain]
     close = [k for k, total in enumerate(totals) if total <= NEAR * min(totals) + 4]

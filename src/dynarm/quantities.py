@@ -4,22 +4,23 @@ inverse_dynamics, bias, mass_matrix, mass_matrix_and_bias, coriolis_tensor   str
 gravity            the bias at rest
 coriolis_matrix    C = 1/2 d(bias)/d(qd): the Christoffel form, because bias is quadratic in qd
 forward_dynamics   M qdd = tau - bias by L D L'
-*_derivatives      automatic differentiation; those of forward dynamics through the implicit relation
+*_derivatives      by composite bodies, or by automatic differentiation of a formulation that was asked for; those of
+                   forward dynamics through the implicit relation
                    d(qdd) = M^-1 (d(tau) - d(inverse dynamics) at qdd held)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import kinematics
+from . import composite_derivatives, kinematics
 from .algebra import Scalar, add, mul
 from .errors import UnknownName
 from .graph import Port
-from .scene import Options, Rows, Scene, minus
-from .table import PAIRS, formulation
+from .scene import Options, Rows, Scene, minus, plus
+from .table import PARTS, Formulation, formulation
 from .trace import fresh_symbols, jacobian, substitute
 
 
@@ -65,10 +66,15 @@ def _mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
 def _forward_dynamics(scene: Scene) -> list[Scalar]:
     row = scene.chosen["forward_dynamics"]
     if row.parts:
-        parts = dict(zip(PAIRS["forward_dynamics"], row.parts, strict=True))
-        return replace(scene, chosen=parts).solved_dynamics()
+        return _by_parts(scene, "forward_dynamics").solved_dynamics()
     tau = minus(scene.given["tau"], scene.drive(scene.qd, scene.still))
     return list(scene.run(row, scene.qd, tau, scene.wrench, scene.armature))
+
+
+def _by_parts(scene: Scene, quantity: str) -> Scene:
+    """The scene with the formulations that a quantity is put together from."""
+    parts = dict(zip(PARTS[quantity], scene.chosen[quantity].parts, strict=True))
+    return replace(scene, chosen={**scene.chosen, **parts})
 
 
 def _vector(name: str) -> Callable[[int, int], tuple[Port, ...]]:
@@ -84,8 +90,11 @@ def _fixed(name: str, *shape: int) -> Callable[[int, int], tuple[Port, ...]]:
 
 
 def _coriolis_matrix(scene: Scene) -> Rows:
-    half = jacobian(scene.bias(), scene.qd)
-    return [[mul(0.5, x) for x in row] for row in half]
+    row = scene.chosen["coriolis_matrix"]
+    if not row.parts:
+        return scene.run(row, scene.qd)
+    twice = jacobian(_by_parts(scene, "coriolis_matrix").bias(), scene.qd)
+    return [[mul(0.5, x) for x in row] for row in twice]
 
 
 def _homogeneous(scene: Scene) -> Rows:
@@ -122,26 +131,49 @@ def _kinetic_energy(scene: Scene) -> Scalar:
 
 
 def _inverse_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
-    tau = scene.forces(scene.given["qdd"])
-    return jacobian(tau, scene.q), jacobian(tau, scene.qd), scene.mass_matrix
+    return _differentiated(scene, scene.given["qdd"])
 
 
-def _forward_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
+def _differentiated(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:
+    """Derivatives of the joint forces, the drives included, by q, qd and qdd."""
+    row = scene.chosen["inverse_dynamics_derivatives"]
+    if row.parts:
+        return _automatically(_by_parts(scene, row.quantity), qdd)
+    dq, dqd, M = scene.run(row, scene.qd, qdd)
+    damping = jacobian(scene.drive(scene.qd, scene.still), scene.qd)
+    return dq, [plus(a, b) for a, b in zip(dqd, damping, strict=True)], scene.with_armature(M)
+
+
+def _automatically(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:
+    """The same by automatic differentiation, with qdd held."""
     n = scene.arm.n
     held = fresh_symbols(scene.q[0], 1, n)
     tau = scene.forces(held)
     partial = [*jacobian(tau, scene.q), *jacobian(tau, scene.qd)]
-    flat = substitute([x for row in partial for x in row], held, scene.solved_dynamics())
+    flat = substitute([x for row in partial for x in row], held, qdd)
     rows = [flat[k * n : (k + 1) * n] for k in range(2 * n)]
-    dq, dqd = rows[:n], rows[n:]
+    return rows[:n], rows[n:], scene.mass_matrix
+
+
+def _forward_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
+    n = scene.arm.n
+    row = scene.chosen["inverse_dynamics_derivatives"]
+    shared = _by_parts(scene, row.quantity) if row.parts else _sharing(scene)
+    dq, dqd, _ = _differentiated(scene, shared.solved_dynamics())
     unit = [[1 if i == j else 0 for i in range(n)] for j in range(n)]
     solved = [
-        [scene.factors.solve([-row[j] for row in block]) for j in range(n)] for block in (dq, dqd)
+        [shared.factors.solve([-row[j] for row in block]) for j in range(n)] for block in (dq, dqd)
     ]
-    inverse = [scene.factors.solve(e) for e in unit]
+    inverse = [shared.factors.solve(e) for e in unit]
     a, b = ([list(row) for row in zip(*block, strict=True)] for block in solved)
     symmetric = [[inverse[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
     return a, b, symmetric
+
+
+def _sharing(scene: Scene) -> Scene:
+    """The scene with the mass matrix that comes with the derivatives."""
+    row = Formulation("mass_matrix", "composite", "dynarm", composite_derivatives.mass_matrix)
+    return replace(scene, chosen={**scene.chosen, "mass_matrix": row})
 
 
 def _regressor(scene: Scene) -> Rows:
@@ -195,7 +227,7 @@ QUANTITIES: dict[str, Quantity] = {
             _matrix("C"),
             _coriolis_matrix,
             feels_gravity=False,
-            uses=("bias",),
+            uses=("coriolis_matrix",),
         ),
         Quantity(
             "coriolis_tensor",
@@ -255,7 +287,7 @@ QUANTITIES: dict[str, Quantity] = {
             ("q", "qd", "qdd"),
             _matrix("dtau_dq", "dtau_dqd", "dtau_dqdd"),
             _inverse_dynamics_derivatives,
-            uses=("inverse_dynamics", "mass_matrix"),
+            uses=("inverse_dynamics_derivatives",),
         ),
         Quantity(
             "forward_dynamics_derivatives",
@@ -263,7 +295,7 @@ QUANTITIES: dict[str, Quantity] = {
             _matrix("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
             _forward_dynamics_derivatives,
             solves=True,
-            uses=("inverse_dynamics", "mass_matrix"),
+            uses=("inverse_dynamics_derivatives", "inverse_dynamics"),
         ),
     )
 }

@@ -8,6 +8,8 @@ What a function of each quantity takes and gives (all over abstract scalars):
     mass_matrix_and_bias(arm, pose, qd)            -> (rows, forces)
     coriolis_tensor(arm, pose)                     -> C[i][j][k], symmetric in j, k
     forward_dynamics(arm, pose, qd, tau, wrench, armature) -> n accelerations
+    coriolis_matrix(arm, pose, qd)                 -> rows of Christoffel's matrix
+    inverse_dynamics_derivatives(arm, pose, qd, qdd) -> rows of d/dq, of d/dqd, and of the mass matrix
 
 `arm` is a `robot.chain.Chain`, or, where parameters == "minimal", what the minimal parameters make of it.
 """
@@ -16,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from . import articulated_body
+from . import articulated_body, composite_derivatives
 from .errors import InputError, UnknownName
 from .papers import (
     composite_body_lin1991,
@@ -49,11 +52,18 @@ QUANTITIES = (
     "mass_matrix_and_bias",
     "coriolis_tensor",
     "forward_dynamics",
+    "coriolis_matrix",
+    "inverse_dynamics_derivatives",
 )
 PAIRS = {  # quantities that a pair of others gives: side by side, or by L D L' of the first with the second
     "mass_matrix_and_bias": ("mass_matrix", "bias"),
     "forward_dynamics": ("mass_matrix", "inverse_dynamics"),
 }
+DIFFERENTIATED = {  # quantities that automatic differentiation of others gives, if one of those is asked for by name
+    "coriolis_matrix": ("bias",),
+    "inverse_dynamics_derivatives": ("inverse_dynamics", "mass_matrix"),
+}
+PARTS = {**PAIRS, **DIFFERENTIATED}
 
 
 def anything(chain: Any) -> str | None:
@@ -72,7 +82,7 @@ class Formulation:
     parameters: str = "natural"  # or "minimal"
     automatic: bool = True  # False: never tried unasked, because it is O(n^3) or worse
     refuses: Callable[[Any], str | None] = anything  # why it does not apply to a chain
-    parts: tuple[Formulation, ...] = ()  # of a pair, which has no function of its own
+    parts: tuple[Formulation, ...] = ()  # of PARTS, which have no function of their own
 
 
 def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
@@ -143,6 +153,8 @@ TABLE: tuple[Formulation, ...] = (
     Formulation("coriolis_tensor", "base_composite_moved", "lin1991", moved_composite_lin1991.coriolis_tensor),
 
     Formulation("forward_dynamics", "articulated_body", "featherstone1983", articulated_body.forward_dynamics),
+    Formulation("coriolis_matrix", "composite", "dynarm", composite_derivatives.coriolis_matrix),
+    Formulation("inverse_dynamics_derivatives", "composite", "dynarm", composite_derivatives.derivatives),
 )
 # fmt: on
 
@@ -151,9 +163,8 @@ def formulations(quantity: str) -> tuple[str, ...]:
     """The names of the formulations of a quantity."""
     check_quantity(quantity)
     names = [row.name for row in TABLE if row.quantity == quantity]
-    if quantity in PAIRS:
-        first, second = PAIRS[quantity]
-        names += [f"{a}+{b}" for a in formulations(first) for b in formulations(second)]
+    if quantity in PARTS:
+        names += map("+".join, product(*map(formulations, PARTS[quantity])))
     return tuple(names)
 
 
@@ -179,22 +190,21 @@ def _row(quantity: str, name: str) -> Formulation:
         if row.quantity == quantity and row.name == name:
             return row
     parts = name.split("+") if isinstance(name, str) else []
-    if quantity in PAIRS and len(parts) == 2:
-        first, second = (_row(q, part) for q, part in zip(PAIRS[quantity], parts, strict=True))
-        return _pair(quantity, first, second)
+    if quantity in PARTS and len(parts) == len(PARTS[quantity]):
+        return _joined(quantity, *map(_row, PARTS[quantity], parts))
     raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))
 
 
-def _pair(quantity: str, first: Formulation, second: Formulation) -> Formulation:
-    """Two formulations that together give a quantity; what they share is found in the graph."""
+def _joined(quantity: str, *parts: Formulation) -> Formulation:
+    """Formulations that together give a quantity; what they share is found in the graph."""
     return Formulation(
         quantity,
-        f"{first.name}+{second.name}",
-        f"{first.paper}, {second.paper}",
+        "+".join(part.name for part in parts),
+        ", ".join(part.paper for part in parts),
         None,
-        automatic=first.automatic and second.automatic,
-        refuses=lambda chain: first.refuses(chain) or second.refuses(chain),
-        parts=(first, second),
+        automatic=all(part.automatic for part in parts),
+        refuses=lambda chain: next(filter(None, (part.refuses(chain) for part in parts)), None),
+        parts=parts,
     )
 
 

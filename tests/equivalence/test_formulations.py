@@ -140,5 +140,35 @@ def test_forward_dynamics_undoes_inverse_dynamics(row, references):
     assert solved > len(references) / 2
 
 
+CORIOLIS = [row for row in TABLE if row.quantity == "coriolis_matrix"]
+
+
+@pytest.mark.parametrize("row", CORIOLIS, ids=lambda r: r.name)
+def test_coriolis_matrix_is_the_tensor_with_one_velocity(row, references):
+    for arm, q, qd, _, _ in references:
+        chain = chain_of(arm)
+        steps = pose(chain, q.T)
+        want = np.einsum("sijk,sk->sij", stack(TENSORS[-1].function(chain, steps), SAMPLES), qd)
+        got = stack(row.function(chain, steps, qd.T), SAMPLES)
+        error = np.abs(got - want).max() / max(1.0, np.abs(want).max())
+        assert error <= TOLERANCE, f"{arm.name}: {error:.2e}"
+
+
+DERIVATIVES = [row for row in TABLE if row.quantity == "inverse_dynamics_derivatives"]
+
+
+@pytest.mark.parametrize("row", DERIVATIVES, ids=lambda r: r.name)
+def test_derivatives_agree_with_pinocchio(row, references):
+    for arm, q, qd, qdd, _ in references:
+        chain = chain_of(arm)
+        found = row.function(chain, pose(chain, q.T), qd.T, qdd.T)
+        twin = pinocchio_model(arm)
+        wanted = [twin.inverse_dynamics_derivatives(*s) for s in zip(q, qd, qdd, strict=True)]
+        for got, want in zip(found, map(np.array, zip(*wanted, strict=True)), strict=True):
+            error = np.abs(stack(got, SAMPLES) - want).max() / max(1.0, np.abs(want).max())
+            assert error <= TOLERANCE, f"{arm.name}: {error:.2e}"
+
+
 def test_every_quantity_of_the_table_is_covered():
-    assert {row.quantity for row in CASES + BOTH + TENSORS + FORWARD} == set(QUANTITIES)
+    covered = CASES + BOTH + TENSORS + FORWARD + CORIOLIS + DERIVATIVES
+    assert {row.quantity for row in covered} == set(QUANTITIES)

@@ -23,6 +23,11 @@ KEYS = {
     "mass_matrix_and_bias": ("mass_matrix_and_bias",),
     "coriolis_tensor": ("coriolis_tensor",),
     "forward_dynamics": ("forward_dynamics", "forward_dynamics:wrench"),
+    "coriolis_matrix": ("coriolis_matrix",),
+    "inverse_dynamics_derivatives": (
+        "inverse_dynamics_derivatives",
+        "forward_dynamics_derivatives",
+    ),
 }
 ARM = random_arm(np.random.default_rng(71), 3, "RPR", gravity="generic", base=True)
 STATE = dict(zip(("q", "qd", "qdd"), random_states(np.random.default_rng(72), 3, SAMPLES)))

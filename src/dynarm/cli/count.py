@@ -56,14 +56,14 @@ def count(
     the formulas as written and, for generic arms, what the paper prints (its row sums corrected; multiplications /
     additions).
     """
-    from ..table import QUANTITIES, check_quantity
+    from ..table import DIFFERENTIATED, QUANTITIES, check_quantity
 
     if html:
         writable(html, "--html", (".html",))
     if quantity:
         check_quantity(quantity)
     arms = _arms(robot, n, type, principal, base, tip)
-    wanted = [quantity] if quantity else list(QUANTITIES)
+    wanted = [quantity] if quantity else [q for q in QUANTITIES if q not in DIFFERENTIATED]
     report: dict[str, dict[str, list[dict[str, Any]]]] = {}
     jobs = [(arm, q) for arm in arms for q in wanted]
     with progress("counting") as done:
@@ -120,7 +120,7 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
     from ..counts import count as count_operations
     from ..published import published, quoted
     from ..robot.chain import chain_of
-    from ..table import PAIRS, TABLE
+    from ..table import PARTS, TABLE
 
     chain = chain_of(arm)
     tried = [
@@ -128,8 +128,8 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
         for row in TABLE
         if row.quantity == quantity and not row.refuses(chain) and (arm.n <= LONG or row.automatic)
     ]
-    if quantity in PAIRS:
-        parts = [cheapest(arm, part) for part in PAIRS[quantity]]
+    if quantity in PARTS:
+        parts = [cheapest(arm, part) for part in PARTS[quantity]]
         papers = dict.fromkeys(part.paper for part in parts)
         tried.append(("+".join(part.name for part in parts), ", ".join(papers)))
     found = []

@@ -167,7 +167,7 @@ def _general(
     if body.revolute:
         a = star + motion.z * d  # (70), (71)
         own = tensor(arm, pose, i)
-        moment = (_spread_moment if body.spread else psi)(own, motion)
+        moment = (spread_moment if body.spread else psi)(own, motion)
         return a, Share(motion @ k, k.cross(a) + moment)  # (72), (73)
     w = motion.w
     v, acc = rate
@@ -182,7 +182,7 @@ def _general(
     return a, Share(more * body.m, k.cross(h), rho, star * body.m)  # (72), (73)
 
 
-def _spread_moment(S: Sym3, motion: Spin) -> Vec3:
+def spread_moment(S: Sym3, motion: Spin) -> Vec3:
     """Psi psi(D) as the axial vector of Omega S - S Omega'."""
     square, x, y, z = motion.squares, motion.x, motion.y, motion.z
     free = Vec3(-mul(z.y, S.zz), mul(z.x, S.zz), 0)
