@@ -242,7 +242,9 @@ def _inwards(
         if found:
             outer = _load_inwards(pose[i + 1], links[i + 1], found[-1])
             mass = load.mass + outer.mass
-            load = Load(mass, load.p + outer.p, load.E + outer.E, load.f + outer.f, load.n + outer.n)
+            load = Load(
+                mass, load.p + outer.p, load.E + outer.E, load.f + outer.f, load.n + outer.n
+            )
         found.append(load)
     return found[::-1]
 
@@ -261,7 +263,9 @@ def _load_inwards(step: Step, link: Link, load: Load) -> Load:
     """Composite body i about origin i-1, in frame i-1."""
     load = _load_shifted(load, Z * step.d, link.along)
     mass = load.mass.fall(step)
-    load = Load(mass, step.fall(load.p), _fallen(step, load.E), step.fall(load.f), step.fall(load.n))
+    load = Load(
+        mass, step.fall(load.p), _fallen(step, load.E), step.fall(load.f), step.fall(load.n)
+    )
     return _load_shifted(load, X * step.a, link.across)
 
 
@@ -339,9 +343,7 @@ def _turned_wrench(body: Body, load: Load, change: Change) -> tuple[Vec3, Vec3]:
     return f + Z.cross(load.f), n + Z.cross(load.n)
 
 
-def _carry(
-    arm: Chain, pose: Sequence[Step], j: int, wrench: tuple[Vec3, Vec3], rows: Rows
-) -> None:
+def _carry(arm: Chain, pose: Sequence[Step], j: int, wrench: tuple[Vec3, Vec3], rows: Rows) -> None:
     """Enter column j of the joints before j."""
     f, n = wrench
     for i in range(j - 1, -1, -1):

@@ -16,6 +16,7 @@ LAYERS = [  # a module may import from its own layer and from those before it
     {"robot"},
     {"kinematics", "drive", "factorisation", "articulated_body", "schedule", "published"},
     {"papers"},
+    {"composite_derivatives"},
     {"minimal", "long_form", "redundancy"},
     {"table"},
     {"graph"},
@@ -28,6 +29,7 @@ LAYERS = [  # a module may import from its own layer and from those before it
     {"identify", "simulation", "mobile"},
     {"view"},
     {"cli"},
+    {"__main__"},
 ]
 DOORS = {
     "casadi": {"trace.py", "identify/excitation.py"},
