@@ -14,6 +14,7 @@ import numpy as np
 
 from .errors import InputError
 from .graph import Port
+from .machine.quick import THREADS
 
 _SMALLEST = 2048  # samples a thread must have before starting it pays
 threads = 1  # what a call uses that does not say `threads=`; set by set_threads
@@ -25,6 +26,7 @@ def set_threads(count: int) -> None:
     """Use this many threads for large batches where a call does not say `threads=`; 1 at the start."""
     global threads
     threads = check_threads(count)
+    THREADS.value = threads
 
 
 def check_threads(count: Any) -> int:

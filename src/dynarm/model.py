@@ -13,6 +13,7 @@ from .compiled import Kernel, kernel
 from .counts import choose, graph, minimal_of, probe
 from .errors import InputError, KindError, ModelError
 from .graph import Graph, Port
+from .machine.quick import bound, by_gufunc
 from .minimal import MinimalParameters
 from .quantities import QUANTITIES, Quantity, quantity_named
 from .refusals import check_keywords, explain
@@ -69,25 +70,20 @@ def compile(
     return Model(arm, formulation, friction, gravity, parameters)
 
 
+_METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}  # as written, as called
+
+
 def _quickly(method: Method) -> Method:
-    """The method of a quantity, tried as a bare gufunc call first: given the state alone, nothing is to be prepared."""
+    """The method of a quantity, left to its builtin (or to a bare gufunc) once there is one."""
     name = method.__name__
-    count = len(QUANTITIES[name].state)
-    single = len(QUANTITIES[name].outputs(1, 1)) == 1
 
     @wraps(method)
-    def quick(self: Model, *state: Array, **options: Any) -> Any:
-        if len(state) == count and batch.threads == 1:
-            try:
-                if not options:
-                    return self._quick[name](*state)
-                if single and options.keys() == {"out"}:
-                    return self._quick[name](*state, **options)
-            except (KeyError, ValueError, TypeError):
-                pass  # not compiled yet, or refused: said again below, in the robot's words
-        return method(self, *state, **options)
+    def call(self: Model, *state: Array, **options: Any) -> Any:
+        found = self._quick.get(name)
+        return found(*state, **options) if found else method(self, *state, **options)
 
-    return cast(Method, quick)
+    _METHODS[name] = method, call
+    return cast(Method, call)
 
 
 class Model:
@@ -135,7 +131,7 @@ class Model:
         self.functions = Functions(self)
         self._kernels: dict[str, Kernel] = {}
         self._ports: dict[str, tuple[tuple[Port, ...], tuple[Port, ...]]] = {}
-        self._quick: dict[str, np.ufunc] = {}  # those that need nothing but the state
+        self._quick: dict[str, Callable[..., Any]] = {}  # what needs nothing but the state
 
     def __reduce__(self) -> Any:
         gravity = "input" if self.gravity_input else None
@@ -171,8 +167,16 @@ class Model:
             found = self._kernels[key] = self._compile(key)
             word, _ = self._word(key)
             if len(self.ports(key)[0]) == len(word.state):
-                self._quick[key] = found.ufunc
+                self._install(key, found.ufunc)
         return found
+
+    def _install(self, name: str, ufunc: np.ufunc) -> None:
+        """Let one call on one state be quick. Attributes of a class with methods of its own are left alone."""
+        method, call = _METHODS[name]
+        builtin = bound(ufunc, method, self)
+        self._quick[name] = builtin or by_gufunc(ufunc, method, self)
+        if builtin and type(self) is Model and vars(Model)[name] is call:
+            self.__dict__.setdefault(name, builtin)
 
     def _word(self, key: str) -> tuple[Quantity, Options]:
         if not isinstance(key, str):

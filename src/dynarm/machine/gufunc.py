@@ -22,7 +22,7 @@ import numpy as np
 from ..errors import DynarmError
 from ..graph import Port
 from . import cache as disk
-from .kernel import INPUTS, PORT, PORTS, TABLE, called
+from .kernel import INPUTS, KNOWN, PORT, PORTS, QUICK, TABLE, called
 from .llvm import LOCK, Host, compile_runtime, host, library, linked
 from .loop import LOOP
 from .program import GROUP
@@ -66,7 +66,7 @@ def _services(target: Host) -> tuple[str, ...]:
     """What kernels may call."""
     widths = (1, target.width)
     sincos = [called("sincos", count, w) for w in widths for count in range(1, GROUP + 1)]
-    return (*sincos, *(called("tanh", 1, w) for w in widths))
+    return (*sincos, *(called("tanh", 1, w) for w in widths), QUICK, KNOWN)
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:

@@ -19,13 +19,18 @@ from .layout import STAGE, dense, group
 from .program import Call, Program
 
 TABLE = "dynarm_table"
+QUICK, KNOWN = "dynarm_quick", "dynarm_known"  # of `builtin.py`
 # Entries of the table: addresses of the two kernels (the first may be 0) and of what moves dense inputs and outputs (or
-# 0); then integers: input ports, output ports, slots, tile, size of the largest output, constant outputs; then for each
-# port its first slot (of an output: where its elements' slots stand in this table), its size, where the steps of its
-# three axes stand among NumPy's, and the axes' lengths; then slot and bits of each constant; then the elements' slots.
-KERNEL_ONE, KERNEL_WIDE, DENSE_IN, DENSE_OUT = range(4)
-INPUTS, OUTPUTS, SLOTS, TILE, LARGEST, CONSTANTS, PORTS = range(4, 11)
-PORT = 6
+# 0), of the function that Python calls (0 without a first kernel), of what it knows of Python, of the gufunc and of the
+# method to which it leaves other calls (0 until `quick.py` writes them); then integers: input ports, output ports,
+# slots, tile, size of the largest output, constant outputs; then for each port its first slot (of an output: where its
+# elements' slots stand in this table), its size, where the steps of its three axes stand among NumPy's, the axes'
+# lengths, and how many axes it has, which are the last ones; then slot and bits of each constant; then the elements'
+# slots.
+KERNEL_ONE, KERNEL_WIDE, DENSE_IN, DENSE_OUT, ENTRY, PYTHON, UFUNC, METHOD = range(8)
+INPUTS, OUTPUTS, SLOTS, TILE, LARGEST, CONSTANTS, PORTS = range(8, 15)
+PORT = 7
+LENGTHS, AXES = 3, 6  # entries of a port
 MOST_PORTS = 16
 CACHED = 4000  # instructions of a kernel that still runs from a common instruction cache
 HUGE = 20000  # instructions from which on a scalar kernel takes longer to compile than it is worth
@@ -59,7 +64,10 @@ def kernel_text(
         found = _dense(name, slots, first, width)
         moves.append(f"@dense_{name}{width}" if found else "null")
         text += found
-    pointers = ["@kernel1" if 1 in widths else "null", f"@kernel{width}", *moves]
+    text += _entry() if 1 in widths else []
+    kernels = ["@kernel1" if 1 in widths else "null", f"@kernel{width}"]
+    entry = ["@entry" if 1 in widths else "null", f"@{KNOWN}"]
+    pointers = [*kernels, *moves, *entry, "null", "null"]
     return "\n".join([*text, *_table(program, inputs, outputs, pointers, tile)])
 
 
@@ -70,6 +78,18 @@ def _dense(name: str, slots: Sequence[Sequence[int]], first: int, width: int) ->
     if min(sizes) < group(width) or max(sizes) > longest or sum(sizes) > UNROLLED:
         return []
     return dense(name, first, slots, width)
+
+
+def _entry() -> list[str]:
+    """The function that Python calls: it knows the table, all else is done by what every kernel shares."""
+    given = "ptr %self, ptr %args, i64 %nargs, ptr %kwnames"
+    return [
+        f"declare ptr @{QUICK}(ptr, ptr, ptr, i64, ptr)",
+        f"define internal ptr @entry({given}) nounwind {{",
+        f"%made = tail call ptr @{QUICK}(ptr @{TABLE}, {given})",
+        "ret ptr %made",
+        "}",
+    ]
 
 
 def called(op: str, count: int, width: int) -> str:
@@ -157,7 +177,7 @@ def _table(
                 f"port '{port.name}' has {len(port.shape)} axes; at most 3 are compiled"
             )
         missing = 3 - len(port.shape)
-        entries += [slot, port.size, core - missing, *(1,) * missing, *port.shape]
+        entries += [slot, port.size, core - missing, *(1,) * missing, *port.shape, 3 - missing]
         core += len(port.shape)
     for slot, number in program.fixed:
         entries += [slot, integer(number)]
@@ -166,4 +186,7 @@ def _table(
     whole = ", ".join(f"i64 {e}" for e in entries)
     kind = f"[{len(entries)} x i64]"
     kinds = ", ".join(["ptr"] * len(pointers) + [kind])
-    return [f"@{TABLE} = constant {{ {kinds} }} {{ {places}, {kind} [{whole}] }}"]
+    return [
+        f"@{KNOWN} = external global [0 x i64]",
+        f"@{TABLE} = dso_local global {{ {kinds} }} {{ {places}, {kind} [{whole}] }}, align 64",
+    ]

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from . import builtin, layout
 from . import kernel as table
-from . import layout
 from .elementary import LIBRARY, elementary
 from .lanes import Lanes
 from .text import PAST, RARELY, Text
@@ -38,7 +38,9 @@ def runtime_text(width: int, fused: bool) -> str:
     ]
     for w in (1, width):
         text += [*Lanes(w).declarations(), *elementary(w, fused), *layout.layout(w), *_constants(w)]
-    return "\n".join([*text, *_describe(width), *_single(), *_wide(width), *_loop(width)])
+    return "\n".join(
+        [*text, *_describe(width), *_single(), *_wide(width), *_loop(width), *builtin.builtin()]
+    )
 
 
 def _describe(width: int) -> list[str]:

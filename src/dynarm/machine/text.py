@@ -13,11 +13,17 @@ class Text:
         self.text: list[str] = ["start:"]
         self.label = "start"  # of the block that is being written
         self.count = 0
+        self.result = "void"  # what a return gives, such as `i64 0`
 
     def function(self, head: str, tail: str = "") -> list[str]:
         """The whole function: its head, such as `void @f(ptr %x)`, what was collected, and a return."""
         # without "no-builtins" a loop that copies would become a call of memcpy
-        return [f'define {head} nounwind "no-builtins" {tail}{{', *self.text, "ret void", "}"]
+        return [
+            f'define {head} nounwind "no-builtins" {tail}{{',
+            *self.text,
+            f"ret {self.result}",
+            "}",
+        ]
 
     def put(self, expression: str) -> str:
         """The name of a new value."""
@@ -90,7 +96,7 @@ class Text:
         self.line(f"br i1 {condition}, label %yes{k}, label %end{k}{hint}")
         self._begin(f"yes{k}")
         yield
-        self.line("ret void" if leave else f"br label %end{k}")
+        self.line(f"ret {self.result}" if leave else f"br label %end{k}")
         self._begin(f"end{k}")
 
 

@@ -1,0 +1,85 @@
+"""What callers can see of a call, and which way it takes: for the tests of methods that are builtins."""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+
+import numpy as np
+
+from dynarm.graph import Graph
+from dynarm.machine import compile_graph, kernel, load_object
+from dynarm.machine.gufunc import inner_loop
+from dynarm.machine.llvm import Host
+from dynarm.model import Model
+from dynarm.quantities import QUANTITIES
+from oracles.machine_graphs import as_tuple
+
+STATE = {name: len(quantity.state) for name, quantity in QUANTITIES.items()}
+FEW = ("inverse_dynamics", "mass_matrix", "kinetic_energy", "mass_matrix_and_bias")
+OVERFLOWS = np.full(3, 1e200)
+
+
+class Watch:
+    """Counts the calls of a builtin that go on to the gufunc (and those that go on to the method)."""
+
+    def __init__(self, model: Model, name: str):
+        ufunc, method = model.functions[name], getattr(Model, name).__wrapped__
+        self.table = entries(ufunc)
+        self.counts = [0, 0]
+
+        def by_ufunc(*args, **options):
+            self.counts[0] += 1
+            return ufunc(*args, **options)
+
+        def by_method(*args, **options):
+            self.counts[1] += 1
+            return method(*args, **options)
+
+        self.spies = by_ufunc, by_method
+        self.places = list(zip((kernel.UFUNC, kernel.METHOD), (ufunc, method), strict=True))
+
+    def __enter__(self) -> list[int]:
+        for (place, _), spy in zip(self.places, self.spies, strict=True):
+            self.table[place] = id(spy)
+        return self.counts
+
+    def __exit__(self, *_: object) -> None:
+        for place, true in self.places:
+            self.table[place] = id(true)
+
+
+def entries(ufunc: np.ufunc) -> ctypes.Array:
+    return (ctypes.c_int64 * kernel.PORTS).from_address(inner_loop(ufunc)[1])
+
+
+def ordinary(model: Model, name: str, *args, **options):
+    """What the method itself does."""
+    return getattr(Model, name).__wrapped__(model, *args, **options)
+
+
+def outcome(call, *args, **options) -> tuple:
+    """All that a caller can see of a call: types, shapes, bits, exceptions and warnings."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            found = call(*args, **options)
+        except Exception as error:
+            return type(error), str(error), texts(said)
+    parts = [(type(x), x.shape, x.dtype, x.tobytes(), x.flags.num) for x in as_tuple(found)]
+    return type(found), parts, texts(said)
+
+
+def texts(said: list) -> list[tuple]:
+    return [(w.category, str(w.message)) for w in said]
+
+
+def loaded(graph: Graph, target: Host | None = None) -> np.ufunc:
+    """A gufunc from a graph, for this host or a smaller one."""
+    code = compile_graph(graph, "f", target)
+    return load_object(code, "f", graph.inputs, graph.outputs, "", target)
+
+
+def method(self, *args, **options) -> str:
+    """The method to which calls are left that the gufunc refuses."""
+    return "the method"
