@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,7 @@ from .errors import InputError
 from .graph import Port
 from .machine.quick import THREADS
 
-_SMALLEST = 2048  # samples a thread must have before starting it pays
+_SMALLEST = 5_000_000  # vector instructions times samples that a thread must have before waking it pays: some 0.2 ms
 threads = 1  # what a call uses that does not say `threads=`; set by set_threads
 _pool: ThreadPoolExecutor | None = None
 _pool_owner: int | None = None
@@ -52,12 +52,16 @@ def call(
     args: Sequence[Any],
     out: Any,
     count: int,
+    weight: int,
 ) -> Any:
-    """ufunc(*args, out=out), cut along the leading batch axis into as many slices as threads."""
+    """ufunc(*args, out=out), cut along the leading batch axis into a slice a thread, if there is enough to do.
+
+    weight: vector instructions that a block of samples takes.
+    """
     arrays = [np.asarray(a) for a in args]  # not as floats: what is none, the ufunc refuses
     shapes = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, inputs, strict=True)]
     shape = np.broadcast_shapes(*shapes)
-    count = min(count, math.prod(shape) // _SMALLEST) if shape else 1
+    count = min(count, math.prod(shape) * weight // _SMALLEST) if shape else 1
     if count <= 1 or not (out is None or _apart(out, shape + outputs[0].shape, arrays)):
         return ufunc(*arrays) if out is None else ufunc(*arrays, out=out)
     results = [np.empty(shape + p.shape) for p in outputs] if out is None else [out]
@@ -78,12 +82,16 @@ def _apart(out: Any, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> bo
 
 
 def slices(length: int, count: int, work: Callable[[int, int], None]) -> None:
-    """work(low, high) for `count` slices of range(length), one a thread, under the caller's np.errstate."""
+    """work(low, high) for `count` slices of range(length), the last by the caller, all under its np.errstate."""
     count = min(count, length)
     if count <= 1:
         work(0, length)
         return
-    edges = np.linspace(0, length, count + 1).astype(int).tolist()
-    jobs = [_workers().submit(copy_context().run, work, low, high) for low, high in pairwise(edges)]
+    *others, own = pairwise(np.linspace(0, length, count + 1).astype(int).tolist())
+    jobs = [_workers().submit(copy_context().run, work, low, high) for low, high in others]
+    try:
+        work(*own)
+    finally:
+        wait(jobs)  # arrays of the caller are written to until then
     for job in jobs:
         job.result()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .graph import Graph, Port
-from .machine import cache, compile_graph, instructions, load_object
+from .machine import begin, cache, compile_graph, instructions, load_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ def _entry(
     """Object code and notes, from the cache or made now."""
     entry = cache.load(key)
     if entry is None:
+        begin()
         graph, notes = build()
         notes = {**notes, "instructions": instructions(graph)}
         entry = cache.Entry(notes, compile_graph(graph, name))

@@ -261,10 +261,12 @@ class Model:
                 f"{name} returns several arrays and takes no out=; use model.functions['{name}']"
             )
         args = [given[p.name] for p in ports]
-        ufunc = self.kernel(key).ufunc
+        made_of = self.kernel(key)
+        ufunc = made_of.ufunc
         try:
             if wanted > 1:
-                return batch.call(ufunc, ports, made, args, out, wanted)
+                weight = made_of.notes["instructions"]
+                return batch.call(ufunc, ports, made, args, out, wanted, weight)
             return ufunc(*args) if out is None else ufunc(*args, out=out)
         except (ValueError, TypeError) as refusal:
             raise explain(self.arm, name, ports, args, out, made[0], refusal) from None

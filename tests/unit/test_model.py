@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import dynarm
+from dynarm import batch
 from dynarm.robot.generic import generic_arm
 
 
@@ -30,6 +31,12 @@ def states():
 
 QUANTITIES = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "regressor")
 TAKES = {"inverse_dynamics": 3, "forward_dynamics": 3, "mass_matrix": 1, "regressor": 3}
+
+
+@pytest.fixture(autouse=True)
+def threads_for_any_batch(monkeypatch):
+    """Batches of these tests are too small to be worth a second thread."""
+    monkeypatch.setattr(batch, "_SMALLEST", 1)
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
@@ -269,6 +276,17 @@ def test_threads_obey_the_caller_s_errstate(model):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("error")
             assert np.isnan(model.gravity(q, threads=threads)[::1000]).any()
+
+
+def test_threads_get_the_slices_of_a_batch_only_if_they_have_enough_to_do(model, monkeypatch):
+    seen = []
+    slices = batch.slices
+    monkeypatch.setattr(batch, "slices", lambda *given: [seen.append(given[:2]), slices(*given)])
+    monkeypatch.setattr(batch, "_SMALLEST", 5_000_000)
+    model.gravity(np.zeros((4096, 7)), threads=2)
+    assert not seen
+    model.gravity(np.zeros((262144, 7)), threads=2)
+    assert seen == [(262144, 2)]
 
 
 def test_more_threads_than_samples(model):

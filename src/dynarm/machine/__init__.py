@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import cache
-from .gufunc import load_object
+from .gufunc import begin, load_object
 from .llvm import compile_graph, instructions
 
-__all__ = ["cache", "compile_graph", "instructions", "load_object"]
+__all__ = ["begin", "cache", "compile_graph", "instructions", "load_object"]

@@ -27,7 +27,10 @@ LIBRARY = {"dynarm_sin": "sin", "dynarm_cos": "cos"}  # our names of what the C 
 SINCOS, TANH = 20, 25  # arithmetic instructions of one argument
 
 MAGIC = 1.5 * 2.0**52  # adding it rounds to an integer, which the low bits then hold
-NEAR = 2**16  # quotients below this in magnitude are reduced here: |x| < 102943
+NEAR = 2**16  # quotients from -NEAR to NEAR - 1 are reduced here: |x| < 102943
+FIRST = (
+    MAGIC + NEAR
+)  # adding it leaves bits above the lowest 17 as they are in MAGIC, for these quotients and no other
 # All parts are positive: a quotient of 0 must not turn -0 into 0.
 HALF_PI_FUSED = (1.5707963267948966, 6.123233995736765e-17, 1.082856673921914e-32)
 HALF_PI_SPLIT = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
@@ -68,9 +71,7 @@ def sincos(count: int, width: int, fused: bool) -> list[str]:
     given = [lanes.load(x) for x, _, _ in places]
     xs = [_sizeable(lanes, x) for x in given]
     quotients = [_quotient(lanes, x) for x in xs]
-    far = quotients[0][2]
-    for _, _, other in quotients[1:]:
-        far = lanes.put(f"or {lanes.truth} {far}, {other}")
+    far = _far_lanes(lanes, quotients)
     with lanes.when(lanes.any(far), rarely=True, leave=True):
         for place in places:
             lanes.line(f"call void @far{width}({', '.join(f'ptr {p}' for p in place)})")
@@ -98,20 +99,24 @@ def _or_tiny(lanes: Lanes, x: str, result: str) -> str:
     return result if lanes.fused else lanes.select(_tiny(lanes, x), x, result)
 
 
-Quotient = tuple[str, str, str]
+def _quotient(lanes: Lanes, x: str) -> str:
+    """x / (pi/2) rounded, with FIRST added: NEAR is a multiple of 4, so the lowest bits count quarter turns."""
+    return lanes.fma(x, lanes.number(2 / 3.141592653589793), lanes.number(FIRST))
 
 
-def _quotient(lanes: Lanes, x: str) -> Quotient:
-    """x / (pi/2) rounded, with MAGIC added; the quotient plus NEAR + 1 as an integer; which lanes are far."""
-    t = lanes.fma(x, lanes.number(2 / 3.141592653589793), lanes.number(MAGIC))
-    u = lanes.bitwise("add", lanes.as_word(t), lanes.mask(NEAR + 1 - integer(MAGIC)))
-    return t, u, lanes.compare("ugt", u, lanes.mask(2 * NEAR))
+def _far_lanes(lanes: Lanes, quotients: list[str]) -> str:
+    """Lanes in which any quotient is far, or none at all: the argument is infinite or NaN."""
+    words = [lanes.bitwise("xor", lanes.as_word(t), lanes.mask(integer(MAGIC))) for t in quotients]
+    found = words[0]
+    for word in words[1:]:
+        found = lanes.bitwise("or", found, word)
+    return lanes.compare("ne", lanes.bitwise("and", found, lanes.mask(-2 * NEAR)), lanes.mask(0))
 
 
-def _near(lanes: Lanes, xs: list[str], quotients: list[Quotient]) -> list[tuple[str, str]]:
+def _near(lanes: Lanes, xs: list[str], quotients: list[str]) -> list[tuple[str, str]]:
     """sin and cos of arguments none of which is far, each step for all of them before the next."""
     number = lanes.number
-    js = [lanes.sub(t, number(MAGIC)) for t, _, _ in quotients]
+    js = [lanes.sub(t, number(FIRST)) for t in quotients]
     rs = xs
     for part in HALF_PI_FUSED if lanes.fused else HALF_PI_SPLIT:
         rs = [lanes.fma(j, number(-part), r) for j, r in zip(js, rs, strict=True)]
@@ -123,20 +128,20 @@ def _near(lanes: Lanes, xs: list[str], quotients: list[Quotient]) -> list[tuple[
             last = number(SIN[k]) if k < len(SIN) else number(-GUARD * SIN[-1])
             ps = [lanes.fma(p, z, last) for p, z in zip(ps, zs, strict=True)]
     ss = [lanes.fma(r, p, r) for r, p in zip(rs, ps, strict=True)]
-    return [_turned(lanes, s, c, t, u) for s, c, (t, u, _) in zip(ss, cs, quotients, strict=True)]
+    return [_turned(lanes, s, c, t) for s, c, t in zip(ss, cs, quotients, strict=True)]
 
 
-def _turned(lanes: Lanes, s: str, c: str, t: str, u: str) -> tuple[str, str]:
-    """sin and cos exchanged and their signs set by the quarter turns taken off."""
-    quarters = lanes.as_word(t)
+def _turned(lanes: Lanes, s: str, c: str, t: str) -> tuple[str, str]:
+    """sin and cos with the quarter turns put back: odd ones make (c, -s) of (s, c), two more the negative."""
+    quarters, sign = lanes.as_word(t), lanes.mask(-(2**63))
     odd = lanes.compare("ne", lanes.bitwise("and", quarters, lanes.mask(1)), lanes.mask(0))
-    found = []
-    for value, turns in ((lanes.select(odd, c, s), quarters), (lanes.select(odd, s, c), u)):
-        sign = lanes.bitwise(
-            "and", lanes.bitwise("shl", turns, lanes.mask(62)), lanes.mask(-(2**63))
-        )
-        found.append(lanes.as_real(lanes.bitwise("xor", lanes.as_word(value), sign)))
-    return found[0], found[1]
+    negative = lanes.as_real(lanes.bitwise("xor", lanes.as_word(s), sign))
+    half = lanes.bitwise("and", lanes.bitwise("shl", quarters, lanes.mask(62)), sign)
+    sine, cosine = (
+        lanes.as_real(lanes.bitwise("xor", lanes.as_word(value), half))
+        for value in (lanes.select(odd, c, s), lanes.select(odd, negative, c))
+    )
+    return sine, cosine
 
 
 def _far(width: int, fused: bool) -> list[str]:
@@ -145,7 +150,7 @@ def _far(width: int, fused: bool) -> list[str]:
     lanes.line(f"%safe = alloca {lanes.real}, align {8 * width}")
     lanes.line(f"%where = alloca {lanes.word}, align {8 * width}")
     x = lanes.load("%x")
-    _, _, far = _quotient(lanes, _sizeable(lanes, x))
+    far = _far_lanes(lanes, [_quotient(lanes, _sizeable(lanes, x))])
     lanes.store(lanes.select(far, lanes.number(0.0), x), "%safe")
     marks = lanes.put(f"zext {lanes.truth} {far} to {lanes.word}")
     lanes.line(f"store {lanes.word} {marks}, ptr %where, align {8 * width}")

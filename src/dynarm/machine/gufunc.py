@@ -10,8 +10,10 @@ are owned by the ufunc (`obj` in its C structure) and die with it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import re
+import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -46,6 +48,18 @@ def load_object(
     owner = linked(code, name, (TABLE,), {symbol: run[symbol] for symbol in _services(target)})
     _check_ports(owner[TABLE], name, inputs, outputs)
     return _gufunc(run[LOOP], owner[TABLE], owner, name, inputs, outputs, doc)
+
+
+def begin() -> None:
+    """Begin to compile what all kernels share, if it is not there yet, while others trace: LLVM needs no Python."""
+    target = host()
+    if target not in _RUNTIMES:
+        threading.Thread(target=_quietly, args=(target,), name="dynarm runtime").start()
+
+
+def _quietly(target: Host) -> None:
+    with contextlib.suppress(DynarmError):  # whoever needs it will be told
+        runtime(target)
 
 
 def runtime(target: Host) -> Any:

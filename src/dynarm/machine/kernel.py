@@ -9,31 +9,33 @@ program takes two blocks of samples (a tile) through each piece in turn instead 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..errors import KindError
 from ..graph import Port
 from .fusion import Instruction
 from .lanes import Lanes, integer
-from .layout import STAGE, dense, group
+from .layout import STAGE, dense, dense_steps, group
 from .program import Call, Program
 
 TABLE = "dynarm_table"
 QUICK, KNOWN = "dynarm_quick", "dynarm_known"  # of `builtin.py`
 # Entries of the table: addresses of the two kernels (the first may be 0) and of what moves dense inputs and outputs (or
-# 0), of the function that Python calls (0 without a first kernel), of what it knows of Python, of the gufunc and of the
-# method to which it leaves other calls (0 until `quick.py` writes them); then integers: input ports, output ports,
-# slots, tile, size of the largest output, constant outputs; then for each port its first slot (of an output: where its
-# elements' slots stand in this table), its size, where the steps of its three axes stand among NumPy's, the axes'
-# lengths, and how many axes it has, which are the last ones; then slot and bits of each constant; then the elements'
-# slots.
-KERNEL_ONE, KERNEL_WIDE, DENSE_IN, DENSE_OUT, ENTRY, PYTHON, UFUNC, METHOD = range(8)
-INPUTS, OUTPUTS, SLOTS, TILE, LARGEST, CONSTANTS, PORTS = range(8, 15)
+# 0), of the kernel with such moves woven into it (or 0), of the function that Python calls (0 without a first kernel),
+# of what it knows of Python, of the gufunc and of the method to which it leaves other calls (0 until `quick.py` writes
+# them); then integers: input ports, output ports, slots, tile, workspaces, size of the largest output, constants among
+# them; then for each port its first slot (of an output: where its elements' slots stand in this table), its size, where
+# the steps of its three axes stand among NumPy's, the axes' lengths, and how many axes it has, which are the last ones;
+# then slot and bits of each constant; then the elements' slots.
+KERNEL_ONE, KERNEL_WIDE, DENSE_IN, DENSE_OUT, WOVEN, ENTRY, PYTHON, UFUNC, METHOD = range(9)
+INPUTS, OUTPUTS, SLOTS, TILE, AREAS, LARGEST, CONSTANTS, PORTS = range(9, 17)
 PORT = 7
 LENGTHS, AXES = 3, 6  # entries of a port
 MOST_PORTS = 16
 CACHED = 4000  # instructions of a kernel that still runs from a common instruction cache
 HUGE = 20000  # instructions from which on a scalar kernel takes longer to compile than it is worth
+WOVEN_MOST = 600  # instructions up to which moves are felt enough to be worth compiling another kernel
+WOVEN_LANES = 8  # lanes from which on there are enough registers for both
 UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
 
 
@@ -64,6 +66,9 @@ def kernel_text(
         found = _dense(name, slots, first, width)
         moves.append(f"@dense_{name}{width}" if found else "null")
         text += found
+    woven = _woven(program, places, width, fused) if "null" not in moves else []
+    moves.append(f"@woven{width}" if woven else "null")
+    text += woven
     text += _entry() if 1 in widths else []
     kernels = ["@kernel1" if 1 in widths else "null", f"@kernel{width}"]
     entry = ["@entry" if 1 in widths else "null", f"@{KNOWN}"]
@@ -132,13 +137,59 @@ def _middle(program: Program) -> int:
     return max(0, program.slots - 128)
 
 
+def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused: bool) -> list[str]:
+    """woven<W>(records, work, other, next, last): one block, the moves of its neighbours woven into the arithmetic.
+
+    Transposing keeps one kind of execution port busy and leaves others idle; between arithmetic instructions it costs
+    almost nothing. While the block in `work` is computed, the inputs of the block from sample `next` on come into the
+    workspace `other`, and the outputs of the block from sample `last` on go from there.
+    """
+    main = program.steps[-1] if program.steps else ()
+    if not main or isinstance(main, Call) or program.length > WOVEN_MOST or width < WOVEN_LANES:
+        return []
+    taken = {slot for port in places for slot in port}
+    if any(taken.intersection(port) for port in program.outputs):
+        return []  # outputs that would be the next block's inputs by then
+    f = Lanes(width, fused)
+    for k in range(len(program.steps) - 1):
+        _run(f, program, k, "%work")
+    middle = 8 * width * _middle(program)
+    f.line(f"%middle = getelementptr i8, ptr %work, i64 {middle}")
+    f.line(f"%far = getelementptr i8, ptr %other, i64 {middle}")
+    count = sum(1 for _ in _moves(Lanes(width), program, places))
+    _write(f, main, program, _moves(f, program, places), count)
+    arguments = "ptr noalias %records, ptr noalias %work, ptr noalias %other, i64 %next, i64 %last"
+    return f.function(f"internal void @woven{width}({arguments})")
+
+
+def _moves(f: Lanes, program: Program, places: Sequence[Sequence[int]]) -> Iterator[None]:
+    """The instructions that move inputs into the workspace around %far, and outputs from there; a pause after each."""
+    middle = _middle(program)
+    sides = (("come", 0, places, "%next"), ("go", len(places), program.outputs, "%last"))
+    for name, first, ports, sample in sides:
+        slots = [[slot - middle for slot in port] for port in ports]
+        yield from dense_steps(f, name, first, slots, "%far", sample)
+
+
 def _piece(
     piece: Sequence[Instruction], program: Program, name: str, width: int, fused: bool
 ) -> list[str]:
     lanes = Lanes(width, fused)
+    _write(lanes, piece, program, iter(()), 0)
+    return lanes.function(f"internal void @{name}(ptr noalias %middle)")
+
+
+def _write(
+    lanes: Lanes, piece: Sequence[Instruction], program: Program, moves: Iterator[None], count: int
+) -> None:
+    """The instructions of a piece, those of the moves evenly between them."""
     value = {k: lanes.number(c) for k, c in program.constants.items()}
     middle = _middle(program)
-    for op, dest, args, minus in piece:
+    done = 0
+    for place, (op, dest, args, minus) in enumerate(piece):
+        while done * len(piece) < place * count:
+            next(moves, None)
+            done += 1
         if op == "load":
             value[dest] = lanes.load(lanes.slot("%middle", args[0] - middle))
         elif op == "store":
@@ -151,7 +202,8 @@ def _piece(
             )
         else:
             value[dest] = getattr(lanes, op)(*(value[x] for x in args))
-    return lanes.function(f"internal void @{name}(ptr noalias %middle)")
+    for _ in moves:
+        pass
 
 
 def _table(
@@ -166,7 +218,8 @@ def _table(
         raise KindError(
             f"the function has {len(ports)} inputs and outputs; at most {MOST_PORTS} are compiled"
         )
-    entries = [len(inputs), len(outputs), program.slots, tile]
+    areas = tile if pointers[WOVEN] == "null" else 2
+    entries = [len(inputs), len(outputs), program.slots, tile, areas]
     entries += [max(port.size for port in outputs), len(program.fixed)]
     core = len(ports)
     listed = PORTS + PORT * len(ports) + 2 * len(program.fixed)

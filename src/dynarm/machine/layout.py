@@ -19,11 +19,12 @@ output: the address of its elements' slots), size, and three axes with their ste
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 from .lanes import Lanes
 
+Steps = Generator[None, None, list[str]]
 BASE, STEP, MODE, DENSE, SLOT, SIZE, AXES, STEPS, RECORD = 0, 1, 2, 3, 4, 5, 6, 9, 12
 STAGE = (16, 128)  # sizes of outputs that gain from being written in whole lines of cache
 STRIDED, ROWS, SHORT, COLUMNS, FIXED, STAGED, STREAMED = range(7)
@@ -156,15 +157,33 @@ def _rows(name: str, width: int) -> list[str]:
 
 def _group(f: Lanes, name: str, pointers: Sequence[str], places: Sequence[str]) -> None:
     """Columns that are transposed together, from W row pieces to their slots or back."""
+    for _ in _group_steps(f, name, pointers, places):
+        pass
+
+
+def _group_steps(
+    f: Lanes, name: str, pointers: Sequence[str], places: Sequence[str]
+) -> Iterator[None]:
+    """The same, a pause after each instruction."""
     short = f"<{len(places)} x double>"
     if name == "come":
-        pieces = [f.put(f"load {short}, ptr {p}, align 8") for p in pointers]
-        for value, place in zip(_transposed_in(f, pieces), places, strict=True):
+        pieces = []
+        for p in pointers:
+            pieces.append(f.put(f"load {short}, ptr {p}, align 8"))
+            yield
+        columns = yield from _transposed_in(f, pieces)
+        for value, place in zip(columns, places, strict=True):
             f.store(value, place)
+            yield
     else:
-        pieces = _transposed_out(f, [f.load(place) for place in places])
+        columns = []
+        for place in places:
+            columns.append(f.load(place))
+            yield
+        pieces = yield from _transposed_out(f, columns)
         for piece, p in zip(pieces, pointers, strict=True):
             f.line(f"store {short} {piece}, ptr {p}, align 8")
+            yield
 
 
 def dense(name: str, first: int, slots: Sequence[Sequence[int]], width: int) -> list[str]:
@@ -173,16 +192,26 @@ def dense(name: str, first: int, slots: Sequence[Sequence[int]], width: int) -> 
     `first` is the number of the first port's record; each port is given by the slots of its elements. With the row
     length known, every address is a constant away from the first.
     """
-    f, size = Lanes(width), group(width)
+    f = Lanes(width)
+    for _ in dense_steps(f, name, first, slots, "%work", "%first"):
+        pass
+    arguments = "ptr noalias %records, ptr noalias %work, i64 %first"
+    return f.function(f"internal void @dense_{name}{width}({arguments})")
+
+
+def dense_steps(
+    f: Lanes, name: str, first: int, slots: Sequence[Sequence[int]], work: str, sample: str
+) -> Iterator[None]:
+    """The instructions of `dense`, a pause after each."""
+    width, size = f.width, group(f.width)
     for number, port in enumerate(slots, first):
         base = f.entry("%records", number * RECORD + BASE, "ptr")
-        at = f.ahead(base, f.whole("mul", "%first", 8 * len(port)))
+        at = f.ahead(base, f.whole("mul", sample, 8 * len(port)))
         for start in range(0, len(port), size):
             column = min(start, len(port) - size)
             pointers = [f.ahead(at, 8 * (row * len(port) + column)) for row in range(width)]
-            _group(f, name, pointers, [f.slot("%work", s) for s in port[column : column + size]])
-    arguments = "ptr noalias %records, ptr noalias %work, i64 %first"
-    return f.function(f"internal void @dense_{name}{width}({arguments})")
+            places = [f.slot(work, s) for s in port[column : column + size]]
+            yield from _group_steps(f, name, pointers, places)
 
 
 def _short(name: str, width: int) -> list[str]:
@@ -198,7 +227,7 @@ def _short(name: str, width: int) -> list[str]:
         pieces = [
             f.put(f"{load}(ptr {p}, i32 8, {truth} {mask}, {t} zeroinitializer)") for p in pointers
         ]
-        for c, value in enumerate(_transposed_in(f, pieces)):
+        for c, value in enumerate(_at_once(_transposed_in(f, pieces))):
             with f.when(known[c]):
                 f.store(value, _place(f, name, str(c)))
     else:
@@ -206,7 +235,7 @@ def _short(name: str, width: int) -> list[str]:
         last = f.whole("sub", "%size", 1)
         columns = [f.load(_place(f, name, f.smaller(str(c), last))) for c in range(size)]
         store = f"call void @llvm.masked.store.v{size}f64.p0"
-        for pointer, piece in zip(pointers, _transposed_out(f, columns), strict=True):
+        for pointer, piece in zip(pointers, _at_once(_transposed_out(f, columns)), strict=True):
             f.line(f"{store}({t} {piece}, ptr {pointer}, i32 8, {truth} {mask})")
     return f.function(f"internal void @short_{name}{width}({_here(name)}, i64 %step, i64 %size)")
 
@@ -223,34 +252,39 @@ def _shuffle(f: Lanes, length: int, a: str, b: str, order: Sequence[int]) -> str
     return f.put(f"shufflevector {t} {a}, {t} {b}, <{len(order)} x i32> <{mask}>")
 
 
-def _transposed_in(f: Lanes, pieces: Sequence[str]) -> list[str]:
+def _transposed_in(f: Lanes, pieces: Sequence[str]) -> Steps:
     """Columns out of the W row pieces of `group` elements each: rows i, i + group ... share a vector."""
     size = group(f.width)
     square = []
     for i in range(size):
         current, length = list(pieces[i::size]), size
         while len(current) > 1:
-            pairs = zip(current[::2], current[1::2], strict=True)
-            current = [_shuffle(f, length, a, b, range(2 * length)) for a, b in pairs]
+            pairs = list(zip(current[::2], current[1::2], strict=True))
+            current = []
+            for a, b in pairs:
+                current.append(_shuffle(f, length, a, b, range(2 * length)))
+                yield
             length *= 2
         square += current
-    return _butterfly(f, square)
+    return (yield from _butterfly(f, square))
 
 
-def _transposed_out(f: Lanes, columns: Sequence[str]) -> list[str]:
+def _transposed_out(f: Lanes, columns: Sequence[str]) -> Steps:
     """The W row pieces of `group` elements each, out of columns."""
-    size, square = len(columns), _butterfly(f, columns)
+    size = len(columns)
+    square = yield from _butterfly(f, columns)
     if size == f.width:
         return square
-    return [
-        _shuffle(
-            f, f.width, square[l % size], square[l % size], range(l - l % size, l - l % size + size)
+    found = []
+    for l in range(f.width):
+        start = l - l % size
+        found.append(
+            _shuffle(f, f.width, square[l % size], square[l % size], range(start, start + size))
         )
-        for l in range(f.width)
-    ]
+    return found
 
 
-def _butterfly(f: Lanes, vectors: Sequence[str]) -> list[str]:
+def _butterfly(f: Lanes, vectors: Sequence[str]) -> Steps:
     """The transposes of the squares that the vectors are made of, in log2 stages of shuffles."""
     current, stage, lanes = list(vectors), 1, range(f.width)
     while stage < len(current):
@@ -262,12 +296,23 @@ def _butterfly(f: Lanes, vectors: Sequence[str]) -> list[str]:
             fresh[i] = _shuffle(
                 f, f.width, a, b, [k if not k & stage else f.width + k - stage for k in lanes]
             )
+            yield
             fresh[i | stage] = _shuffle(
                 f, f.width, a, b, [k + stage if not k & stage else f.width + k for k in lanes]
             )
+            yield
         current = fresh
         stage *= 2
     return current
+
+
+def _at_once(steps: Steps) -> list[str]:
+    """What the steps return, without a pause."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 # ---- element by element

@@ -165,9 +165,10 @@ def _wide(width: int) -> list[str]:
         with _records(f, name) as record, f.when(f.test("ne", f.entry(record, layout.DENSE), 2)):
             f.set_entry("%dense", side, 0)
     tile, slots = f.entry("%table", table.TILE), f.entry("%table", table.SLOTS)
+    areas = f.entry("%table", table.AREAS)
     stride = f.whole("mul", slots, 8 * width)
-    f.line(f"%stage = getelementptr i8, ptr %work, i64 {f.whole('mul', stride, tile)}")
-    with f.repeat(tile) as b:
+    f.line(f"%stage = getelementptr i8, ptr %work, i64 {f.whole('mul', stride, areas)}")
+    with f.repeat(areas) as b:
         work = f.ahead("%work", f.whole("mul", b, stride))
         f.line(f"call void @constants{width}(ptr %table, ptr {work})")
         with _records(f, "come") as record:
@@ -175,7 +176,13 @@ def _wide(width: int) -> list[str]:
             with f.when(fixed):
                 f.line(f"call void @come{width}(ptr {record}, ptr {work}, i64 0, i64 1)")
     blocks = f.whole("sdiv", "%n", width)
-    with f.when(f.test("sgt", blocks, 0)):
+    woven = f.test("ne", f.entry("%table", table.WOVEN), 0)
+    for side in range(2):
+        woven = f.both(woven, f.test("ne", f.entry("%dense", side), 0))
+    some = f.test("sgt", blocks, 0)
+    with f.when(f.both(some, woven)):
+        _woven(f, width, blocks, stride)
+    with f.when(f.both(some, f.put(f"xor i1 {woven}, true"))):
         _tiles(f, width, blocks, tile, stride)
     done = f.whole("mul", blocks, width)
     rest = f.whole("sub", "%n", done)
@@ -220,6 +227,28 @@ def _tiles(f: Text, width: int, blocks: str, tile: str, stride: str) -> None:
                 f.line(f"call void {kernel}(ptr %work, i64 {count})")
 
 
+def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
+    """All whole blocks, each computed while the inputs of the next one come and the outputs of the last one go."""
+    come, go, kernel = (
+        f.entry("%table", e, "ptr") for e in (table.DENSE_IN, table.DENSE_OUT, table.WOVEN)
+    )
+    f.line(f"call void {come}(ptr %records, ptr %work, i64 0)")
+    end = f.whole("sub", blocks, 1)
+
+    def area(block: str) -> str:
+        return f.ahead("%work", f.whole("mul", f.whole("and", block, 1), stride))
+
+    with f.repeat(blocks) as k:
+        after = f.whole("add", k, 1)
+        before = f.choose(
+            f.test("sgt", k, 0), f.whole("sub", k, 1), 0
+        )  # the first time for nothing
+        samples = [f.whole("mul", x, width) for x in (f.smaller(after, end), before)]
+        places = f"ptr {area(k)}, ptr {area(after)}, i64 {samples[0]}, i64 {samples[1]}"
+        f.line(f"call void {kernel}(ptr %records, {places})")
+    f.line(f"call void {go}(ptr %records, ptr {area(end)}, i64 {f.whole('mul', end, width)})")
+
+
 def _loop(width: int) -> list[str]:
     """The inner loop itself. Without memory on the heap, samples run one by one: the result is the same."""
     f = Text()
@@ -235,7 +264,7 @@ def _loop(width: int) -> list[str]:
     scalar = _has_scalar(f)
     with f.when(f.both(f.test("eq", n, 1), scalar), leave=True):
         f.line("call void @single(ptr %table, ptr %records, i64 0, i64 1)")
-    size = f.whole("mul", f.entry("%table", table.TILE), f.entry("%table", table.SLOTS))
+    size = f.whole("mul", f.entry("%table", table.AREAS), f.entry("%table", table.SLOTS))
     size = f.whole("add", size, f.entry("%table", table.LARGEST))
     size = f.whole("mul", size, 8 * width)
     with f.when(f.test("sle", size, STACK), leave=True):

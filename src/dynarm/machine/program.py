@@ -29,7 +29,7 @@ LONG = 1600  # instructions from which on fetching them, not waiting for results
 MOVE = 0.12  # cycles that a load or store takes from arithmetic
 SLOT = 2.0  # moves that a slot of a long program is worth: its workspaces just fit into the first-level cache
 WAITING = 1.05  # times its instructions' own time: what takes longer is waiting for results
-GROUP = 4  # angles whose sin and cos are computed side by side
+GROUP = 6  # angles whose sin and cos are computed side by side
 
 
 class Call(NamedTuple):

@@ -135,8 +135,13 @@ def test_registers_are_never_exceeded(registers):
 def test_angles_are_computed_before_everything_else_and_together():
     steps = program_of(newton_euler_graph()).steps
     calls = [isinstance(step, Call) for step in steps]
-    assert calls == [True, True, False]
-    assert [len(step.arguments) for step in steps[:2]] == [3, 3]  # frame 1 does not tilt gravity
+    assert calls == [True, False]
+    assert len(steps[0].arguments) == 6  # frame 1 does not tilt gravity
+
+
+def test_many_angles_are_computed_in_groups_of_nearly_equal_size():
+    steps = program_of(newton_euler_graph(9)).steps
+    assert [len(step.arguments) for step in steps if isinstance(step, Call)] == [4, 4]
 
 
 def test_a_long_program_is_cut_into_pieces_and_keeps_few_slots():
