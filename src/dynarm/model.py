@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, wraps
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .graph import Graph, Port
 from .machine.quick import bound, by_gufunc
 from .minimal import MinimalParameters
 from .quantities import QUANTITIES, Quantity, quantity_named
-from .refusals import check_keywords, explain
+from .refusals import check_keywords, check_options, explain
 from .robot.arm import Arm
 from .scene import Options
 from .table import QUANTITIES as TABLED
@@ -51,6 +51,15 @@ class Functions(Mapping[str, np.ufunc]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class Plan(NamedTuple):
+    """A kind of call: the function, its inputs and outputs, and which of them are keywords, in the function's order."""
+
+    kernel: Kernel
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    extras: tuple[str, ...]
 
 
 def compile(
@@ -97,24 +106,7 @@ class Model:
         gravity: str | None = None,
         parameters: str | None = None,
     ):
-        if not isinstance(arm, Arm):
-            raise KindError(
-                f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')"
-            )
-        if gravity not in (None, "input"):
-            raise InputError(
-                f"gravity is {gravity!r}; give 'input' or leave it out to use the arm's own"
-            )
-        if parameters not in (None, "inputs"):
-            raise InputError(
-                f"parameters is {parameters!r}; give 'inputs' or leave it out to use the arm's own"
-            )
-        if formulation is not None and not isinstance(formulation, Mapping):
-            raise KindError(
-                f"formulation is {formulation!r}; give {{quantity: name}}, e.g. {{'bias': 'newton_euler'}}"
-            )
-        if not isinstance(friction, (bool, np.bool_)):
-            raise KindError(f"friction is {friction!r}; give True or False")
+        check_options(arm, formulation, friction, gravity, parameters)
         self.arm = arm
         self.friction = bool(friction)
         self.gravity_input = gravity == "input"
@@ -131,6 +123,7 @@ class Model:
         self.functions = Functions(self)
         self._kernels: dict[str, Kernel] = {}
         self._ports: dict[str, tuple[tuple[Port, ...], tuple[Port, ...]]] = {}
+        self._plans: dict[tuple[str, tuple[str, ...]], Plan] = {}
         self._quick: dict[str, Callable[..., Any]] = {}  # what needs nothing but the state
 
     def __reduce__(self) -> Any:
@@ -247,29 +240,40 @@ class Model:
         **extras: Array,
     ) -> Any:
         """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words."""
-        word = quantity_named(name)
         wanted = batch.threads if threads is None else batch.check_threads(threads)
-        given = dict(zip(word.state, state, strict=True))
-        given |= {k: v for k, v in extras.items() if v is not None}
-        if self.parameters_input and not word.inertial:
-            given.pop("values", None)  # every function takes them, also where they change nothing
-        key = f"{name}:wrench" if "wrench" in given else name
-        ports, made = self.ports(key)
-        check_keywords(name, ports, given)
-        if out is not None and len(made) > 1:
+        plan = self._plan(name, tuple([k for k, x in extras.items() if x is not None]))
+        if out is not None and len(plan.outputs) > 1:
             raise InputError(
                 f"{name} returns several arrays and takes no out=; use model.functions['{name}']"
             )
-        args = [given[p.name] for p in ports]
-        made_of = self.kernel(key)
-        ufunc = made_of.ufunc
+        args = [*state, *[extras[k] for k in plan.extras]]
+        ufunc = plan.kernel.ufunc
         try:
             if wanted > 1:
-                weight = made_of.notes["instructions"]
-                return batch.call(ufunc, ports, made, args, out, wanted, weight)
+                weight = plan.kernel.notes["instructions"]
+                return batch.call(ufunc, plan.inputs, plan.outputs, args, out, wanted, weight)
             return ufunc(*args) if out is None else ufunc(*args, out=out)
         except (ValueError, TypeError) as refusal:
-            raise explain(self.arm, name, ports, args, out, made[0], refusal) from None
+            raise explain(
+                self.arm, name, plan.inputs, args, out, plan.outputs[0], refusal
+            ) from None
+
+    def _plan(self, name: str, extras: tuple[str, ...]) -> Plan:
+        """What a call with these keywords runs; refused where the function has other inputs."""
+        found = self._plans.get((name, extras))
+        if found is None:
+            word = quantity_named(name)
+            key = f"{name}:wrench" if "wrench" in extras else name
+            inputs, outputs = self.ports(key)
+            given = dict.fromkeys((*word.state, *extras))
+            if self.parameters_input and not word.inertial:
+                given.pop(
+                    "values", None
+                )  # every function takes them, also where they change nothing
+            check_keywords(name, inputs, given)
+            more = tuple(p.name for p in inputs if p.name not in word.state)
+            found = self._plans[name, extras] = Plan(self.kernel(key), inputs, outputs, more)
+        return found
 
     # Every method below takes threads=, those that return one array out= as well; models compiled with
     # gravity="input" want gravity=(..., 3) [m/s^2] in the base link, those with parameters="inputs" values=(..., p).

@@ -18,6 +18,26 @@ _REMEDIES = {
 }
 
 
+def check_options(arm: Any, formulation: Any, friction: Any, gravity: Any, parameters: Any) -> None:
+    """Refuse what a model cannot be compiled from."""
+    if not isinstance(arm, Arm):
+        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
+    if gravity not in (None, "input"):
+        raise InputError(
+            f"gravity is {gravity!r}; give 'input' or leave it out to use the arm's own"
+        )
+    if parameters not in (None, "inputs"):
+        raise InputError(
+            f"parameters is {parameters!r}; give 'inputs' or leave it out to use the arm's own"
+        )
+    if formulation is not None and not isinstance(formulation, Mapping):
+        raise KindError(
+            f"formulation is {formulation!r}; give {{quantity: name}}, e.g. {{'bias': 'newton_euler'}}"
+        )
+    if not isinstance(friction, (bool, np.bool_)):
+        raise KindError(f"friction is {friction!r}; give True or False")
+
+
 def check_keywords(name: str, ports: Sequence[Port], given: Mapping[str, Any]) -> None:
     """Refuse a call that lacks an input of the compiled function, or has one that it does not know."""
     for port in ports:

@@ -34,7 +34,9 @@ LENGTHS, AXES = 3, 6  # entries of a port
 MOST_PORTS = 16
 CACHED = 4000  # instructions of a kernel that still runs from a common instruction cache
 HUGE = 20000  # instructions from which on a scalar kernel takes longer to compile than it is worth
-WOVEN_MOST = 600  # instructions up to which moves are felt enough to be worth compiling another kernel
+WOVEN_MOST = (
+    600  # instructions up to which moves are felt enough to be worth compiling another kernel
+)
 WOVEN_LANES = 8  # lanes from which on there are enough registers for both
 UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
 
