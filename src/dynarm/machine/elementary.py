@@ -65,23 +65,21 @@ def elementary(width: int, fused: bool) -> list[str]:
 
 
 def sincos(count: int, width: int, fused: bool) -> list[str]:
-    """sincos(x1, x2 ..., s1, c1, s2, c2 ...): several arguments side by side, so that their latencies overlap."""
+    """sincos(x1, x2 ..., results): s1, c1, s2, c2 ... in turn, all together, so that their latencies overlap."""
     lanes = Lanes(width, fused)
-    places = [(f"%x{k}", f"%s{k}", f"%c{k}") for k in range(count)]
-    given = [lanes.load(x) for x, _, _ in places]
+    places = [f"%x{k}" for k in range(count)]
+    given = [lanes.load(x) for x in places]
     xs = [_sizeable(lanes, x) for x in given]
     quotients = [_quotient(lanes, x) for x in xs]
     far = _far_lanes(lanes, quotients)
     with lanes.when(lanes.any(far), rarely=True, leave=True):
-        for place in places:
-            lanes.line(f"call void @far{width}({', '.join(f'ptr {p}' for p in place)})")
-    for (_, s, c), x, (sine, cosine) in zip(
-        places, given, _near(lanes, xs, quotients), strict=True
-    ):
-        lanes.store(_or_tiny(lanes, x, sine), s)
-        lanes.store(cosine, c)
-    names = [x for x, _, _ in places] + [p for _, s, c in places for p in (s, c)]
-    arguments = ", ".join(f"ptr noalias {p}" for p in names)
+        for k, x in enumerate(places):
+            lanes.line(f"call void @far{width}(ptr {x}, ptr {lanes.slot('%results', 2 * k)})")
+    near = _near(lanes, xs, quotients)
+    for k, (x, (sine, cosine)) in enumerate(zip(given, near, strict=True)):
+        lanes.store(_or_tiny(lanes, x, sine), lanes.slot("%results", 2 * k))
+        lanes.store(cosine, lanes.slot("%results", 2 * k + 1))
+    arguments = ", ".join(f"ptr noalias {p}" for p in (*places, "%results"))
     return lanes.function(f"void @{called('sincos', count, width)}({arguments})")
 
 
@@ -145,7 +143,7 @@ def _turned(lanes: Lanes, s: str, c: str, t: str) -> tuple[str, str]:
 
 
 def _far(width: int, fused: bool) -> list[str]:
-    """far(x, s, c): lanes that are far by the C library, the others as always."""
+    """far(x, results): lanes that are far by the C library, the others as always."""
     lanes = Lanes(width, fused)
     lanes.line(f"%safe = alloca {lanes.real}, align {8 * width}")
     lanes.line(f"%where = alloca {lanes.word}, align {8 * width}")
@@ -154,13 +152,13 @@ def _far(width: int, fused: bool) -> list[str]:
     lanes.store(lanes.select(far, lanes.number(0.0), x), "%safe")
     marks = lanes.put(f"zext {lanes.truth} {far} to {lanes.word}")
     lanes.line(f"store {lanes.word} {marks}, ptr %where, align {8 * width}")
-    lanes.line(f"call void @{called('sincos', 1, width)}(ptr %safe, ptr %s, ptr %c)")
+    lanes.line(f"call void @{called('sincos', 1, width)}(ptr %safe, ptr %results)")
     with lanes.repeat(width) as lane, lanes.when(lanes.test("ne", lanes.entry("%where", lane), 0)):
         value = lanes.entry("%x", lane, "double")
-        for name, place in (("dynarm_sin", "%s"), ("dynarm_cos", "%c")):
+        for k, name in enumerate(("dynarm_sin", "dynarm_cos")):
             found = lanes.put(f"call double @{name}(double {value})")
-            lanes.set_entry(place, lane, found, "double")
-    return lanes.function(f"internal void @far{width}(ptr %x, ptr %s, ptr %c)", "noinline cold ")
+            lanes.set_entry(lanes.slot("%results", k), lane, found, "double")
+    return lanes.function(f"internal void @far{width}(ptr %x, ptr %results)", "noinline cold ")
 
 
 LN2 = (

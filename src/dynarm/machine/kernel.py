@@ -57,7 +57,7 @@ def kernel_text(
     for w in widths:
         text += Lanes(w).declarations()
         for op, count in sorted(calls):
-            arguments = ", ".join(["ptr"] * (3 * count if op == "sincos" else 2))
+            arguments = ", ".join(["ptr"] * (count + 1))
             text.append(f"declare void @{called(op, count, w)}({arguments})")
         text += _kernel(program, w, fused, tile if w > 1 else 1)
     moves = []
@@ -129,8 +129,7 @@ def _run(main: Lanes, program: Program, k: int, work: str) -> None:
     if not isinstance(step, Call):
         main.line(f"call void @piece{main.width}_{k}(ptr {main.slot(work, _middle(program))})")
         return
-    results = [r if r >= 0 else program.slots - 1 for r in step.results]
-    places = ", ".join(f"ptr {main.slot(work, s)}" for s in (*step.arguments, *results))
+    places = ", ".join(f"ptr {main.slot(work, s)}" for s in (*step.arguments, step.results[0]))
     main.line(f"call void @{called(step.op, len(step.arguments), main.width)}({places})")
 
 

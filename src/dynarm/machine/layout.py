@@ -14,7 +14,8 @@ The workspace holds one vector of W samples for every element of every port. Fou
 
 A record describes one operand: the address of its first sample, the step from sample to sample, how it is moved, how
 dense it is (1: the elements of a sample lie side by side; 2: and so do samples, moved as rows), its first slot (of an
-output: the address of its elements' slots), size, and three axes with their steps.
+output: the address of its elements' slots), size, three axes with their steps, and whether its lines of cache are asked
+for before they are written to.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from contextlib import contextmanager
 from .lanes import Lanes
 
 Steps = Generator[None, None, list[str]]
-BASE, STEP, MODE, DENSE, SLOT, SIZE, AXES, STEPS, RECORD = 0, 1, 2, 3, 4, 5, 6, 9, 12
+BASE, STEP, MODE, DENSE, SLOT, SIZE, AXES, STEPS, AHEAD, RECORD = 0, 1, 2, 3, 4, 5, 6, 9, 12, 13
 STAGE = (16, 128)  # sizes of outputs that gain from being written in whole lines of cache
 STRIDED, ROWS, SHORT, COLUMNS, FIXED, STAGED, STREAMED = range(7)
 
@@ -162,9 +163,9 @@ def _group(f: Lanes, name: str, pointers: Sequence[str], places: Sequence[str]) 
 
 
 def _group_steps(
-    f: Lanes, name: str, pointers: Sequence[str], places: Sequence[str]
+    f: Lanes, name: str, pointers: Sequence[str], places: Sequence[str], known: int = 0
 ) -> Iterator[None]:
-    """The same, a pause after each instruction."""
+    """The same, a pause after each instruction; the first columns that come may be known already."""
     short = f"<{len(places)} x double>"
     if name == "come":
         pieces = []
@@ -172,7 +173,7 @@ def _group_steps(
             pieces.append(f.put(f"load {short}, ptr {p}, align 8"))
             yield
         columns = yield from _transposed_in(f, pieces)
-        for value, place in zip(columns, places, strict=True):
+        for value, place in list(zip(columns, places, strict=True))[known:]:
             f.store(value, place)
             yield
     else:
@@ -211,7 +212,7 @@ def dense_steps(
             column = min(start, len(port) - size)
             pointers = [f.ahead(at, 8 * (row * len(port) + column)) for row in range(width)]
             places = [f.slot(work, s) for s in port[column : column + size]]
-            yield from _group_steps(f, name, pointers, places)
+            yield from _group_steps(f, name, pointers, places, start - column)
 
 
 def _short(name: str, width: int) -> list[str]:

@@ -20,7 +20,10 @@ from .text import PAST, RARELY, Text
 
 LOOP = "dynarm_loop"
 HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
-ALIGN = 64
+ALIGN = LINE = 64
+PAST_NEAR = (
+    1 << 20
+)  # bytes of an output of which most will not be in the core's own caches when it is written again
 PAST_CACHES = 32 << 20  # bytes of an output that no cache will hold until it is read
 PROBED = '"probe-stack"="inline-asm" '  # a stack that is too short is noticed, not jumped over
 STACK = 1 << 16  # bytes; larger workspaces are taken from the heap
@@ -35,6 +38,7 @@ def runtime_text(width: int, fused: bool) -> str:
         "declare ptr @dynarm_malloc(i64)",
         "declare void @dynarm_free(ptr)",
         *layout.declarations(width),
+        "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
     ]
     for w in (1, width):
         text += [*Lanes(w).declarations(), *elementary(w, fused), *layout.layout(w), *_constants(w)]
@@ -73,6 +77,9 @@ def _describe(width: int) -> list[str]:
         huge = f.test("sgt", f.whole("mul", step, "%n"), PAST_CACHES)
         better = f.choose(huge, layout.STREAMED, f.choose(wide, layout.STAGED, layout.ROWS))
         mode = f.choose(f.both(gapless, output), better, mode)
+        far = f.test("sgt", f.whole("mul", step, "%n"), PAST_NEAR)
+        away = f.put(f"or i1 {far}, {f.test('sgt', size, layout.STAGE[1])}")
+        asked = f.both(f.both(gapless, output), f.both(away, f.put(f"xor i1 {huge}, true")))
         mode = f.choose(f.test("eq", step, 8), layout.COLUMNS, mode)
         still = f.both(f.test("eq", step, 0), f.test("slt", k, inputs))
         mode = f.choose(still, layout.FIXED, mode)
@@ -86,6 +93,7 @@ def _describe(width: int) -> list[str]:
             (layout.DENSE, flag),
             (layout.SLOT, f.choose(output, listed, slot)),
             (layout.SIZE, size),
+            (layout.AHEAD, f.choose(asked, 1, 0)),
         ):
             f.set_entry(record, entry, value)
         for d in range(3):
@@ -224,7 +232,18 @@ def _tiles(f: Text, width: int, blocks: str, tile: str, stride: str) -> None:
                 with f.when(f.put(f"xor i1 {dense[side]}, true")):
                     _ports(f, name, width, work, sample, width)
             if name == "come":
+                _ask(f, f.whole("mul", first, width), f.whole("mul", count, width))
                 f.line(f"call void {kernel}(ptr %work, i64 {count})")
+
+
+def _ask(f: Text, first: str, count: str | int) -> None:
+    """Ask for the lines that the outputs of `count` samples from `first` on will be written to, where that helps."""
+    with _records(f, "go") as record, f.when(f.test("ne", f.entry(record, layout.AHEAD), 0)):
+        step = f.entry(record, layout.STEP)
+        at = f.ahead(f.entry(record, layout.BASE, "ptr"), f.whole("mul", first, step))
+        with f.repeat(f.whole("sdiv", f.whole("mul", step, count), LINE)) as k:
+            line = f.ahead(at, f.whole("mul", k, LINE))
+            f.line(f"call void @llvm.prefetch.p0(ptr {line}, i32 1, i32 3, i32 1)")
 
 
 def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
@@ -245,6 +264,7 @@ def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
         )  # the first time for nothing
         samples = [f.whole("mul", x, width) for x in (f.smaller(after, end), before)]
         places = f"ptr {area(k)}, ptr {area(after)}, i64 {samples[0]}, i64 {samples[1]}"
+        _ask(f, f.whole("mul", k, width), width)
         f.line(f"call void {kernel}(ptr %records, {places})")
     f.line(f"call void {go}(ptr %records, ptr {area(end)}, i64 {f.whole('mul', end, width)})")
 

@@ -192,7 +192,6 @@ class _Allocation:
             tuple(numbers[r] if r in numbers else self.kept[r.node, self._sign(r)] for r in refs)
             for refs in self.graph.results
         )
-        self.slots += 1  # the last slot takes results of calls that nobody wants
         return Program(steps, self.constants, fixed, inputs, outputs, self.slots, self.moves)
 
     def _sign(self, ref: Ref) -> bool:
@@ -333,12 +332,17 @@ class _Allocation:
 
     def _call(self, call: Call, clock: int, wanted: Wanted) -> Call:
         arguments = tuple(self.place[a] for a in call.arguments)
-        results = []
-        for r in call.results:
-            results.append(self._slot(r) if r >= 0 else -1)
+        results = range(self.slots, self.slots + len(call.results))  # side by side: one address
+        self.slots += len(results)
+        for r, slot in zip(call.results, results, strict=True):
+            if r < 0:
+                self.free.append(slot)  # nothing else is stored before this call is over
+                continue
+            self.place[r] = slot
             if False in wanted.get(r, ()):
-                self.kept[r, False] = results[-1]
-                self.own.discard(r)
+                self.kept[r, False] = slot
+            else:
+                self.own.add(r)
         for a in call.arguments:
             self._passed(a, clock)
         self.queue.clear()
