@@ -71,7 +71,8 @@ def test_reference_counts_after_refusals(model, states):
         model.bias,
         Model.bias.__wrapped__,
     ]  # NumPy itself loses some of a dtype
-    before = [sys.getrefcount(x) for x in watched]
+    gc.collect()
+    before = np.array([sys.getrefcount(x) for x in watched])
     for _ in range(100):
         with pytest.raises(dynarm.DynarmError):
             model.bias(states[0], np.zeros(2))
@@ -79,7 +80,9 @@ def test_reference_counts_after_refusals(model, states):
             model.bias(states[0], nonsense=states[1])
         with np.errstate(all="raise"), pytest.raises(FloatingPointError):
             model.bias(states[0], OVERFLOWS)
-    assert [sys.getrefcount(x) for x in watched] == before
+    gc.collect()  # exceptions and their frames refer to each other
+    after = np.array([sys.getrefcount(x) for x in watched])
+    assert (np.abs(after - before) < 10).all()  # one lost in each call would be 100
 
 
 def test_results_are_arrays_of_their_own(model, states):
@@ -136,7 +139,7 @@ def test_without_memory(model, states, name, function):
     true, known[place] = known[place], quick._address(ctypes.pythonapi.PyErr_NoMemory)
 
     def blocks() -> int:
-        for _ in range(100):
+        for _ in range(500):
             try:
                 getattr(model, name)(*args)
             except MemoryError:
@@ -151,7 +154,8 @@ def test_without_memory(model, states, name, function):
         grown = -blocks() + blocks()
     finally:
         known[place] = true
-    assert abs(grown) < 20, "what was made before is given back"
+    # a block lost in each call would be 500; the test runner's own threads take and give some
+    assert abs(grown) < 250, "what was made before is given back"
     assert outcome(getattr(model, name), *args) == outcome(ordinary, model, name, *args)
 
 
