@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -58,6 +59,8 @@ def call(
 
     weight: vector instructions that a block of samples takes.
     """
+    if all(map(partial(_small, weight), inputs, args)):
+        return ufunc(*args) if out is None else ufunc(*args, out=out)
     arrays = [np.asarray(a) for a in args]  # not as floats: what is none, the ufunc refuses
     shapes = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, inputs, strict=True)]
     shape = np.broadcast_shapes(*shapes)
@@ -73,6 +76,12 @@ def call(
 
     slices(shape[0], count, work)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _small(weight: int, port: Port, array: Any) -> bool:
+    """Whether an input is an array with one batch axis at most, of too few samples for two threads."""
+    plain = isinstance(array, np.ndarray) and array.ndim <= len(port.shape) + 1
+    return plain and array.size * weight < 2 * _SMALLEST * port.size
 
 
 def _apart(out: Any, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> bool:
