@@ -6,7 +6,7 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
-import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,12 @@ import numpy as np
 
 import dynarm
 
-from .contenders import batch_peers, states
+from .contenders import PEER, agreeing, runs, states
 from .measure import contest
+from .peers import Peers
 from .robots import robot
+
+QUANTITY = "inverse_dynamics"
 
 LOOP = """
 void many(long count, const double *q, const double *qd, const double *x, double *out)
@@ -33,14 +36,13 @@ def run() -> dict[str, Any]:
     gcc = shutil.which("gcc")
     if gcc is None:
         return {"gcc": "not installed, nothing measured"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        twin = robot("panda")
-    model = dynarm.compile(twin.arm)
+    twin = robot("panda")
     n = twin.arm.n
     s = states(n, 4096)
+    peers = Peers(twin, ["pinocchio"])
+    calls, _ = agreeing(twin, QUANTITY, partial(peers.batch, QUANTITY), [s])
     with tempfile.TemporaryDirectory() as folder:
-        made = dynarm.export_c(model, Path(folder) / "c", quantities=("inverse_dynamics",))
+        made = dynarm.export_c(twin.model, Path(folder) / "c", quantities=(QUANTITY,))
         source = made.folder / f"{made.name}.c"
         source.write_text(source.read_text() + LOOP.format(name=made.name, n=n))
         library = made.folder / "many.so"
@@ -53,11 +55,10 @@ def run() -> dict[str, Any]:
         out = np.empty_like(s.q)
         args = (ctypes.c_long(len(s.q)), *(a.ctypes.data_as(P) for a in (s.q, s.qd, s.x, out)))
         many(*args)
-        difference = float(np.abs(out - model.inverse_dynamics(s.q, s.qd, s.x)).max())
-        timings = contest({"c": lambda: many(*args), **batch_peers(twin, "inverse_dynamics", s)})
-    peer = timings["pin.rneaInParallel(1)"].best
-    return {
-        "exported C, gcc -O2 [ns a sample]": timings["c"].best / len(s.q) * 1e9,
-        "times faster than pin.rneaInParallel(1)": peer / timings["c"].best,
-        "largest difference [N m]": difference,
-    }
+        difference = float(np.abs(out - twin.model.inverse_dynamics(s.q, s.qd, s.x)).max())
+        timings = contest({"c": lambda: many(*args), **runs(calls)})
+    mine = timings["c"].best
+    found = {"exported C, gcc -O2 [ns a sample]": mine / len(s.q) * 1e9}
+    if PEER[QUANTITY] in timings:
+        found[f"times faster than {PEER[QUANTITY]}"] = timings[PEER[QUANTITY]].best / mine
+    return {**found, "largest difference to dynarm in Python [N m]": difference}

@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import time
-import warnings
 from typing import Any
 
 import numpy as np
@@ -43,9 +42,7 @@ def recorded(samples: int) -> tuple[Any, Any]:
 
     from .robots import robot
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        arm = robot("panda").arm
+    arm = robot("panda").arm
     t, q, qd, qdd = motion(arm.n, samples)
     rng = np.random.default_rng(1)
     tau = dynarm.compile(arm).inverse_dynamics(q, qd, qdd)
@@ -93,9 +90,7 @@ def by_hand(samples: int) -> dict[str, float]:
 
     from .robots import robot
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        twin = robot("panda")
+    twin = robot("panda")
     _, log = recorded(samples)
     model = twin.pinocchio
     data, n = model.createData(), model.nv

@@ -9,7 +9,6 @@ compared before anything is timed.
 from __future__ import annotations
 
 import time
-import warnings
 from typing import Any
 
 import numpy as np
@@ -48,9 +47,7 @@ def run(seconds: float = 1.5) -> dict[str, Any]:
     """Figures by name."""
     import mujoco
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        twin = robot("panda")
+    twin = robot("panda")
     twin.mujoco.opt.timestep = STEP
     model = dynarm.compile(twin.arm)
     q, qd = states(twin.arm.n)

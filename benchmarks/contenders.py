@@ -1,33 +1,14 @@
-"""What is compared: for each quantity the call of dynarm and the calls of its peers, checked equal before timing."""
+"""What is compared: the same states, the calls of dynarm and of its peers, and whether all give the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-import dynarm
-
 from .robots import Robot
-
-Calls = dict[str, Callable[[], Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class States:
-    """The same states for everybody."""
-
-    q: np.ndarray
-    qd: np.ndarray
-    x: np.ndarray  # accelerations or torques
-
-
-def states(n: int, samples: int, seed: int = 0) -> States:
-    rng = np.random.default_rng(seed)
-    return States(*(rng.uniform(-2, 2, (samples, n)) for _ in range(3)))
-
 
 INPUTS = {
     "inverse_dynamics": 3,
@@ -38,112 +19,94 @@ INPUTS = {
     "inverse_dynamics_derivatives": 3,
     "forward_dynamics_derivatives": 3,
 }
+PEER = {  # what a quantity is held against: the fastest way to it in pinocchio, one thread
+    "inverse_dynamics": "pin.rneaInParallel(1)",
+    "forward_dynamics": "pin.abaInParallel(1)",
+    "mass_matrix": "pin.crba",
+    "bias": "pin.nonLinearEffects",
+    "regressor": "pin.computeJointTorqueRegressor",
+    "inverse_dynamics_derivatives": "pin.computeRNEADerivatives",
+    "forward_dynamics_derivatives": "pin.computeABADerivatives",
+}
+AGREEMENT = 1e-9  # relative; what differs by more is not compared
+Arrays = tuple[np.ndarray, ...]
 
 
-def arguments(quantity: str, s: States) -> tuple[np.ndarray, ...]:
-    return (s.q, s.qd, s.x)[: INPUTS[quantity]]
+@dataclass(frozen=True, slots=True)
+class States:
+    """The same states for everybody, (samples, n)."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    x: np.ndarray  # accelerations or torques
+
+    def arguments(self, quantity: str) -> Arrays:
+        """What dynarm's function of a quantity takes."""
+        return (self.q, self.qd, self.x)[: INPUTS[quantity]]
+
+    def each(self, count: int) -> list[States]:
+        """The first states one by one, as batches of one."""
+        return [
+            States(*(a[k : k + 1].copy() for a in (self.q, self.qd, self.x))) for k in range(count)
+        ]
 
 
-def ours(model: dynarm.Model, quantity: str, s: States) -> Callable[[], Any]:
+def states(n: int, samples: int, seed: int = 0) -> States:
+    rng = np.random.default_rng(seed)
+    return States(*(rng.uniform(-2, 2, (samples, n)) for _ in range(3)))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A peer's computation."""
+
+    run: Callable[[], Any]  # what is timed
+    result: Callable[[Any], Any]  # what it found, from what it returned, as dynarm has it
+    samples: int = 1  # states that one run computes
+
+
+Calls = dict[str, Call]
+
+
+def ours(robot: Robot, quantity: str, s: States) -> Callable[[], Any]:
     """dynarm on a whole batch, into arrays that exist already."""
-    ufunc = model.functions[quantity]
-    args = arguments(quantity, s)
+    ufunc = robot.model.functions[quantity]
+    args = s.arguments(quantity)
     out = ufunc(*args)
     return lambda: ufunc(*args, out=out)
 
 
-def batch_peers(robot: Robot, quantity: str, s: States) -> Calls:
-    """Peers that take a whole batch: their C++ speed."""
-    import pinocchio as pin
-
-    pool = pin.ModelPool(robot.pinocchio, 1)
-    q, v, x = (np.asfortranarray(a.T) for a in (s.q, s.qd, s.x))
-    out = np.asfortranarray(np.empty_like(q))
-    if quantity == "inverse_dynamics":
-        return {"pin.rneaInParallel(1)": lambda: pin.rneaInParallel(1, pool, q, v, x, out)}
-    if quantity == "forward_dynamics":
-        return {"pin.abaInParallel(1)": lambda: pin.abaInParallel(1, pool, q, v, x, out)}
-    return {}
-
-
-def single_peers(robot: Robot, quantity: str, s: States) -> Calls:
-    """Peers called from Python for one sample."""
-    import pinocchio as pin
-
-    model = robot.pinocchio
-    data = model.createData()
-    q, v, x = s.q[0].copy(), s.qd[0].copy(), s.x[0].copy()
-    calls: dict[str, Calls] = {
-        "inverse_dynamics": {"pin.rnea": lambda: pin.rnea(model, data, q, v, x)},
-        "forward_dynamics": {"pin.aba": lambda: pin.aba(model, data, q, v, x)},
-        "mass_matrix": {"pin.crba": lambda: pin.crba(model, data, q)},
-        "bias": {"pin.nonLinearEffects": lambda: pin.nonLinearEffects(model, data, q, v)},
-        "regressor": {
-            "pin.computeJointTorqueRegressor": lambda: pin.computeJointTorqueRegressor(
-                model, data, q, v, x
-            )
-        },
-        "inverse_dynamics_derivatives": {
-            "pin.computeRNEADerivatives": lambda: pin.computeRNEADerivatives(model, data, q, v, x)
-        },
-        "forward_dynamics_derivatives": {
-            "pin.computeABADerivatives": lambda: pin.computeABADerivatives(model, data, q, v, x)
-        },
-    }
-    found = dict(calls.get(quantity, {}))
-    found |= _mujoco(robot, quantity, q, v, x)
-    return found
-
-
-def _mujoco(robot: Robot, quantity: str, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> Calls:
-    import mujoco
-
-    if quantity not in ("inverse_dynamics", "forward_dynamics"):
-        return {}
-    model = robot.mujoco
-    data = mujoco.MjData(model)
-    data.qpos[:], data.qvel[:] = q, v
-    if quantity == "inverse_dynamics":
-        data.qacc[:] = x
-        return {"mujoco.mj_inverse": lambda: mujoco.mj_inverse(model, data)}
-    data.qfrc_applied[:] = x
-    return {"mujoco.mj_forward": lambda: mujoco.mj_forward(model, data)}
-
-
-def check(robot: Robot, model: dynarm.Model, quantity: str, s: States) -> float:
-    """The largest relative difference to pinocchio (and MuJoCo) on a few of the states, before anything is timed."""
-    import mujoco
-    import pinocchio as pin
-
-    few = States(s.q[:5], s.qd[:5], s.x[:5])
-    got = model.functions[quantity](*arguments(quantity, few))
+def difference(robot: Robot, quantity: str, s: States, call: Call) -> float:
+    """The largest difference of a peer's result to dynarm's, relative to the largest entry."""
+    got = _arrays(robot.model.functions[quantity](*s.arguments(quantity)))
+    theirs = _arrays(call.result(call.run()))
+    if quantity == "regressor" and theirs[0].size != got[0].size:
+        got = (got[0] @ robot.model.minimal.matrix,)  # theirs has ten columns a link
     worst = 0.0
-    data = robot.pinocchio.createData()
-    for k in range(len(few.q)):
-        args = (robot.pinocchio, data, few.q[k], few.qd[k], few.x[k])
-        pairs: list[tuple[Any, Any]] = []
-        if quantity == "inverse_dynamics":
-            pairs.append((got[k], pin.rnea(*args)))
-            twin = mujoco.MjData(robot.mujoco)
-            twin.qpos[:], twin.qvel[:], twin.qacc[:] = few.q[k], few.qd[k], few.x[k]
-            mujoco.mj_inverse(robot.mujoco, twin)
-            pairs.append((got[k], twin.qfrc_inverse))
-        elif quantity == "forward_dynamics":
-            pairs.append((got[k], pin.aba(*args)))
-        elif quantity == "mass_matrix":
-            M = np.triu(pin.crba(*args[:3]))
-            pairs.append((got[k], M + np.triu(M, 1).T))
-        elif quantity == "bias":
-            pairs.append((got[k], pin.nonLinearEffects(*args[:4])))
-        elif quantity == "regressor":
-            values = dynarm.minimal_parameters(robot.arm).values
-            pairs.append((got[k] @ values, pin.rnea(*args)))
-        elif quantity == "inverse_dynamics_derivatives":
-            want = pin.computeRNEADerivatives(*args)
-            pairs += [(got[0][k], want[0]), (got[1][k], want[1])]
-        elif quantity == "forward_dynamics_derivatives":
-            want = pin.computeABADerivatives(*args)
-            pairs += [(got[0][k], want[0]), (got[1][k], want[1])]
-        for a, b in pairs:
-            worst = max(worst, float(np.abs(a - b).max() / max(1.0, np.abs(b).max())))
+    for a, b in zip(got, theirs, strict=True):
+        b = b.reshape(a.shape)
+        worst = max(worst, float(np.abs(a - b).max() / max(1.0, np.abs(b).max())))
     return worst
+
+
+def _arrays(found: Any) -> Arrays:
+    return tuple(np.asarray(x) for x in (found if isinstance(found, (tuple, list)) else (found,)))
+
+
+def agreeing(
+    robot: Robot, quantity: str, make: Callable[[States], Calls], some: Iterable[States]
+) -> tuple[Calls, dict[str, float]]:
+    """The calls on the first of some states that give what dynarm gives on all of them, and every difference."""
+    first: Calls = {}
+    worst: dict[str, float] = {}
+    for s in some:
+        calls = make(s)
+        first = first or calls
+        for name, call in calls.items():
+            worst[name] = max(worst.get(name, 0.0), difference(robot, quantity, s, call))
+    return {name: call for name, call in first.items() if worst[name] < AGREEMENT}, worst
+
+
+def runs(calls: Mapping[str, Call]) -> dict[str, Callable[[], Any]]:
+    """What is timed, by name."""
+    return {name: call.run for name, call in calls.items()}

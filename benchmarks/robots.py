@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tempfile
+import warnings
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ NAMES = {
     "panda": "panda_description/urdf/panda.urdf",
     "ur10": "ur_description/urdf/ur10_robot.urdf",
 }
+TIPS = {"panda": {"tip": "panda_link8"}}
 
 
 def _share() -> Path:
@@ -34,6 +37,20 @@ class Robot:
     """An arm and its twins."""
 
     arm: dynarm.Arm
+
+    @cached_property
+    def model(self) -> dynarm.Model:
+        """The arm, compiled."""
+        return dynarm.compile(self.arm)
+
+    @cached_property
+    def urdf(self) -> str:
+        """The arm as URDF, joints without friction: what dynarm computes by default."""
+        joints = [replace(joint, friction=None, armature=0.0) for joint in self.arm.joints]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "arm.urdf"
+            replace(self.arm, joints=joints).save(path)
+            return path.read_text(encoding="utf-8")
 
     @cached_property
     def pinocchio(self) -> Any:
@@ -88,8 +105,8 @@ def robot(name: str) -> Robot:
     """A robot of the benchmark: 'panda', 'ur10', a built-in name, a path, or 'generic:12' (n joints)."""
     if name.startswith("generic:"):
         return Robot(generic_arm(int(name.split(":")[1])))
-    if name == "panda":
-        return Robot(dynarm.load(_share() / NAMES[name], tip="panda_link8"))
-    if name == "ur10":
-        return Robot(dynarm.load(_share() / NAMES[name]))
-    return Robot(dynarm.load(name))
+    if name not in NAMES:
+        return Robot(dynarm.load(name))
+    with warnings.catch_warnings():  # doubtful inertias of these URDFs are equal for all
+        warnings.simplefilter("ignore", dynarm.DynarmWarning)
+        return Robot(dynarm.load(_share() / NAMES[name], **TIPS.get(name, {})))

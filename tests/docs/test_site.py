@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import dynarm
+from oracles.benchmark_result import benchmark_result
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -102,54 +103,32 @@ def test_picture_of_counts_shows_what_is_counted():
 
 
 def test_benchmarks_without_results_names_the_command(tmp_path):
-    made = script("benchmarks").figures(tmp_path)
+    page = script("benchmarks")
+    made = page.figures(tmp_path)
     assert "python -m benchmarks" in made and not re.search(r"\d+ ns", made)
+    assert not page.pictures(tmp_path)
 
 
 def test_benchmarks_quote_the_stored_figures(tmp_path):
-    def timing(seconds):
-        return {"best": seconds, "median": seconds}
-
-    result = {
-        "robot": "panda",
-        "machine": {"cpu": "some processor", "numpy": "2.0"},
-        "batch": {
-            "mass_matrix": {
-                "mul": 11,
-                "add": 12,
-                "dynarm": timing(25e-9),
-                "peers": {"pin.crba": timing(1e-6)},
-                "ratios": {"pin.crba": 40.0},
-            }
-        },
-        "single": {
-            "mass_matrix": {
-                "timings": {
-                    "method": timing(9e-7),
-                    "gufunc": timing(8e-7),
-                    "pin.crba": timing(1e-6),
-                },
-                "ratios": {"pin.crba": [1.11, 1.25]},
-            }
-        },
-        "sizes": {"64": {"1": timing(30e-9), "2": timing(31e-9), "gain": 0.97}},
-        "compiling": {"mass_matrix": {"cold": 0.25, "warm": 0.0125}},
-        "length": {
-            "30": {"bias": {"first_use": 1.5, "dynarm": timing(3e-7)}},
-            "derivatives_20": {"first_use": 4.0},
-        },
-        "c": {"exported C, gcc -O2 [ns a sample]": 88.25},
-    }
-    (tmp_path / "panda.json").write_text(json.dumps(result))
+    (tmp_path / "panda.json").write_text(json.dumps(benchmark_result()))
     made = script("benchmarks").figures(tmp_path)
     for quoted in (
         "some processor; numpy 2.0",
-        "| mass_matrix | 11 | 12 | 25.0 | `pin.crba` 40.0 |",
-        "| mass_matrix | 900 | 800 | `pin.crba` 1.11, 1.25 |",
-        "| 64 | 30.0 | 0.97 |",
-        "| mass_matrix | 0.250 | 0.013 |",
-        "| 30 | bias | 1.50 | 300 | 10.0 |",
+        "| mass matrix, batch of 4096 | at least 35 x pin.crba | 40.0 | met |",
+        "![Left: how many times",
+        "(pictures/benchmarks_panda.svg)",
+        "| mass_matrix | 11 | 12 | 25.0 | 60% | 80% | 40.0 × pin.crba |",
+        "| mass_matrix | `pin.crba` | 1000 | 40.0 |",
+        "| mass_matrix | 900 | 800 | `pin.crba` | 1000 | 1.11 | 1.25 |",
+        "| mass_matrix | 30.0 (33.0 ×) |",
+        "| mass_matrix | 0.250 | 0.5 | 0.013 | 0.05 |",
+        "| 30 | bias | 21 | 22 | 1.50 | 300 | 10.0 | 0.50 | |",
         "| exported C, gcc -O2 [ns a sample] | 88.25 |",
-        "<svg",
     ):
-        assert quoted in made, quoted
+        assert quoted.replace("| |", "|  |") in made, quoted
+
+
+def test_site_holds_the_pictures_of_benchmarks(tmp_path):
+    (tmp_path / "panda.json").write_text(json.dumps(benchmark_result()))
+    ((address, text),) = script("benchmarks").pictures(tmp_path).items()
+    assert address == "pictures/benchmarks_panda.svg" and text.startswith("<svg")

@@ -1,0 +1,259 @@
+"""Results as tables of words: what the terminal prints and the site shows. Names of code stand in backticks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .targets import COLD, COLD_DERIVATIVES, WARM, Result, verdicts
+
+Figures = dict[str, Any]
+Rows = list[list[str]]
+TIMES = "×"
+SLOTS = (
+    "Slots filled: arithmetic vector instructions over those that a loop of multiply-adds alone issues in the time; "
+    "by all: with shuffles, blends and bit operations, counted in the assembly where the kernel has no loops"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Heads and rows; the first `left` columns are words, the others numbers."""
+
+    title: str
+    heads: list[str]
+    rows: Rows
+    left: int = 1
+    notes: list[str] = field(default_factory=list)
+
+    def words(self, column: int) -> bool:
+        """Whether a column holds words, which begin at the left."""
+        return column < self.left or any(len(row[column]) > 30 for row in self.rows)
+
+
+def tables(name: str, section: Figures) -> list[Table]:
+    """The tables of one section's figures."""
+    return MAKERS.get(name, lambda figures: [_plain(name, figures)])(section)
+
+
+def targets(result: Result) -> list[Table]:
+    """What was asked and measured: one table, or none where nothing was asked of the robot."""
+    found = verdicts(result)
+    if not found:
+        return []
+    rows = [
+        [
+            v.target.what,
+            v.target.wanted,
+            "" if v.measured is None else v.target.number(v.measured),
+            v.word,
+        ]
+        for v in found
+    ]
+    met = sum(v.word == "met" for v in found)
+    title = f"Asked and measured: {met} of {len(found)} targets met"
+    return [Table(title, ["what", "asked", "measured", "verdict"], rows, left=2)]
+
+
+# ---- small words
+
+
+def _nano(timing: Figures, digits: int = 1) -> str:
+    return f"{timing['best'] * 1e9:.{digits}f}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.1f}"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _quantities(section: Figures) -> Figures:
+    """The quantities of a section, without what else it holds."""
+    return {q: r for q, r in section.items() if isinstance(r, dict) and "ratios" in r}
+
+
+def _left_out(section: Figures) -> list[str]:
+    """Peers that were not timed, and why."""
+    notes = [
+        f"{name} does not take this robot: {why}"
+        for name, why in section.get("refused", {}).items()
+    ]
+    for q, r in _quantities(section).items():
+        notes += [
+            f"`{name}` differs from dynarm in {q} by {d:.1e} and was not timed"
+            for name, d in r.get("differences", {}).items()
+            if name not in r["ratios"]
+        ]
+    return notes
+
+
+# ---- sections
+
+
+def _batch(section: Figures) -> list[Table]:
+    rows, beside = [], []
+    for q, r in _quantities(section).items():
+        peer = r["peer"] if r.get("peer") in r["ratios"] else next(iter(r["ratios"]), "")
+        filled = (f"{r[k]:.0%}" if r.get(k) else "" for k in ("filled", "filled_by_all"))
+        times = f"{_times(r['ratios'][peer])} {TIMES} {peer}" if peer else ""
+        rows.append([q, str(r["mul"]), str(r["add"]), _nano(r["dynarm"]), *filled, times])
+        beside += [
+            [q, f"`{name}`", _nano(r["peers"][name], 0), _times(ratio)]
+            for name, ratio in r["ratios"].items()
+        ]
+    heads = ["quantity", "mul", "add", "ns a sample", "slots filled", "by all", "as fast as"]
+    title = "Batches of 4096 samples, one thread"
+    mine = Table(title, heads, rows, notes=[SLOTS])
+    heads = ["quantity", "peer", "ns a sample", f"dynarm's batch, {TIMES} as fast"]
+    return [mine, Table("All peers", heads, _grouped(beside), left=2, notes=_left_out(section))]
+
+
+def _grouped(rows: Rows) -> Rows:
+    """Rows whose first cell says only what is new."""
+    return [
+        ["" if k and rows[k - 1][0] == row[0] else row[0], *row[1:]] for k, row in enumerate(rows)
+    ]
+
+
+def _single(section: Figures) -> list[Table]:
+    rows = []
+    for q, r in section.items():
+        own = [_nano(r["timings"][way], 0) for way in ("method", "gufunc")]
+        peers = list(r["ratios"].items()) or [("", None)]
+        for k, (name, ratios) in enumerate(peers):
+            theirs = [f"`{name}`", _nano(r["timings"][name], 0), *map(_two, ratios)] if name else []
+            rows.append([q, *(own if k == 0 else ["", ""]), *(theirs or [""] * 4)])
+    heads = ["quantity", "method [ns]", "gufunc [ns]", "peer", "ns"]
+    heads += [f"method, {TIMES} as fast", f"gufunc, {TIMES}"]
+    title = "One call from Python on one state"
+    return [Table(title, heads, _grouped(rows), notes=_left_out(section))]
+
+
+def _two(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10 else _times(ratio)
+
+
+def _sizes(section: Figures) -> list[Table]:
+    counts = sorted({int(n) for row in section.values() for n in row})
+    heads = ["quantity", *(str(n) for n in counts)]
+    one, two = [], []
+    for q, row in section.items():
+        cells = [row.get(str(n)) for n in counts]
+        one.append([q, *(_beside(c and c["1"], c and c.get("ratio")) for c in cells)])
+        two.append([q, *(_beside(c and c["2"], c and c["gain"]) for c in cells)])
+    return [
+        Table(f"Batch sizes, one thread: ns a sample ({TIMES} as fast as pinocchio)", heads, one),
+        Table(f"Batch sizes, two threads: ns a sample ({TIMES} as fast as one)", heads, two),
+    ]
+
+
+def _beside(timing: Figures | None, ratio: float | None) -> str:
+    """Nanoseconds and how many times as fast."""
+    if timing is None:
+        return ""
+    return _nano(timing) + (f" ({_two(ratio)} {TIMES})" if ratio else "")
+
+
+def _compiling(section: Figures) -> list[Table]:
+    rows = []
+    for q, r in section.items():
+        asked = COLD_DERIVATIVES if "derivatives" in q else COLD
+        rows.append([q, f"{r['cold']:.3f}", f"{asked:g}", f"{r['warm']:.3f}", f"{WARM:g}"])
+    heads = ["quantity", "empty cache [s]", "asked", "from the cache [s]", "asked"]
+    title = "First use in a fresh process, imports apart, best of three"
+    return [Table(title, heads, rows)]
+
+
+def _length(section: Figures) -> list[Table]:
+    chains = {n: row for n, row in section.items() if n.isdigit()}
+    rows = [
+        [
+            n,
+            q,
+            str(r["mul"]),
+            str(r["add"]),
+            f"{r['first_use']:.2f}",
+            _nano(r["dynarm"], 0),
+            f"{r['dynarm']['best'] / int(n) * 1e9:.1f}",
+            _against_15(chains, n, q),
+            _times(r["peer"]["best"] / r["dynarm"]["best"]) if "peer" in r else "",
+        ]
+        for n, row in chains.items()
+        for q, r in row.items()
+    ]
+    heads = ["joints", "quantity", "mul", "add", "first use [s]", "ns a sample", "ns a joint"]
+    heads += [f"a joint, {TIMES} 15 joints", f"{TIMES} as fast as pinocchio"]
+    notes = [
+        f"first use of inverse_dynamics_derivatives, {n} joints: {seconds:.2f} s"
+        for n, seconds in section.get("derivatives", {}).items()
+    ]
+    title = f"Generic arms, batches of {section.get('samples', 1024)}, cache empty at first"
+    return [Table(title, heads, rows, left=2, notes=notes)]
+
+
+def _against_15(chains: Figures, n: str, quantity: str) -> str:
+    """Cost per joint relative to that of 15 joints."""
+    if "15" not in chains:
+        return ""
+    here, there = (chains[k][quantity]["dynarm"]["best"] / int(k) for k in (n, "15"))
+    return f"{here / there:.2f}"
+
+
+def _identify(section: Figures) -> list[Table]:
+    ours, theirs = section["ours"], section["by_hand"]
+    rows = [
+        [
+            key,
+            _number(value),
+            _number(theirs[key]) if key in theirs else "",
+            _times(theirs[key] / value) if key in theirs else "",
+        ]
+        for key, value in ours.items()
+    ]
+    heads = ["figure", "dynarm", "pinocchio and SciPy", f"{TIMES} as fast"]
+    return [Table(f"Identification, {section['samples']} samples of the Panda", heads, rows)]
+
+
+def _mobile(section: Figures) -> list[Table]:
+    machines = list(section)
+    flats = [dict(_flat(section[machine])) for machine in machines]
+    names = list(dict.fromkeys(name for flat in flats for name in flat))
+    rows = [[name, *(flat.get(name, "") for flat in flats)] for name in names]
+    title = "Control of mobile manipulators [µs]: best (median)"
+    return [Table(title, ["figure", *machines], rows)]
+
+
+def _plain(name: str, section: Figures) -> Table:
+    return Table(name, ["figure", "value"], [list(row) for row in _flat(section)])
+
+
+def _flat(figures: Figures) -> list[tuple[str, str]]:
+    """Names and values; what stands inside is named after what it stands in."""
+    found: list[tuple[str, str]] = []
+    for name, value in figures.items():
+        if isinstance(value, dict) and "median" in value:
+            found.append((name, f"{_number(value['best'])} ({_number(value['median'])})"))
+        elif isinstance(value, dict):
+            found += [(f"{name}: {inner}", text) for inner, text in _flat(value)]
+        else:
+            found.append((name, _number(value)))
+    return found
+
+
+MAKERS: dict[str, Callable[[Figures], list[Table]]] = {
+    "batch": _batch,
+    "single": _single,
+    "sizes": _sizes,
+    "compiling": _compiling,
+    "length": _length,
+    "c": lambda section: [_plain("Exported C", section)],
+    "simulation": lambda section: [_plain("Simulation beside MuJoCo, 7-joint Panda", section)],
+    "identify": _identify,
+    "mobile": _mobile,
+}

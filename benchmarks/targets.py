@@ -1,0 +1,191 @@
+"""What was asked of dynarm on the 7-joint Panda, and what a run measured: met or short, never an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Result = dict[str, Any]  # what `python -m benchmarks` writes
+ROBOT = "panda"
+COLD, COLD_DERIVATIVES, WARM = 0.5, 2.0, 0.05  # s until the first result of a quantity
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One thing that was asked."""
+
+    what: str
+    relation: str  # "at least", "at most", "more than"
+    asked: float
+    than: str  # what follows the asked number only
+    measured: Callable[[Result], float]  # KeyError where a section did not run
+    digits: int = 1
+    unit: str = ""
+
+    def number(self, value: float) -> str:
+        """What was measured, in words."""
+        return f"{value * self._scale:.{self.digits}f}{self.unit}"
+
+    @property
+    def wanted(self) -> str:
+        """What was asked, in words."""
+        return f"{self.relation} {self.asked * self._scale:g}{self.unit}{self.than}"
+
+    @property
+    def _scale(self) -> int:
+        return 100 if self.unit == " %" else 1
+
+    def met(self, value: float) -> bool:
+        if self.relation == "at least":
+            return value >= self.asked
+        return value > self.asked if self.relation == "more than" else value <= self.asked
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A target and what became of it; None: not measured."""
+
+    target: Target
+    measured: float | None
+
+    @property
+    def word(self) -> str:
+        if self.measured is None:
+            return "not measured"
+        return "met" if self.target.met(self.measured) else "short"
+
+
+def verdicts(result: Result) -> list[Verdict]:
+    """Every target beside the result's figure; none for other robots."""
+    if result.get("robot") != ROBOT:
+        return []
+    return [Verdict(target, _measured(target, result)) for target in TARGETS]
+
+
+def _measured(target: Target, result: Result) -> float | None:
+    try:
+        return target.measured(result)
+    except KeyError:
+        return None
+
+
+# ---- where a result holds its figures
+
+
+RATIOS = {  # on batches of 4096: the peer, and how many times as fast
+    "inverse_dynamics": ("pin.rneaInParallel(1)", 45.0),
+    "forward_dynamics": ("pin.abaInParallel(1)", 45.0),
+    "mass_matrix": ("pin.crba", 35.0),
+    "regressor": ("pin.computeJointTorqueRegressor", 12.0),
+    "inverse_dynamics_derivatives": ("pin.computeRNEADerivatives", 25.0),
+}
+
+
+def _batch(quantity: str, peer: str, asked: float) -> Target:
+    def measured(result: Result) -> float:
+        return float(result["batch"][quantity]["ratios"][peer])
+
+    name = f"{quantity.replace('_', ' ')}, batch of 4096"
+    return Target(name, "at least", asked, f" x {peer}", measured)
+
+
+def _one_call(quantity: str, peer: str, way: int, relation: str, asked: float) -> Target:
+    def measured(result: Result) -> float:
+        return float(result["single"][quantity]["ratios"][peer][way])
+
+    through = ("the method", "`model.functions`")[way]
+    name = f"one call of {quantity.replace('_', ' ')}, {through}"
+    return Target(name, relation, asked, f" x {peer}", measured, 2)
+
+
+def _exported(result: Result) -> float:
+    return float(result["c"]["times faster than pin.rneaInParallel(1)"])
+
+
+def _gain(result: Result) -> float:
+    return float(result["sizes"]["inverse_dynamics"]["262144"]["gain"])
+
+
+def _filled(result: Result) -> float:
+    return float(result["batch"]["inverse_dynamics"]["filled"])
+
+
+def _per_joint(result: Result) -> float:
+    long, short = (
+        result["length"][n]["inverse_dynamics"]["dynarm"]["best"] / int(n) for n in ("60", "15")
+    )
+    return float(long / short)
+
+
+def _first_use(temperature: str, derivatives: bool | None = None) -> Callable[[Result], float]:
+    """The slowest quantity's first use; derivatives: True, only those, False, only others."""
+
+    def measured(result: Result) -> float:
+        rows = result["compiling"]
+        times = [
+            r[temperature] for q, r in rows.items() if derivatives in (None, "derivatives" in q)
+        ]
+        if not times:
+            raise KeyError(temperature)
+        return float(max(times))
+
+    return measured
+
+
+def _together(result: Result) -> float:
+    return float(sum(row["first_use"] for row in result["length"]["60"].values()))
+
+
+def _long_derivatives(result: Result) -> float:
+    return float(result["length"]["derivatives"]["20"])
+
+
+def _memory(result: Result) -> float:
+    """MB by which a call of the largest batch takes more for itself than one of 4096."""
+    rows = result["sizes"]["inverse_dynamics"]
+    large, small = rows["262144"]["memory"], rows["4096"]["memory"]
+    if large is None or small is None:  # not on Linux
+        raise KeyError("memory")
+    return float(large - small) / 1e6
+
+
+TARGETS = (
+    *(_batch(quantity, peer, asked) for quantity, (peer, asked) in RATIOS.items()),
+    _one_call("inverse_dynamics", "pin.rnea", 0, "at least", 1.2),
+    _one_call("inverse_dynamics", "pin.rnea", 1, "at least", 1.4),
+    _one_call("mass_matrix", "pin.crba", 0, "more than", 1),
+    Target("exported C, gcc -O2", "at least", 4, " x pin.rneaInParallel(1)", _exported),
+    Target("two threads, batch of 262144", "at least", 1.6, " x one thread", _gain, 2),
+    Target("multiply-add slots filled, inverse dynamics", "at least", 0.75, "", _filled, 0, " %"),
+    Target(
+        "inverse dynamics per joint, 60 joints",
+        "at most",
+        1.5,
+        " x that of 15 joints",
+        _per_joint,
+        2,
+    ),
+    Target("first use, empty cache", "at most", COLD, "", _first_use("cold", False), 2, " s"),
+    Target(
+        "first use of derivatives, empty cache",
+        "at most",
+        COLD_DERIVATIVES,
+        "",
+        _first_use("cold", True),
+        2,
+        " s",
+    ),
+    Target("first use from the cache", "at most", WARM, "", _first_use("warm"), 3, " s"),
+    Target("first use, 60 joints, four quantities together", "at most", 30, "", _together, 1, " s"),
+    Target("first use of derivatives, 20 joints", "at most", 10, "", _long_derivatives, 1, " s"),
+    Target(
+        "memory beyond inputs and outputs, batch of 262144",
+        "at most",
+        0.1,  # as exactly as it is counted
+        " more than of 4096",
+        _memory,
+        2,
+        " MB",
+    ),
+)

@@ -1,0 +1,60 @@
+"""A small made-up result in the form that `python -m benchmarks` writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def timing(seconds: float) -> dict[str, float]:
+    return {"best": seconds, "median": seconds}
+
+
+def benchmark_result() -> dict[str, Any]:
+    """Every section once, with numbers that are easily recognised."""
+    return {
+        "robot": "panda",
+        "machine": {"cpu": "some processor", "numpy": "2.0"},
+        "batch": {
+            "mass_matrix": {
+                "mul": 11,
+                "add": 12,
+                "peer": "pin.crba",
+                "filled": 0.6,
+                "filled_by_all": 0.8,
+                "differences": {"pin.crba": 1e-15, "other": 1e-3},
+                "dynarm": timing(25e-9),
+                "peers": {"pin.crba": timing(1e-6)},
+                "ratios": {"pin.crba": 40.0},
+            },
+            "peak": {"lanes": 8, "slots": 6e9},
+        },
+        "single": {
+            "mass_matrix": {
+                "timings": {
+                    "method": timing(9e-7),
+                    "gufunc": timing(8e-7),
+                    "pin.crba": timing(1e-6),
+                },
+                "ratios": {"pin.crba": [1.11, 1.25]},
+            }
+        },
+        "sizes": {
+            "mass_matrix": {
+                "64": {"1": timing(30e-9), "2": timing(31e-9), "gain": 0.97, "ratio": 33.0}
+            }
+        },
+        "compiling": {"mass_matrix": {"cold": 0.25, "warm": 0.0125}},
+        "length": {
+            "samples": 1024,
+            "15": {"bias": {"mul": 1, "add": 2, "first_use": 0.5, "dynarm": timing(3e-7)}},
+            "30": {"bias": {"mul": 21, "add": 22, "first_use": 1.5, "dynarm": timing(3e-7)}},
+            "derivatives": {"20": 4.0},
+        },
+        "c": {"exported C, gcc -O2 [ns a sample]": 88.25},
+        "identify": {
+            "samples": 1000,
+            "ours": {"fit [s of one core]": 2.0, "unknowns": 69.0},
+            "by_hand": {"fit [s of one core]": 8.0},
+        },
+        "mobile": {"car": {"python": {"best": 7.5, "median": 8.5}, "operations": {"mul": 9}}},
+    }

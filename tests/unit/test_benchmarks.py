@@ -1,0 +1,268 @@
+"""What `python -m benchmarks` makes of its figures: verdicts, tables, the picture, and what it counts."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import partial
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from benchmarks import contenders, emitted
+from benchmarks.contenders import Call, States, agreeing, difference, states
+from benchmarks.memory import beyond
+from benchmarks.picture import picture
+from benchmarks.robots import Robot, robot
+from benchmarks.sections import NAMES
+from benchmarks.tables import MAKERS, tables, targets
+from benchmarks.targets import TARGETS, verdicts
+
+from dynarm.machine.llvm import host
+from dynarm.robot.generic import generic_arm
+from oracles.benchmark_result import benchmark_result, timing
+
+QUANTITIES = tuple(contenders.INPUTS)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return Robot(generic_arm(3))
+
+
+def whole_result(ratio=100.0, seconds=1e-3):
+    """A result with every figure that a target asks for."""
+    batch = {
+        q: {
+            "mul": 1,
+            "add": 1,
+            "peer": peer,
+            "filled": 0.9,
+            "dynarm": timing(1e-8),
+            "peers": {peer: timing(1e-6)},
+            "ratios": {peer: ratio},
+        }
+        for q, peer in contenders.PEER.items()
+    }
+    row = {"mul": 1, "add": 1, "first_use": seconds, "peer": timing(1e-6)}
+    chains = {
+        str(n): {
+            q: {**row, "dynarm": timing(1e-9 * n)}
+            for q in ("inverse_dynamics", "bias", "mass_matrix", "forward_dynamics")
+        }
+        for n in (3, 15, 60)
+    }
+    size = {"gain": ratio, "memory": 0.0}
+    return {
+        "robot": "panda",
+        "batch": batch,
+        "single": {
+            "inverse_dynamics": {"ratios": {"pin.rnea": [ratio, ratio]}},
+            "mass_matrix": {"ratios": {"pin.crba": [ratio, ratio]}},
+        },
+        "sizes": {"inverse_dynamics": {"4096": size, "262144": size}},
+        "compiling": {q: {"cold": seconds, "warm": seconds} for q in QUANTITIES},
+        "length": {**chains, "samples": 8, "derivatives": {"20": seconds}},
+        "c": {"times faster than pin.rneaInParallel(1)": ratio},
+    }
+
+
+# ---- asked and measured
+
+
+def test_every_target_finds_its_figure():
+    assert [v.word for v in verdicts(whole_result())] == ["met"] * len(TARGETS)
+
+
+def test_targets_fall_short_by_their_figures():
+    """All but the parts of a whole that this result leaves as they are."""
+    found = {v.target.what: v.word for v in verdicts(whole_result(ratio=0.5, seconds=100.0))}
+    met = [what for what, word in found.items() if word == "met"]
+    assert [what.split(",")[0] for what in met] == [
+        "multiply-add slots filled",
+        "inverse dynamics per joint",
+        "memory beyond inputs and outputs",
+    ]
+
+
+def test_a_target_is_met_at_its_very_number():
+    result = whole_result()
+    result["batch"]["mass_matrix"]["ratios"]["pin.crba"] = 35.0
+    result["single"]["mass_matrix"]["ratios"]["pin.crba"] = [1.0, 1.0]  # faster was asked for
+    found = {v.target.what: v.word for v in verdicts(result)}
+    assert found["mass matrix, batch of 4096"] == "met"
+    assert found["one call of mass matrix, the method"] == "short"
+
+
+def test_the_slowest_quantity_counts():
+    result = whole_result()
+    result["compiling"]["regressor"]["cold"] = 0.75
+    (late,) = [v for v in verdicts(result) if v.word == "short"]
+    assert late.measured == 0.75 and late.target.number(late.measured) == "0.75 s"
+
+
+def test_what_was_not_measured_is_said():
+    found = {v.word for v in verdicts({"robot": "panda"})}
+    assert found == {"not measured"}
+
+
+def test_nothing_was_asked_of_other_robots():
+    assert not targets(whole_result() | {"robot": "ur10"})
+
+
+# ---- tables
+
+
+@pytest.mark.parametrize("name", list(benchmark_result())[2:])
+def test_tables_are_rectangular_and_hold_plain_words(name):
+    for table in tables(name, benchmark_result()[name]):
+        assert table.rows
+        for row in table.rows:
+            assert len(row) == len(table.heads)
+            assert not re.search(r"[{}]|nan|None", " ".join(row)), row
+
+
+def test_every_section_has_its_tables():
+    assert list(MAKERS) == NAMES
+
+
+def test_nested_figures_are_flat_rows():
+    (table,) = tables("mobile", benchmark_result()["mobile"])
+    assert table.rows == [["python", "7.5 (8.5)"], ["operations: mul", "9"]]
+
+
+def test_a_peer_that_differs_is_named():
+    notes = [n for t in tables("batch", benchmark_result()["batch"]) for n in t.notes]
+    assert "`other` differs from dynarm in mass_matrix by 1.0e-03 and was not timed" in notes
+
+
+# ---- the picture
+
+
+def drawn(result):
+    return ElementTree.fromstring(picture(result))
+
+
+def words(tree):
+    return ["".join(e.itertext()) for e in tree.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_picture_names_every_quantity_its_peer_and_ratio():
+    result = whole_result()
+    for k, (quantity, row) in enumerate(result["batch"].items()):
+        row["ratios"][row["peer"]] = 20.0 + k
+        assert quantity in QUANTITIES
+    found = words(drawn(result))
+    for k, (quantity, peer) in enumerate(contenders.PEER.items()):
+        assert f"{quantity.replace('_', ' ')}{peer}" in found
+        assert str(20 + k) in found
+
+
+def test_bars_are_as_long_as_their_ratios():
+    result = whole_result()
+    wanted = [10.0 * (k + 1) for k in range(len(QUANTITIES))]
+    for ratio, row in zip(wanted, result["batch"].values(), strict=True):
+        row["ratios"][row["peer"]] = ratio
+    bars = drawn(result).iter("{http://www.w3.org/2000/svg}rect")
+    long = [float(bar.get("width")) for bar in bars]
+    np.testing.assert_allclose(np.array(long) / long[0], np.array(wanted) / wanted[0], rtol=0.01)
+
+
+def test_curves_have_a_point_for_every_length_and_names_apart():
+    tree = drawn(whole_result())
+    circles = list(tree.iter("{http://www.w3.org/2000/svg}circle"))
+    assert len(circles) == 3 * (4 + 4)  # lengths, quantities of dynarm and of pinocchio
+    x = sorted({float(c.get("cx")) for c in circles})
+    steps = np.diff(x) / math.log(60 / 3)
+    np.testing.assert_allclose(steps / sum(steps), np.log([5, 4]) / math.log(20), rtol=0.01)
+    names = [
+        e for e in tree.iter("{http://www.w3.org/2000/svg}text") if e.get("class", "")[:1] == "c"
+    ]
+    heights = sorted(float(e.get("y")) for e in names)
+    assert len(heights) == 8 and min(np.diff(heights)) > 13
+
+
+@pytest.mark.parametrize("missing", [("batch",), ("length",), ("batch", "length")])
+def test_picture_of_a_partial_result_is_well_formed(missing):
+    result = {k: v for k, v in whole_result().items() if k not in missing}
+    found = words(drawn(result))
+    assert ("joints" in found) == ("length" not in missing)
+    assert ("Times as fast as pinocchio" in found) == ("batch" not in missing)
+
+
+# ---- contenders
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_peers_compute_what_dynarm_computes(arm, quantity):
+    from benchmarks.peers import Peers
+
+    peers = Peers(arm, ["pinocchio", "casadi"])
+    s = states(3, 16)
+    for make, some in ((peers.single, s.each(2)), (peers.batch, [s])):
+        calls, worst = agreeing(arm, quantity, partial(make, quantity), some)
+        assert calls.keys() == worst.keys() and worst, worst
+    assert contenders.PEER[quantity] in {**peers.single(quantity, s), **peers.batch(quantity, s)}
+
+
+def test_a_wrong_peer_is_not_compared(arm):
+    s = states(3, 4)
+    right = arm.model.bias(s.q, s.qd)
+
+    def make(_: States):
+        return {
+            "right": Call(lambda: right, lambda x: x, 4),
+            "wrong": Call(lambda: right * (1 + 1e-6), lambda x: x, 4),
+        }
+
+    calls, worst = agreeing(arm, "bias", make, [s])
+    assert list(calls) == ["right"] and worst["wrong"] > 1e-7
+
+
+def test_regressors_of_all_parameters_are_compared_in_minimal_ones(arm):
+    s = states(3, 4)
+    full = arm.model.regressor(s.q, s.qd, s.x) @ arm.model.minimal.matrix
+    assert difference(arm, "regressor", s, Call(lambda: full, lambda x: x, 4)) < 1e-12
+    full[0, 2, 7] += 1e-3
+    assert difference(arm, "regressor", s, Call(lambda: full, lambda x: x, 4)) > 1e-5
+
+
+def test_urdf_for_peers_has_no_friction():
+    panda = robot("panda")
+    assert any(joint.friction for joint in panda.arm.joints)
+    assert "<dynamics" not in panda.urdf
+
+
+# ---- what is counted
+
+
+@pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="counts x86 assembly")
+def test_emitted_instructions_are_the_arithmetic_and_more(arm):
+    """The graph's own count is of arithmetic; rearranging samples and reducing angles come on top."""
+    arm = robot("panda")
+    noted = arm.model.kernel("inverse_dynamics").notes["instructions"]
+    assert noted < emitted.instructions(arm.model.graph("inverse_dynamics")) < 2 * noted
+    assert emitted.instructions(arm.model.graph("regressor")) is None  # its outputs go in loops
+
+
+@pytest.mark.parametrize(
+    ("line", "counted"),
+    [
+        ("vfmadd213pd\t(%rdi), %zmm1, %zmm2", True),
+        ("vpermt2pd\t%zmm1, %zmm2, %zmm3", True),
+        ("vaddpd\t%zmm1, %zmm2, %zmm3 # zmm3 = (a)", True),
+        ("vbroadcastsd\t%xmm1, %zmm3", True),
+        ("vbroadcastsd\t.LCPI0_0(%rip), %zmm3", False),
+        ("vmovapd\t%zmm1, (%rdi)", False),
+        ("vextractf64x4\t$1, %zmm0, (%rdi)", False),
+        ("movq\t%rax, %rdi", False),
+        ("vzeroupper", False),
+    ],
+)
+def test_lines_of_assembly_that_count(line, counted):
+    assert emitted.counts(line) is counted
+
+
+def test_memory_of_a_call_is_seen():
+    found = beyond(lambda: np.ones(1_000_000))
+    assert found is None or 4e6 < found < 20e6
