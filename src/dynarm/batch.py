@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,8 @@ from .graph import Port
 from .machine.quick import THREADS
 
 _SMALLEST = 5_000_000  # vector instructions times samples that a thread must have before waking it pays: some 0.2 ms
+PIECES = 4  # slices a thread
+LANES = 64  # samples that slices are a multiple of: whole blocks of whole lines of cache
 threads = 1  # what a call uses that does not say `threads=`; set by set_threads
 _pool: ThreadPoolExecutor | None = None
 _pool_owner: int | None = None
@@ -91,15 +92,26 @@ def _apart(out: Any, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> bo
 
 
 def slices(length: int, count: int, work: Callable[[int, int], None]) -> None:
-    """work(low, high) for `count` slices of range(length), the last by the caller, all under its np.errstate."""
+    """work(low, high) for slices of range(length) by `count` threads, the caller one of them, under its np.errstate.
+
+    There are more slices than threads, and who is free takes the next one: cores of a shared machine are not equally
+    fast, and waking a thread takes a while.
+    """
     count = min(count, length)
     if count <= 1:
         work(0, length)
         return
-    *others, own = pairwise(np.linspace(0, length, count + 1).astype(int).tolist())
-    jobs = [_workers().submit(copy_context().run, work, low, high) for low, high in others]
+    step = max(1, -(-length // (PIECES * count)))
+    step += -step % LANES if step > LANES else 0
+    lows = iter(range(0, length, step))
+
+    def run() -> None:
+        for low in lows:  # one iterator for all: each slice is taken once
+            work(low, min(low + step, length))
+
+    jobs = [_workers().submit(copy_context().run, run) for _ in range(count - 1)]
     try:
-        work(*own)
+        run()
     finally:
         wait(jobs)  # arrays of the caller are written to until then
     for job in jobs:
