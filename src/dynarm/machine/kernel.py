@@ -37,6 +37,7 @@ HUGE = 20000  # instructions from which on a scalar kernel takes longer to compi
 WOVEN_MOST = (
     600  # instructions up to which moves are felt enough to be worth compiling another kernel
 )
+WOVEN_OUTPUTS = 160  # elements of outputs up to which there is enough to weave them into
 WOVEN_LANES = 8  # lanes from which on there are enough registers for both
 UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
 
@@ -68,7 +69,7 @@ def kernel_text(
         found = _dense(name, slots, first, width)
         moves.append(f"@dense_{name}{width}" if found else "null")
         text += found
-    woven = _woven(program, places, width, fused) if "null" not in moves else []
+    woven = _woven(program, places, width, fused) if moves[0] != "null" else []
     moves.append(f"@woven{width}" if woven else "null")
     text += woven
     text += _entry() if 1 in widths else []
@@ -139,7 +140,7 @@ def _middle(program: Program) -> int:
 
 
 def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused: bool) -> list[str]:
-    """woven<W>(records, work, other, next, last): one block, the moves of its neighbours woven into the arithmetic.
+    """woven<W>(records, work, other, stage, next, last): a block, the moves of its neighbours woven into the arithmetic.
 
     Transposing keeps one kind of execution port busy and leaves others idle; between arithmetic instructions it costs
     almost nothing. While the block in `work` is computed, the inputs of the block from sample `next` on come into the
@@ -147,6 +148,9 @@ def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused:
     """
     main = program.steps[-1] if program.steps else ()
     if not main or isinstance(main, Call) or program.length > WOVEN_MOST or width < WOVEN_LANES:
+        return []
+    sizes = [len(port) for port in program.outputs]
+    if min(sizes) < group(width) or max(sizes) > STAGE[1] or sum(sizes) > WOVEN_OUTPUTS:
         return []
     taken = {slot for port in places for slot in port}
     if any(taken.intersection(port) for port in program.outputs):
@@ -159,17 +163,18 @@ def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused:
     f.line(f"%far = getelementptr i8, ptr %other, i64 {middle}")
     count = sum(1 for _ in _moves(Lanes(width), program, places))
     _write(f, main, program, _moves(f, program, places), count)
-    arguments = "ptr noalias %records, ptr noalias %work, ptr noalias %other, i64 %next, i64 %last"
-    return f.function(f"internal void @woven{width}({arguments})")
+    areas = ", ".join(f"ptr noalias %{name}" for name in ("records", "work", "other", "stage"))
+    return f.function(f"internal void @woven{width}({areas}, i64 %next, i64 %last)")
 
 
 def _moves(f: Lanes, program: Program, places: Sequence[Sequence[int]]) -> Iterator[None]:
     """The instructions that move inputs into the workspace around %far, and outputs from there; a pause after each."""
     middle = _middle(program)
-    sides = (("come", 0, places, "%next"), ("go", len(places), program.outputs, "%last"))
-    for name, first, ports, sample in sides:
-        slots = [[slot - middle for slot in port] for port in ports]
-        yield from dense_steps(f, name, first, slots, "%far", sample)
+    come, go = (
+        [[slot - middle for slot in port] for port in side] for side in (places, program.outputs)
+    )
+    yield from dense_steps(f, "come", 0, come, "%far", "%next")
+    yield from dense_steps(f, "go", len(places), go, "%far", "%last", "%stage")
 
 
 def _piece(
@@ -221,7 +226,8 @@ def _table(
         )
     areas = tile if pointers[WOVEN] == "null" else 2
     entries = [len(inputs), len(outputs), program.slots, tile, areas]
-    entries += [max(port.size for port in outputs), len(program.fixed)]
+    staged = sum(port.size for port in outputs) if areas > tile else 0
+    entries += [max(staged, *(port.size for port in outputs)), len(program.fixed)]
     core = len(ports)
     listed = PORTS + PORT * len(ports) + 2 * len(program.fixed)
     starts = itertools.accumulate((port.size for port in outputs), initial=listed)

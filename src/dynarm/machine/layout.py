@@ -13,9 +13,9 @@ The workspace holds one vector of W samples for every element of every port. Fou
              the last one, so that they raise no floating-point flag of their own, and are not stored.
 
 A record describes one operand: the address of its first sample, the step from sample to sample, how it is moved, how
-dense it is (1: the elements of a sample lie side by side; 2: and so do samples, moved as rows), its first slot (of an
-output: the address of its elements' slots), size, three axes with their steps, and whether its lines of cache are asked
-for before they are written to.
+dense it is (1: the elements of a sample lie side by side; 2: and so do samples, moved as rows; 3: by the staging area),
+its first slot (of an output: the address of its elements' slots), size, three axes with their steps, and whether its
+lines of cache are asked for before they are written to.
 """
 
 from __future__ import annotations
@@ -201,13 +201,24 @@ def dense(name: str, first: int, slots: Sequence[Sequence[int]], width: int) -> 
 
 
 def dense_steps(
-    f: Lanes, name: str, first: int, slots: Sequence[Sequence[int]], work: str, sample: str
+    f: Lanes,
+    name: str,
+    first: int,
+    slots: Sequence[Sequence[int]],
+    work: str,
+    sample: str,
+    stage: str = "",
 ) -> Iterator[None]:
-    """The instructions of `dense`, a pause after each."""
+    """The instructions of `dense`, a pause after each; large ports go to the stage, one after another, if there is one."""
     width, size = f.width, group(f.width)
+    staged = 0
     for number, port in enumerate(slots, first):
-        base = f.entry("%records", number * RECORD + BASE, "ptr")
-        at = f.ahead(base, f.whole("mul", sample, 8 * len(port)))
+        if stage and len(port) >= STAGE[0]:
+            at = f.slot(stage, staged)
+            staged += len(port)
+        else:
+            base = f.entry("%records", number * RECORD + BASE, "ptr")
+            at = f.ahead(base, f.whole("mul", sample, 8 * len(port)))
         for start in range(0, len(port), size):
             column = min(start, len(port) - size)
             pointers = [f.ahead(at, 8 * (row * len(port) + column)) for row in range(width)]

@@ -86,7 +86,8 @@ def _describe(width: int) -> list[str]:
         f.set_entry(record, layout.BASE, f.entry("%args", k, "ptr"), "ptr")
         listed = f.put(f"ptrtoint ptr {f.ahead('%table', f.whole('mul', slot, 8))} to i64")
         tight = f.both(gapless, f.test("eq", mode, layout.ROWS))
-        flag = f.choose(tight, 2, f.choose(dense, 1, 0))
+        by_stage = f.both(f.both(gapless, output), wide)
+        flag = f.choose(by_stage, 3, f.choose(tight, 2, f.choose(dense, 1, 0)))
         for entry, value in (
             (layout.STEP, step),
             (layout.MODE, mode),
@@ -164,14 +165,18 @@ def _single() -> list[str]:
 def _wide(width: int) -> list[str]:
     """wide(table, records, work, n): n > 1 samples, block by block."""
     f = Text()
-    f.line(
-        "%dense = alloca [2 x i64], align 16"
-    )  # whether the kernel's own code can move inputs, outputs
+    # whether the kernel's own code can move inputs and outputs, and whether the kernel with its moves woven in can run
+    f.line("%dense = alloca [3 x i64], align 16")
+    for place, entry in enumerate((table.DENSE_IN, table.DENSE_OUT, table.WOVEN)):
+        own = f.entry("%table", entry)
+        f.set_entry("%dense", place, f.choose(f.test("ne", own, 0), 1, 0))
     for side, name in enumerate(("come", "go")):
-        own = f.entry("%table", table.DENSE_IN + side)
-        f.set_entry("%dense", side, f.choose(f.test("ne", own, 0), 1, 0))
-        with _records(f, name) as record, f.when(f.test("ne", f.entry(record, layout.DENSE), 2)):
-            f.set_entry("%dense", side, 0)
+        with _records(f, name) as record:
+            found = f.entry(record, layout.DENSE)
+            with f.when(f.test("ne", found, 2)):
+                f.set_entry("%dense", side, 0)
+            with f.when(f.test("slt", found, 2)):
+                f.set_entry("%dense", 2, 0)
     tile, slots = f.entry("%table", table.TILE), f.entry("%table", table.SLOTS)
     areas = f.entry("%table", table.AREAS)
     stride = f.whole("mul", slots, 8 * width)
@@ -184,10 +189,8 @@ def _wide(width: int) -> list[str]:
             with f.when(fixed):
                 f.line(f"call void @come{width}(ptr {record}, ptr {work}, i64 0, i64 1)")
     blocks = f.whole("sdiv", "%n", width)
-    woven = f.test("ne", f.entry("%table", table.WOVEN), 0)
-    for side in range(2):
-        woven = f.both(woven, f.test("ne", f.entry("%dense", side), 0))
     some = f.test("sgt", blocks, 0)
+    woven = f.test("ne", f.entry("%dense", 2), 0)
     with f.when(f.both(some, woven)):
         _woven(f, width, blocks, stride)
     with f.when(f.both(some, f.put(f"xor i1 {woven}, true"))):
@@ -248,9 +251,8 @@ def _ask(f: Text, first: str, count: str | int) -> None:
 
 def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
     """All whole blocks, each computed while the inputs of the next one come and the outputs of the last one go."""
-    come, go, kernel = (
-        f.entry("%table", e, "ptr") for e in (table.DENSE_IN, table.DENSE_OUT, table.WOVEN)
-    )
+    come, kernel = (f.entry("%table", e, "ptr") for e in (table.DENSE_IN, table.WOVEN))
+    f.line("%staged = alloca ptr, align 8")
     f.line(f"call void {come}(ptr %records, ptr %work, i64 0)")
     end = f.whole("sub", blocks, 1)
 
@@ -259,14 +261,29 @@ def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
 
     with f.repeat(blocks) as k:
         after = f.whole("add", k, 1)
-        before = f.choose(
-            f.test("sgt", k, 0), f.whole("sub", k, 1), 0
-        )  # the first time for nothing
-        samples = [f.whole("mul", x, width) for x in (f.smaller(after, end), before)]
-        places = f"ptr {area(k)}, ptr {area(after)}, i64 {samples[0]}, i64 {samples[1]}"
+        before = f.choose(f.test("sgt", k, 0), f.whole("sub", k, 1), 0)  # at first for nothing
+        next_, last = (f.whole("mul", x, width) for x in (f.smaller(after, end), before))
         _ask(f, f.whole("mul", k, width), width)
-        f.line(f"call void {kernel}(ptr %records, {places})")
-    f.line(f"call void {go}(ptr %records, ptr {area(end)}, i64 {f.whole('mul', end, width)})")
+        areas = f"ptr {area(k)}, ptr {area(after)}, ptr %stage"
+        f.line(f"call void {kernel}(ptr %records, {areas}, i64 {next_}, i64 {last})")
+        _from_stage(f, width, last)
+    _ports(f, "go", width, area(end), f.whole("mul", end, width), width)
+
+
+def _from_stage(f: Text, width: int, first: str) -> None:
+    """Copy what a woven kernel has laid out on the stage to its outputs, for the block from sample `first` on."""
+    f.set_entry("%staged", 0, "%stage", "ptr")
+    with _records(f, "go") as record, f.when(f.test("eq", f.entry(record, layout.DENSE), 3)):
+        size = f.entry(record, layout.SIZE)
+        base = f.entry(record, layout.BASE, "ptr")
+        at = f.ahead(base, f.whole("mul", first, f.entry(record, layout.STEP)))
+        source = f.entry("%staged", 0, "ptr")
+        past = f.test("eq", f.entry(record, layout.MODE), layout.STREAMED)
+        with f.when(past):
+            f.line(f"call void @streamed{width}(ptr {at}, ptr {source}, i64 {size})")
+        with f.when(f.put(f"xor i1 {past}, true")):
+            f.line(f"call void @staged{width}(ptr {at}, ptr {source}, i64 {size})")
+        f.set_entry("%staged", 0, f.ahead(source, f.whole("mul", size, 8 * width)), "ptr")
 
 
 def _loop(width: int) -> list[str]:
