@@ -140,7 +140,7 @@ def _middle(program: Program) -> int:
 
 
 def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused: bool) -> list[str]:
-    """woven<W>(records, work, other, stage, next, last): a block, the moves of its neighbours woven into the arithmetic.
+    """woven<W>(records, work, other, stage, next, last): one block, with the moves of its neighbours woven in.
 
     Transposing keeps one kind of execution port busy and leaves others idle; between arithmetic instructions it costs
     almost nothing. While the block in `work` is computed, the inputs of the block from sample `next` on come into the

@@ -209,7 +209,7 @@ def dense_steps(
     sample: str,
     stage: str = "",
 ) -> Iterator[None]:
-    """The instructions of `dense`, a pause after each; large ports go to the stage, one after another, if there is one."""
+    """The instructions of `dense`, a pause after each; large ports go to the stage, if there is one, side by side."""
     width, size = f.width, group(f.width)
     staged = 0
     for number, port in enumerate(slots, first):
