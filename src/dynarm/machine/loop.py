@@ -21,7 +21,7 @@ from .text import PAST, RARELY, Text
 LOOP = "dynarm_loop"
 HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
 ALIGN = LINE = 64
-PAST_NEAR = 1 << 20  # bytes of an output that the core's own caches hardly hold until it is written again
+PAST_NEAR = 1 << 20  # bytes of an output that the core's own caches hardly hold
 PAST_CACHES = 32 << 20  # bytes of an output that no cache will hold until it is read
 PROBED = '"probe-stack"="inline-asm" '  # a stack that is too short is noticed, not jumped over
 STACK = 1 << 16  # bytes; larger workspaces are taken from the heap
