@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
-import pinocchio
 
 from dynarm import Arm
 from dynarm.papers.minimal_parameters_lin1995 import layout
@@ -46,25 +44,6 @@ def minimal_arm(k: int) -> Arm:
     ]
     size = np.linalg.norm(g)
     return replace(arm, gravity=tuple((g / size * 9.81 if size else g).tolist()))
-
-
-def robots_folder() -> Path:
-    """Where the wheel example-robot-data puts its robots, next to pinocchio."""
-    folders = [
-        p / "share" / "example-robot-data" / "robots" for p in Path(pinocchio.__file__).parents
-    ]
-    return next(f for f in folders if f.is_dir())
-
-
-def stacked(nested, samples):
-    """Nested lists of scalars or batches -> (samples, ...)."""
-    if isinstance(nested, (list, tuple)):
-        return np.stack([stacked(x, samples) for x in nested], axis=1)
-    return np.broadcast_to(np.asarray(nested, float), (samples,))
-
-
-def relative(got, want):
-    return np.abs(got - want).max() / max(1.0, np.abs(want).max())
 
 
 def regressor(arm, seed=0, samples=24):

@@ -1,19 +1,23 @@
 """Operations of the papers' formulations on generic arms, counted once for all tests, and the pages that state them.
 
-Counts are cached: several tests ask for the same ones. A page of docs/papers holds its measured tables between marks,
-`<!-- measured: name -->` and `<!-- end -->`; the test file that makes them, run as a program, writes them there.
+Counts are kept for the run, also between its workers: several tests ask for the same ones. A page of docs/papers holds
+its measured tables between marks, `<!-- measured: name -->` and `<!-- end -->`; the test file that makes them, run as a
+program, writes them there.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import pickle
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,11 +30,34 @@ from dynarm.robot.generic import generic_arm
 from dynarm.table import formulation
 from dynarm.trace import trace_function
 
+T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
 OPERATIONS = ("mul", "add")
 DOWN = (0.0, 0.0, -9.81)
 LAST = 12  # joints up to which polynomials are compared
 COLUMNS = range(2, 9)  # numbers of joints that tables show one by one
+
+
+def kept(function: Callable[..., T]) -> Callable[..., T]:
+    """The function, computed once a run for the same numbers and names; without a run, once a process."""
+
+    @cache
+    @wraps(function)
+    def found(*given: Any) -> T:
+        if "DYNARM_TEST_RUN" not in os.environ:
+            return function(*given)
+        name = hashlib.sha256(repr((function.__name__, given)).encode()).hexdigest()
+        path = Path(os.environ["DYNARM_TEST_RUN"], "counts", name)
+        if path.exists():
+            return pickle.loads(path.read_bytes())
+        result = function(*given)
+        path.parent.mkdir(exist_ok=True)
+        part = path.with_suffix(f".{os.getpid()}")
+        part.write_bytes(pickle.dumps(result))
+        part.replace(path)  # at once: another worker never sees half of it
+        return result
+
+    return found
 
 
 @cache
@@ -64,7 +91,7 @@ def counted(
     return _counted(quantity, name, n, type, gravity, principal)
 
 
-@cache
+@kept
 def _counted(quantity: str, name: str, *generic: Any) -> Counted:
     return dynarm.count(generic_arm(*generic), quantity, name)
 
@@ -74,7 +101,7 @@ def bare(n: int, quantity: str, name: str, type: int = 1) -> Count:
     return _bare(quantity, name, n, type)
 
 
-@cache
+@kept
 def _bare(quantity: str, name: str, *generic: Any) -> Count:
     chosen = {quantity: formulation(quantity, name)}
     return graph(generic_arm(*generic), quantity, chosen, simple=False).count()
@@ -98,13 +125,20 @@ def standard_principal(n: int) -> dynarm.Arm:
     return replace(arm, joints=tuple(joints))
 
 
-@cache
+@kept
 def counted_principal(n: int, name: str) -> Counted:
     """Inverse dynamics of that arm."""
     return dynarm.count(standard_principal(n), "inverse_dynamics", name)
 
 
-@cache
+@kept
+def tensor_counted(n: int, name: str) -> Count:
+    """The Coriolis tensor of the generic arm of Type 1, simplified only: as written it is large."""
+    chosen = {"coriolis_tensor": formulation("coriolis_tensor", name)}
+    return graph(generic_arm(n), "coriolis_tensor", chosen).count()
+
+
+@kept
 def on_hand(n: int, type: int) -> Count:
     """Operations of the first moments and inertia tensors that Table VI of linfang1999 takes as given."""
     chain = chain_of(generic_arm(n, type))

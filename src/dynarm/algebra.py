@@ -266,6 +266,19 @@ def square_skew(v: Vec3) -> Sym3:
     )
 
 
+def pair(a: Vec3, b: Vec3) -> Sym3:
+    """-[a x][b x] - [b x][a x]; a, whose entries are doubled, is best the constant one."""
+    xx, yy, zz = (mul(mul(2, p), q) for p, q in zip(a, b, strict=True))
+    return Sym3(
+        add(yy, zz),
+        -add(mul(a.x, b.y), mul(a.y, b.x)),
+        add(xx, zz),
+        -add(mul(a.x, b.z), mul(a.z, b.x)),
+        -add(mul(a.y, b.z), mul(a.z, b.y)),
+        add(xx, yy),
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Turn:
     """A rotation by one angle about one coordinate axis, `frame` inside `parent`: v_parent = fall(v_frame)."""
@@ -285,7 +298,14 @@ class Turn:
 
     def rise(self, v: Vec3) -> Vec3:
         """Components in the frame, from components in the parent (4 mul 2 add)."""
-        return Turn(self.axis, self.c, -self.s).fall(v)
+        c, s = self.c, self.s
+        if self.axis == "z":
+            x, across = add(mul(c, v.x), mul(s, v.y)), mul(s, v.x)
+            return Vec3(x, sub(mul(c, v.y), across), v.z)
+        if self.axis == "x":
+            y, across = add(mul(c, v.y), mul(s, v.z)), mul(s, v.y)
+            return Vec3(v.x, y, sub(mul(c, v.z), across))
+        return Vec3(sub(mul(c, v.x), mul(s, v.z)), v.y, add(mul(c, v.z), mul(s, v.x)))
 
     def fall_sym(self, J: Sym3) -> Sym3:
         """R J R' for a tensor given in the frame (8 mul 7 add; 2 cos is one more where it is not a number).
@@ -311,9 +331,20 @@ class Turn:
         return Sym3(add(J.xx, st), xy, J.yy, sub(mul(c, t), J.xz), yz, sub(J.zz, st))
 
     def _quarter_sym(self, J: Sym3) -> Sym3:
-        """R J R' for c, s = +-1, 0 or 0, +-1."""
-        rows = self.matrix @ J @ self.matrix.T
-        return rows.symmetric()
+        """R J R' for c, s = +-1, 0 or 0, +-1: two entries change places, products off the axis their sign."""
+        c, s = self.c, self.s
+        swaps = c == 0
+        if self.axis == "z":
+            xz, yz = sub(mul(c, J.xz), mul(s, J.yz)), add(mul(s, J.xz), mul(c, J.yz))
+            xx, xy, yy = (J.yy, -J.xy, J.xx) if swaps else (J.xx, J.xy, J.yy)
+            return Sym3(xx, xy, yy, xz, yz, J.zz)
+        if self.axis == "x":
+            xy, xz = sub(mul(c, J.xy), mul(s, J.xz)), add(mul(s, J.xy), mul(c, J.xz))
+            yy, yz, zz = (J.zz, -J.yz, J.yy) if swaps else (J.yy, J.yz, J.zz)
+            return Sym3(J.xx, xy, yy, xz, yz, zz)
+        yz, xy = sub(mul(c, J.yz), mul(s, J.xy)), add(mul(s, J.yz), mul(c, J.xy))
+        xx, xz, zz = (J.zz, -J.xz, J.xx) if swaps else (J.xx, J.xz, J.zz)
+        return Sym3(xx, xy, J.yy, xz, yz, zz)
 
     def rise_sym(self, J: Sym3) -> Sym3:
         """R' J R for a tensor given in the parent."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,11 +90,24 @@ def _entry(
     entry = cache.load(key)
     if entry is None:
         begin()
-        graph, notes = build()
-        notes = {**notes, "instructions": instructions(graph)}
-        entry = cache.Entry(notes, compile_graph(graph, name))
+        with _uncollected():
+            graph, notes = build()
+            notes = {**notes, "instructions": instructions(graph)}
+            entry = cache.Entry(notes, compile_graph(graph, name))
         cache.store(key, entry)
     return entry
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector: graphs are many small tuples without cycles, and looking for some takes a while."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def function(

@@ -115,12 +115,17 @@ def cheapest(
         rows.append(formulation(quantity, pair))
     if len(rows) == 1:
         return rows[0]
-    plain = [graph(arm, quantity, {quantity: row}, options, minimal, simple=False) for row in rows]
-    totals = [found.count().total for found in plain]
+    short: dict[int, Graph] = {}  # those that factoring is tried on; long ones are not kept
+    totals = []
+    for k, row in enumerate(rows):
+        found = graph(arm, quantity, {quantity: row}, options, minimal, simple=False)
+        totals.append(found.total)
+        if len(found.nodes) <= FACTORED:
+            short[k] = found
     close = [k for k, total in enumerate(totals) if total <= NEAR * min(totals) + 4]
-    if len(close) == 1 or len(plain[close[0]].nodes) > FACTORED:
+    if len(close) == 1 or not short.keys() >= set(close):
         return rows[totals.index(min(totals))]
-    return rows[min(close, key=lambda k: simplify(plain[k]).count().total)]
+    return rows[min(close, key=lambda k: simplify(short[k]).total)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .arguments import flag, items, path_of, shown
 from .errors import FileError, InputError, KindError
 from .graph import Graph, Port
 from .machine import c
@@ -73,8 +74,8 @@ def export_c(
     if name is not None and not isinstance(name, str):
         raise KindError(f"name is {name!r}; give the word that the C names begin with")
     prefix = c.identifier(model.arm.name) if name is None else c.check_prefix(name)
-    dialect = c.Dialect(prefix, single, bounded_stack)
-    folder = _folder(folder, force)
+    dialect = c.Dialect(prefix, flag("single", single), flag("bounded_stack", bounded_stack))
+    folder = _folder(folder, flag("force", force))
     graphs = {q.replace(":", "_"): model.graph(q) for q in _wanted(quantities)}
     codes = {q: c.function(graph, q, dialect) for q, graph in graphs.items()}
     stack = max(code.stack for code in codes.values())
@@ -89,20 +90,16 @@ def export_c(
 
 
 def _wanted(quantities: Any) -> list[str]:
-    text = isinstance(quantities, (str, bytes)) or not isinstance(quantities, Iterable)
-    names: list[Any] = [] if text else list(quantities)
+    wanted = f"a list of names such as {DEFAULT[:2]}"
+    names = items("quantities", quantities, wanted)
     if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(
-            f"quantities is {quantities!r}; give a list of names such as {DEFAULT[:2]}"
-        )
+        raise InputError(f"quantities is {shown(quantities)}; give {wanted}")
     return names
 
 
 def _folder(path: Any, force: bool) -> Path:
     """The folder to write into: a new one, an empty one, or, with force, any."""
-    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
-        raise KindError(f"folder is {path!r}; give a path")
-    folder = Path(path)
+    folder = path_of("folder", path, "a path")
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder} is a file; name a folder")
     if folder.is_dir() and any(folder.iterdir()) and not force:

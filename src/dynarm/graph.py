@@ -106,17 +106,17 @@ class Graph:
         other = 0
         depth = [0] * len(self.nodes)
         angles = set()
-        for k, node in enumerate(self.nodes):
-            if node.op in ("input", "const") or k in offsets:
+        for k, (op, args, _) in enumerate(self.nodes):
+            if op in LEAVES or k in offsets:
                 continue
-            if node.op in tally:
-                tally[node.op] += 1
+            if op in tally:
+                tally[op] += 1
             else:
                 other += 1
-            if node.op in ("sin", "cos"):
-                angles.add(node.args[0])
+            if op in ("sin", "cos"):
+                angles.add(args[0])
             else:
-                depth[k] = 1 + max(depth[a] for a in node.args)
+                depth[k] = 1 + max([depth[a] for a in args])
         ends = [depth[r.node] for refs in self.results for r in refs]
         return Count(
             tally["mul"],
@@ -128,23 +128,32 @@ class Graph:
             max(ends, default=0),
         )
 
+    @property
+    def total(self) -> int:
+        """`count().total`, without the critical path."""
+        return sum([node.op in COSTLY for node in self.nodes]) - len(self._angle_offsets())
+
     def _angle_offsets(self) -> set[int]:
         """Nodes that add a constant to an input and feed nothing but sin and cos."""
-        users: dict[int, set[str]] = {}
-        for node in self.nodes:
-            for a in node.args if node.op != "input" else ():
-                users.setdefault(a, set()).add(node.op)
-        kept = {r.node for refs in self.results for r in refs}
-        return {
+        leaves = {k: node.op for k, node in enumerate(self.nodes) if node.op in LEAVES}
+        found = {
             k
-            for k, node in enumerate(self.nodes)
-            if node.op in ("add", "sub")
-            and {self.nodes[a].op for a in node.args} == {"input", "const"}
-            and users.get(k, set()) <= {"sin", "cos"}
-            and k not in kept
+            for k, (op, args, _) in enumerate(self.nodes)
+            if op in ("add", "sub")
+            and args[0] in leaves
+            and args[1] in leaves
+            and leaves[args[0]] != leaves[args[1]]
         }
+        if not found:
+            return found
+        for op, args, _ in self.nodes:
+            if op not in ("input", "sin", "cos"):
+                found.difference_update(args)
+        return found.difference(r.node for refs in self.results for r in refs)
 
 
+LEAVES = frozenset({"input", "const"})
+COSTLY = frozenset({"mul", "add", "sub", "div", "sqrt"})
 NUMPY: dict[str, Callable[..., np.ndarray]] = {
     "add": np.add,
     "sub": np.subtract,
@@ -169,22 +178,24 @@ class Builder:
         self._known: dict[Node, int] = {}
         self.share = share
 
-    def _put(self, node: Node) -> Ref:
-        k = self._known.get(node)
-        if k is None or not (self.share or node.op in ("input", "const", "sin", "cos")):
+    def _put(
+        self, op: str, args: tuple[int, ...], value: float = 0.0, negative: bool = False
+    ) -> Ref:
+        k = self._known.get((op, args, value))  # type: ignore[call-overload]
+        if k is None or not (self.share or op in ("input", "const", "sin", "cos")):
+            node = Node(op, args, value)
             k = self._known[node] = len(self.nodes)
             self.nodes.append(node)
-        return Ref(k)
+        return Ref(k, negative)
 
     def input(self, port: int, element: int) -> Ref:
         """An element of an input; a negative port stands for something replaced later."""
-        return self._put(Node("input", (port, element)))
+        return self._put("input", (port, element))
 
     def const(self, value: float) -> Ref:
         """A number; its sign stays on the reference."""
         value = float(value)
-        ref = self._put(Node("const", (), abs(value)))
-        return -ref if value < 0 else ref
+        return self._put("const", (), abs(value), value < 0)
 
     def value(self, ref: Ref) -> float | None:
         """The number behind a reference to a constant, else None."""
@@ -204,8 +215,8 @@ class Builder:
             return self.mul(self.const(2.0), x) if x.negative == y.negative else self.const(0.0)
         low, high = (x, y) if x.node < y.node else (y, x)
         if low.negative == high.negative:
-            return Ref(self._put(Node("add", (low.node, high.node))).node, low.negative)
-        return Ref(self._put(Node("sub", (low.node, high.node))).node, low.negative)
+            return self._put("add", (low.node, high.node), negative=low.negative)
+        return self._put("sub", (low.node, high.node), negative=low.negative)
 
     def sub(self, x: Ref, y: Ref) -> Ref:
         """x - y"""
@@ -216,7 +227,8 @@ class Builder:
         a, b = self.value(x), self.value(y)
         if a is not None and b is not None:
             return self.const(a * b)
-        for number, other in ((a, y), (b, x)):
+        if a is not None or b is not None:
+            number, other = (b, x) if a is None else (a, y)
             if number == 0:
                 return self.const(0.0)
             if number == 1:
@@ -224,7 +236,7 @@ class Builder:
             if number == -1:
                 return -other
         pair = (x.node, y.node) if x.node < y.node else (y.node, x.node)
-        return Ref(self._put(Node("mul", pair)).node, x.negative != y.negative)
+        return self._put("mul", pair, negative=x.negative != y.negative)
 
     def div(self, x: Ref, y: Ref) -> Ref:
         """x / y; a multiplication where y is a power of two."""
@@ -237,7 +249,7 @@ class Builder:
             return self.mul(x, self.const(1 / b))  # exact
         if a == 0 and b is None:
             return self.const(0.0)
-        return Ref(self._put(Node("div", (x.node, y.node))).node, x.negative != y.negative)
+        return self._put("div", (x.node, y.node), negative=x.negative != y.negative)
 
     def unary(self, op: str, x: Ref) -> Ref:
         """op(x); even and odd functions see no sign."""
@@ -245,12 +257,12 @@ class Builder:
         if number is not None:
             return self.const(float(NUMPY[op](number)))
         if op in ("cos", "abs"):  # even
-            return self._put(Node(op, (x.node,)))
+            return self._put(op, (x.node,))
         if op == "sqrt":
             if x.negative:
-                x = self._put(Node("sub", (self.const(0.0).node, x.node)))
-            return self._put(Node(op, (x.node,)))
-        return Ref(self._put(Node(op, (x.node,))).node, x.negative)  # odd: sin, tanh, sign
+                x = self._put("sub", (self.const(0.0).node, x.node))
+            return self._put(op, (x.node,))
+        return self._put(op, (x.node,), negative=x.negative)  # odd: sin, tanh, sign
 
     def finish(
         self, inputs: Sequence[Port], outputs: Sequence[Port], results: Sequence[Sequence[Ref]]
@@ -264,15 +276,18 @@ class Builder:
             if needed[k] and self.nodes[k].op != "input":
                 for a in self.nodes[k].args:
                     needed[a] = True
-        place: dict[int, int] = {}
+        place = [0] * len(self.nodes)
         nodes: list[Node] = []
         for k, node in enumerate(self.nodes):
             if needed[k]:
-                if node.op == "input" and node.args[0] < 0:
-                    raise AssertionError(f"placeholder {node.args} was never replaced")
+                op, args, value = node
+                if op == "input":
+                    if args[0] < 0:
+                        raise AssertionError(f"placeholder {args} was never replaced")
+                elif args:
+                    node = Node(op, tuple([place[a] for a in args]), value)
                 place[k] = len(nodes)
-                args = node.args if node.op == "input" else tuple(place[a] for a in node.args)
-                nodes.append(Node(node.op, args, node.value))
+                nodes.append(node)
         return Graph(
             tuple(inputs),
             tuple(outputs),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .algebra import Sym3, Vec3
+from .arguments import among, flag, real, shown
 from .errors import DynarmWarning, InputError, KindError, UnknownName
 from .long_form import Form, spell, spell_row, symbolic
 from .papers.minimal_chain_lin1995 import MinimalChain, linfang_values, minimal_chain
@@ -192,12 +193,11 @@ def minimal_parameters(
     if not isinstance(arm, Arm):
         raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
     _check_convention(convention)
-    if gravity not in (None, "any"):
-        raise InputError(f"gravity is {gravity!r}; choose None for the arm's own, or 'any'")
-    if not 0 <= tolerance < 0.1:
-        raise InputError(
-            f"tolerance is {tolerance!r}; give an angle in rad, at least 0 and below 0.1"
-        )
+    armature = flag("armature", armature)
+    if gravity is not None and not among(gravity, ("any",)):
+        raise InputError(f"gravity is {shown(gravity)}; choose None for the arm's own, or 'any'")
+    wanted = "an angle in rad, at least 0 and below 0.1"
+    tolerance = real("tolerance", tolerance, wanted, lambda x: 0 <= x < 0.1)
     anywhere = Vec3(*(np.array(x) for x in (3.0, 5.0, -7.0)))
     chain = chain_of(arm, anywhere if gravity == "any" else None)
     structure = structure_of(chain, tolerance)
@@ -244,7 +244,7 @@ def minimal_parameters(
 
 
 def _check_convention(convention: str) -> None:
-    if convention not in CONVENTIONS:
+    if not among(convention, CONVENTIONS):
         raise UnknownName("convention", convention, CONVENTIONS)
 
 

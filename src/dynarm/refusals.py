@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .arguments import among, shown
 from .errors import DynarmError, InputError, KindError
 from .graph import Port
 from .robot.arm import Arm
@@ -22,13 +23,13 @@ def check_options(arm: Any, formulation: Any, friction: Any, gravity: Any, param
     """Refuse what a model cannot be compiled from."""
     if not isinstance(arm, Arm):
         raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
-    if gravity not in (None, "input"):
+    if gravity is not None and not among(gravity, ("input",)):
         raise InputError(
-            f"gravity is {gravity!r}; give 'input' or leave it out to use the arm's own"
+            f"gravity is {shown(gravity)}; give 'input' or leave it out to use the arm's own"
         )
-    if parameters not in (None, "inputs"):
+    if parameters is not None and not among(parameters, ("inputs",)):
         raise InputError(
-            f"parameters is {parameters!r}; give 'inputs' or leave it out to use the arm's own"
+            f"parameters is {shown(parameters)}; give 'inputs' or leave it out to use the arm's own"
         )
     if formulation is not None and not isinstance(formulation, Mapping):
         raise KindError(
@@ -71,7 +72,7 @@ def explain(
         return InputError(f"the batch axes of {name} do not fit together: {listed}")
     if out is not None:
         return InputError(
-            f"out is {type(out).__name__} {np.shape(out)} {getattr(out, 'dtype', '')}; "
+            f"out is {type(out).__name__} {getattr(out, 'shape', '')} {getattr(out, 'dtype', '')}; "
             f"give a float64 array of shape {shape + made.shape} that can be written to"
         )
     return InputError(f"{name}: {refusal}")

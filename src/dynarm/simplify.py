@@ -13,16 +13,18 @@ from collections import Counter
 
 from .graph import Builder, Graph, Ref
 
+MERGED = {"mul": ("add", "sub", "mul"), "add": ("add", "sub"), "sub": ("add", "sub")}  # into which
 Term = tuple[bool, tuple[int, ...]]  # sign and factors (nodes of the old graph) of a product
 
 
 def simplify(graph: Graph) -> Graph:
     """The graph after factoring, as often as that helps."""
+    cost = graph.total
     while True:
         found = _Pass(graph).run()
-        if found.count().total >= graph.count().total:
+        if found.total >= cost:
             return graph
-        graph = found
+        graph, cost = found, found.total
 
 
 class _Pass:
@@ -33,13 +35,17 @@ class _Pass:
         self.nodes = graph.nodes
         self.build = Builder()
         self.new: dict[int, Ref] = {}
-        self.uses = Counter(r.node for refs in graph.results for r in refs)
-        self.users: dict[int, int] = {}  # for nodes used once: their user
-        for k, node in enumerate(self.nodes):
-            if node.op != "input":
-                for a in node.args:
-                    self.uses[a] += 1
-                    self.users[a] = k
+        uses = Counter(r.node for refs in graph.results for r in refs)
+        user = [""] * len(self.nodes)  # an operation that uses a node
+        for op, args, _ in self.nodes:
+            if op != "input":
+                for a in args:
+                    uses[a] += 1
+                    user[a] = op
+        # Whether a node is used once, by a sum or product that it can be merged into.
+        self.inner = [
+            user[k] in MERGED.get(node.op, ()) and uses[k] == 1 for k, node in enumerate(self.nodes)
+        ]
 
     def run(self) -> Graph:
         for k, node in enumerate(self.nodes):
@@ -47,26 +53,13 @@ class _Pass:
                 self.new[k] = self.build.input(*node.args)
             elif node.op == "const":
                 self.new[k] = self.build.const(node.value)
-            elif not self._inner(k):
+            elif not self.inner[k]:
                 self.new[k] = self._node(k)
         results = [
             [-self.new[r.node] if r.negative else self.new[r.node] for r in refs]
             for refs in self.graph.results
         ]
         return self.build.finish(self.graph.inputs, self.graph.outputs, results)
-
-    def _alone(self, k: int) -> bool:
-        return self.uses[k] == 1 and k in self.users
-
-    def _inner(self, k: int) -> bool:
-        """Whether a node is used once, by a sum or product that it can be merged into."""
-        node = self.nodes[k]
-        if not self._alone(k):
-            return False
-        user = self.nodes[self.users[k]].op
-        if node.op == "mul":
-            return user in ("add", "sub", "mul")
-        return node.op in ("add", "sub") and user in ("add", "sub")
 
     def _node(self, k: int) -> Ref:
         if self.nodes[k].op in ("add", "sub"):
@@ -80,7 +73,7 @@ class _Pass:
         while todo:
             sign, j = todo.pop()
             node = self.nodes[j]
-            if j != k and not (self._inner(j) and node.op in ("add", "sub")):
+            if j != k and not (self.inner[j] and node.op in ("add", "sub")):
                 found.append((sign, j))
                 continue
             first, second = node.args
@@ -95,7 +88,7 @@ class _Pass:
         todo = [k]
         while todo:
             j = todo.pop()
-            if j == k or (self._inner(j) and self.nodes[j].op == "mul"):
+            if j == k or (self.inner[j] and self.nodes[j].op == "mul"):
                 todo += reversed(self.nodes[j].args)
             else:
                 found.append(j)
@@ -104,7 +97,7 @@ class _Pass:
     def _sum(self, terms: list[Term], k: int | None = None) -> Ref:
         """The sum of products, each time the factor that most of them share pulled out; k: the node that it was."""
         pulled = []
-        while terms:
+        while _repeated(terms):
             tally = Counter(f for _, factors in terms for f in set(factors) if len(factors) > 1)
             best = max(tally, key=lambda f: (tally[f], self.nodes[f].op != "const"), default=None)
             if best is None or tally[best] < 2:
@@ -136,6 +129,9 @@ class _Pass:
 
     def _as_it_was(self, k: int) -> Ref:
         """A node in its old shape, with the nodes that only it uses; their constant factors are gathered."""
+        whole = self.nodes[k]
+        if not any([self.inner[a] for a in whole.args]):
+            return self.build.operation(whole.op, [self.new[a] for a in whole.args])
         own: dict[int, Ref] = {}
         todo = [(k, False)]
         while todo:  # arguments first, from left to right
@@ -164,3 +160,9 @@ class _Pass:
             if self.nodes[f].op != "const":
                 value = self.build.mul(value, self.new[f])
         return value
+
+
+def _repeated(terms: list[Term]) -> bool:
+    """Whether any factor stands twice in products: only then one can be pulled out."""
+    found = [f for _, factors in terms if len(factors) > 1 for f in factors]
+    return len(set(found)) < len(found)

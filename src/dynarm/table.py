@@ -22,6 +22,7 @@ from itertools import product
 from typing import Any
 
 from . import articulated_body, composite_derivatives
+from .arguments import among
 from .errors import InputError, UnknownName
 from .papers import (
     composite_body_lin1991,
@@ -170,7 +171,7 @@ def formulations(quantity: str) -> tuple[str, ...]:
 
 def check_quantity(quantity: str) -> None:
     """Refuse a quantity that has no formulations, with the nearest names."""
-    if quantity not in QUANTITIES:
+    if not among(quantity, QUANTITIES):
         raise UnknownName("quantity", quantity, QUANTITIES)
 
 
@@ -186,10 +187,12 @@ def formulation(quantity: str, name: str, chain: Chain | None = None) -> Formula
 
 def _row(quantity: str, name: str) -> Formulation:
     check_quantity(quantity)
+    if not isinstance(name, str):
+        raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))
     for row in TABLE:
         if row.quantity == quantity and row.name == name:
             return row
-    parts = name.split("+") if isinstance(name, str) else []
+    parts = name.split("+")
     if quantity in PARTS and len(parts) == len(PARTS[quantity]):
         return _joined(quantity, *map(_row, PARTS[quantity], parts))
     raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .algebra import SYM_ZERO, ZERO, Scalar
+from .arguments import samples
 from .compiled import function
 from .errors import InputError, KindError
 from .graph import Count, Graph, Port
@@ -67,31 +68,11 @@ def motion(arm: Arm, q: Any, qd: Any, qdd: Any) -> Motion:
     """The samples (N, n) of a motion of the arm, checked."""
     if not isinstance(arm, Arm):
         raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
-    arrays = [_samples(name, x, arm) for name, x in (("q", q), ("qd", qd), ("qdd", qdd))]
-    lengths = {len(x) for x in arrays}
-    if len(lengths) != 1:
-        raise InputError(
-            f"q, qd and qdd have {', '.join(str(len(x)) for x in arrays)} samples; give as many of each"
-        )
+    arrays = samples(arm.name, arm.n, q=q, qd=qd, qdd=qdd)
     chain = chain_of(arm)
     formulation("inverse_dynamics", "newton_euler", chain)
     position, velocity, acceleration = ([*x.T] for x in arrays)
-    return Motion(chain, pose(chain, position), velocity, acceleration, lengths.pop())
-
-
-def _samples(name: str, values: Any, arm: Arm) -> np.ndarray:
-    try:
-        array = np.atleast_2d(np.asarray(values, dtype=float))
-    except (TypeError, ValueError):
-        raise KindError(f"{name} is {values!r}; give numbers of shape (samples, {arm.n})") from None
-    if array.ndim != 2 or array.shape[1] != arm.n:
-        raise InputError(
-            f"{name} has shape {np.shape(values)}, robot '{arm.name}' has {arm.n} joints; give (samples, {arm.n}), "
-            "ordered as arm.joint_names"
-        )
-    if not len(array) or not np.isfinite(array).all():
-        raise InputError(f"{name} is empty or holds NaN or infinity; give finite samples")
-    return array
+    return Motion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -152,6 +152,20 @@ def test_the_view_from_above_plays(opened):
     assert page.run("return document.querySelector('.player button').textContent") == "Play"
 
 
+def drag(page: Chrome, start: float, end: float, y: float) -> None:
+    """Press the left button, move it across, let it go."""
+    for kind, x in (("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end)):
+        page.devtools(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=x,
+            y=y,
+            button="left",
+            buttons=1,
+            clickCount=1,
+        )
+
+
 def test_dragging_turns_the_sketch(opened):
     page = opened("sheet")
     before = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
@@ -160,29 +174,11 @@ def test_dragging_turns_the_sketch(opened):
     return [b.x, b.y, b.width, b.height];
     """)
     x, y = box[0] + box[2] / 2, box[1] + min(box[3], 500) / 2
-    for kind, dx in (("mousePressed", 0), ("mouseMoved", 80), ("mouseReleased", 80)):
-        page.devtools(
-            "Input.dispatchMouseEvent",
-            type=kind,
-            x=x + dx,
-            y=y,
-            button="left",
-            buttons=1,
-            clickCount=1,
-        )
+    drag(page, x, x + 80, y)
     after = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
     assert after != before
     # the page's own projection starts where the drawing was: turning back gives it again
-    for kind, dx in (("mousePressed", 80), ("mouseMoved", 0), ("mouseReleased", 0)):
-        page.devtools(
-            "Input.dispatchMouseEvent",
-            type=kind,
-            x=x + dx,
-            y=y,
-            button="left",
-            buttons=1,
-            clickCount=1,
-        )
+    drag(page, x + 80, x, y)
     again = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
     first, last = ([float(v) for v in p.replace(",", " ").split()] for p in (before, again))
     assert max(abs(a - b) for a, b in zip(first, last, strict=True)) < 0.2

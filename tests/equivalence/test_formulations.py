@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from batches import stacked as stack
 from dynarm import Arm
 from dynarm.robot.chain import chain_of, pose
 from dynarm.scene import body_of
@@ -48,13 +49,6 @@ def evaluate(row: Formulation, body, steps, qd, qdd):
         "mass_matrix_and_bias": (qd,),
     }
     return row.function(body, steps, *state.get(row.quantity, ()))
-
-
-def stack(nested, samples):
-    """Nested lists of scalars or batches -> (samples, ...)."""
-    if isinstance(nested, (list, tuple)):
-        return np.stack([stack(x, samples) for x in nested], axis=1)
-    return np.broadcast_to(np.asarray(nested, float), (samples,))
 
 
 CASES = [row for row in TABLE if row.quantity in ("inverse_dynamics", "bias", "mass_matrix")]

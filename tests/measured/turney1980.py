@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dynarm.counts import graph
 from dynarm.graph import Count
-from dynarm.robot.generic import generic_arm
 from dynarm.schedule import schedule
-from dynarm.table import formulation
 from paper_counts import (
     COLUMNS,
     OPERATIONS,
@@ -21,6 +18,7 @@ from paper_counts import (
     grid,
     printed,
     sizes,
+    tensor_counted,
     value,
 )
 
@@ -67,18 +65,12 @@ def strobing() -> str:
         cells = [
             cell(counted(n, "mass_matrix", name))
             if quantity == "mass_matrix"
-            else cell(tensor(n, name))
+            else cell(tensor_counted(n, name))
             for quantity in ("mass_matrix", "coriolis_tensor")
             for name in ("strobed", "lagrange")
         ]
         rows.append([str(n), *cells])
     return grid(rows)
-
-
-def tensor(n: int, name: str):
-    """Operations of the simplified graph only: as written these are large."""
-    chosen = {"coriolis_tensor": formulation("coriolis_tensor", name)}
-    return graph(generic_arm(n), "coriolis_tensor", chosen).count()
 
 
 def table_5() -> str:

@@ -12,6 +12,7 @@ import dynarm
 ROOT = Path(dynarm.__file__).parent
 LAYERS = [  # a module may import from its own layer and from those before it
     {"errors"},
+    {"arguments"},
     {"algebra"},
     {"robot"},
     {"kinematics", "drive", "factorisation", "articulated_body", "schedule", "published"},

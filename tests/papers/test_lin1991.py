@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from batches import stacked
 from dynarm import Arm, Joint
 from dynarm.algebra import Sym3, Vec3
 from dynarm.papers import (
@@ -54,10 +55,7 @@ def close(found, wanted, tolerance=TOLERANCE) -> bool:
 
 
 def stack(nested, samples=SAMPLES) -> np.ndarray:
-    """Nested lists of numbers and batches -> (samples, ...)."""
-    if isinstance(nested, (list, tuple)):
-        return np.stack([stack(x, samples) for x in nested], axis=1)
-    return np.broadcast_to(np.asarray(nested), (samples,))
+    return stacked(nested, samples)
 
 
 class Case:
@@ -90,11 +88,8 @@ def case(request) -> Case:
 # ---- agreement
 
 
-@pytest.mark.parametrize("twists", TWISTS)
-@pytest.mark.parametrize("gravity", GRAVITY)
-@pytest.mark.parametrize("word", WORDS)
-def test_all_agree_with_pinocchio(word, gravity, twists):
-    it = case_of(word, gravity, twists)
+def agreed(it: Case):
+    """Pinocchio's arm, mass matrices and biases, after every formulation has given the same."""
     twin = pinocchio_model(it.arm)
     M = np.array([twin.mass_matrix(q) for q in it.q])
     b = np.array([twin.bias(q, qd) for q, qd in zip(it.q, it.qd, strict=True)])
@@ -102,6 +97,15 @@ def test_all_agree_with_pinocchio(word, gravity, twists):
         assert close(stack(it.run(row.function)), M), row.name
     for row in ROWS["bias"]:
         assert close(stack(it.run(row.function, it.qd.T)), b), row.name
+    return twin, M, b
+
+
+@pytest.mark.parametrize("twists", TWISTS)
+@pytest.mark.parametrize("gravity", GRAVITY)
+@pytest.mark.parametrize("word", WORDS)
+def test_all_agree_with_pinocchio(word, gravity, twists):
+    it = case_of(word, gravity, twists)
+    twin, M, b = agreed(it)
     for row in ROWS["mass_matrix_and_bias"]:
         H, bias = it.run(row.function, it.qd.T)
         assert close(stack(H), M) and close(stack(bias), b), row.name
@@ -118,13 +122,7 @@ def test_parallel_and_antiparallel_first_axes(first, turn):
     arm = random_arm(
         rng, 5, first + "RRPR", [0.0, turn, turn, turn, 0.7], "generic", "generic", base=True
     )
-    it, twin = Case(arm, 1), pinocchio_model(arm)
-    M = np.array([twin.mass_matrix(q) for q in it.q])
-    for row in ROWS["mass_matrix"]:
-        assert close(stack(it.run(row.function)), M), row.name
-    b = np.array([twin.bias(q, qd) for q, qd in zip(it.q, it.qd, strict=True)])
-    for row in ROWS["bias"]:
-        assert close(stack(it.run(row.function, it.qd.T)), b), row.name
+    agreed(Case(arm, 1))
 
 
 def test_steps_with_a_third_rotation():
@@ -132,14 +130,7 @@ def test_steps_with_a_third_rotation():
     rng = np.random.default_rng(6)
     arm = random_arm(rng, 5, "RRPRR", [0.0, 0.01, 0.02, 1.0, -0.01], gravity="generic")
     joints = [replace(joint, beta=0.03 * i) for i, joint in enumerate(arm.joints)]
-    it = Case(replace(arm, joints=joints), 3)
-    twin = pinocchio_model(it.arm)
-    M = np.array([twin.mass_matrix(q) for q in it.q])
-    b = np.array([twin.bias(q, qd) for q, qd in zip(it.q, it.qd, strict=True)])
-    for row in ROWS["mass_matrix"]:
-        assert close(stack(it.run(row.function)), M), row.name
-    for row in ROWS["bias"]:
-        assert close(stack(it.run(row.function, it.qd.T)), b), row.name
+    agreed(Case(replace(arm, joints=joints), 3))
 
 
 def test_one_joint_is_the_case_n_1_of_figure_3():

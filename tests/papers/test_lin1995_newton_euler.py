@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import batches
 import dynarm
+from batches import relative as error
 from dynarm.algebra import ZERO, Sym3, Vec3
 from dynarm.papers import constants_newton_euler_lin1995 as constants
 from dynarm.papers import newton_euler_lin1995 as plain
@@ -38,14 +40,7 @@ CASES = {**FAMILIES, "hayati": hayati}
 
 
 def stacked(nested) -> np.ndarray:
-    """Nested lists of batches or plain numbers as one array, samples first."""
-    if isinstance(nested, (list, tuple)):
-        return np.stack([stacked(x) for x in nested], axis=1)
-    return np.broadcast_to(np.asarray(nested, float), (SAMPLES,))
-
-
-def error(found, wanted) -> float:
-    return float(np.abs(found - wanted).max() / max(1.0, np.abs(wanted).max()))
+    return batches.stacked(nested, SAMPLES)
 
 
 class Case:

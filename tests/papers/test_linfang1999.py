@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import batches
 from dynarm import Arm, Joint
 from dynarm.errors import InputError
 from dynarm.papers import (
@@ -60,10 +61,7 @@ CASES = {**FAMILIES, "hayati": hayati, "massless_tip": massless_tip}
 
 
 def stacked(nested) -> np.ndarray:
-    """Nested lists of batches or plain numbers as one array, samples first."""
-    if isinstance(nested, (list, tuple)):
-        return np.stack([stacked(x) for x in nested], axis=1)
-    return np.broadcast_to(np.asarray(nested, float), (SAMPLES,))
+    return batches.stacked(nested, SAMPLES)
 
 
 def close(found, wanted) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import dynarm
+from batches import relative, stacked
 from dynarm import DynarmWarning, minimal_parameters
 from dynarm.counts import graph
 from dynarm.minimal import CONVENTIONS
@@ -17,7 +18,8 @@ from dynarm.papers.minimal_chain_lin1995 import minimal_chain
 from dynarm.papers.minimal_newton_euler_lin1995 import inverse_dynamics
 from dynarm.papers.minimal_parameters_lin1995 import structure_of
 from dynarm.robot.chain import chain_of, pose
-from minimal_arms import TOLERANCE, regressor, relative, robots_folder, stacked
+from minimal_arms import TOLERANCE, regressor
+from oracles.example_robots import robots_folder
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states
 

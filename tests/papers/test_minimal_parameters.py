@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dynarm
+from batches import relative, stacked
 from dynarm import minimal_parameters
 from dynarm.minimal import CONVENTIONS
 from dynarm.papers.minimal_chain_lin1995 import minimal_chain
@@ -27,16 +28,8 @@ from dynarm.papers.newton_euler_lin1995 import inverse_dynamics as natural_inver
 from dynarm.robot.arm import move_parameters
 from dynarm.robot.chain import chain_of, pose
 from dynarm.robot.generic import generic_arm
-from minimal_arms import (
-    COUNT,
-    TOLERANCE,
-    full,
-    minimal_arm,
-    regressor,
-    relative,
-    robots_folder,
-    stacked,
-)
+from minimal_arms import COUNT, TOLERANCE, full, minimal_arm, regressor
+from oracles.example_robots import robots_folder
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states
 

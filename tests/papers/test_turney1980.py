@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from batches import stacked
 from dynarm import Arm, Joint
 from dynarm.algebra import ZERO, Vec3
 from dynarm.errors import InputError
@@ -61,10 +62,7 @@ def one(request) -> Case:
 
 
 def arrays(nested) -> np.ndarray:
-    """Nested lists of batches (or plain zeros) as one array, samples first."""
-    if isinstance(nested, list):
-        return np.stack([arrays(x) for x in nested], axis=1)
-    return np.broadcast_to(np.asarray(nested, float), (SAMPLES,))
+    return stacked(nested, SAMPLES)
 
 
 def close(found, wanted) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..arguments import drafted
 from ..errors import FileError
 
 if TYPE_CHECKING:
@@ -85,16 +86,6 @@ def write_log(log: Log, path: str | os.PathLike[str]) -> None:
     columns = [("t", log.t[:, None]), ("q", log.q), ("qd", log.qd), ("tau", log.tau)]
     present = [(name, x) for name, x in columns if x is not None]
     head = ["t"] + [f"{name}{k + 1}" for name, x in present[1:] for k in range(x.shape[1])]
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
-    try:
-        try:
-            table = np.column_stack([x for _, x in present])
-            np.savetxt(draft, table, delimiter=",", header=",".join(head), comments="", fmt="%.9g")
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"cannot write {target}: {error.strerror or error}; check folder and rights"
-        ) from None
+    table = np.column_stack([x for _, x in present])
+    with drafted(Path(path)) as draft:
+        np.savetxt(draft, table, delimiter=",", header=",".join(head), comments="", fmt="%.9g")

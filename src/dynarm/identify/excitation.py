@@ -12,7 +12,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..errors import InputError
+from ..arguments import among, flag, items, real, shown, whole
+from ..errors import InputError, KindError
 from ..kinematics import forward_kinematics
 from ..minimal import minimal_parameters
 from ..papers.minimal_chain_lin1995 import minimal_chain
@@ -61,9 +62,15 @@ def excite(
                 the joints' own, else a half turn, 2 rad/s and four times that per second; torques only where known
     box         ((x, y, z) lowest, (x, y, z) highest) of the tool in the base link
     """
-    if criterion not in CRITERIA:
-        raise InputError(f"criterion is {criterion!r}; choose among {', '.join(CRITERIA)}")
+    if not isinstance(arm, Arm):
+        raise KindError(f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('scara')")
+    if not among(criterion, CRITERIA):
+        raise InputError(f"criterion is {shown(criterion)}; choose among {', '.join(CRITERIA)}")
     series = check_series(duration, harmonics, period)
+    starts, iterations = whole("starts", starts, 1, 10_000), whole("iterations", iterations)
+    seed, armature = whole("seed", seed), flag("armature", armature)
+    rate = real("rate", rate, "samples a second, at most 1e6", lambda x: 0 < x <= 1e6)
+    friction = items("friction", friction, "a list of words such as 'viscous'")
     limits = limits_of(arm, position, velocity, acceleration, torque, box)
     terms = Terms(arm, tuple(friction), "tanh", (_SMOOTH,) * arm.n, armature)
     problem = _Problem(arm, terms, series, limits, criterion)

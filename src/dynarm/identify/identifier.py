@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import among, each, flag, items, positive, real, shown
 from ..errors import DynarmWarning, InputError, KindError, UnknownName
 from ..robot.arm import Arm
 from . import estimators, tuning
@@ -16,11 +17,11 @@ from .estimators import Pull, Solution
 from .factors import Factors, fold
 from .identifiability import NOT, Identifiability, assess
 from .instruments import instrumented
-from .log import Log
+from .log import Log, in_order
 from .preprocess import Preparation, Stretch, factor_for, smooth, stretches
 from .prior import pull_of
 from .quality import unit_doubts
-from .regressor import Column, Terms, terms_of
+from .regressor import Column, Terms, check_terms, terms_of
 from .result import Fit, Record, nearest_to
 from .statistics import Residuals, covariance, residuals
 from .verdict import Validation
@@ -68,22 +69,34 @@ class Identifier:
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
             raise KindError(f"arm is {self.arm!r}; give a dynarm.Arm, for example dynarm.load(...)")
-        if self.estimator not in ESTIMATORS:
+        if not among(self.estimator, ESTIMATORS):
             raise UnknownName("estimator", self.estimator, ESTIMATORS)
+        if self.prior is not None and not isinstance(self.prior, Arm):
+            raise KindError(f"prior is {shown(self.prior)}; give a dynarm.Arm, or None")
         if self.prior is not None and self.prior.n != self.arm.n:
             raise InputError(f"prior has {self.prior.n} joints, the arm {self.arm.n}")
-        if self.regularise != "auto" and not (
-            isinstance(self.regularise, (int, float)) and self.regularise >= 0
-        ):
-            raise InputError(f"regularise is {self.regularise!r}; give 'auto' or a number >= 0")
-        if isinstance(self.friction, str):
-            object.__setattr__(self, "friction", (self.friction,))
+        if not among(self.regularise, ("auto",)):
+            wanted = "'auto' or a number of at least 0"
+            real("regularise", self.regularise, wanted, lambda x: 0 <= x < np.inf)
+        if self.cutoff is not None:
+            real("cutoff", self.cutoff, "a frequency in Hz", positive)
+        if not isinstance(self.preparation, Preparation):
+            raise KindError(f"preparation is {shown(self.preparation)}; give dynarm.Preparation()")
+        if self.progress is not None and not callable(self.progress):
+            raise KindError(f"progress is {shown(self.progress)}; give a function, or None")
+        words = [self.friction] if isinstance(self.friction, str) else self.friction
+        put = object.__setattr__
+        put(self, "friction", tuple(items("friction", words, "words such as 'viscous'")))
+        put(self, "columns", tuple(items("columns", self.columns, "a list of dynarm.Column")))
+        for name in ("armature", "asymmetric", "feasible"):
+            flag(name, getattr(self, name))
+        check_terms(self.friction, self.shape, self.columns)
         self.terms(self._widths())
 
     def _widths(self) -> tuple[float, ...]:
         if self.width is None:
             return ()
-        given = np.broadcast_to(np.asarray(self.width, float), (self.arm.n,))
+        given = each("width", self.width, (self.arm.n,))
         if not (given > 0).all():
             raise InputError(f"width is {self.width}; give positive velocities")
         return tuple(given.tolist())
@@ -95,8 +108,8 @@ class Identifier:
             tuple(self.friction),
             self.shape,
             widths,
-            self.armature,
-            self.asymmetric,
+            bool(self.armature),
+            bool(self.asymmetric),
             tuple(self.columns),
         )
 
@@ -117,7 +130,9 @@ class Identifier:
 
     def prepare(self, log: Log | Sequence[Log]) -> list[Log]:
         """The logs with their joints in the arm's order, checked; doubts about them are warnings."""
-        logs = [log] if isinstance(log, Log) else list(log)
+        logs = (
+            [log] if isinstance(log, Log) else items("log", log, "a dynarm.Log or a list of them")
+        )
         if not logs:
             raise InputError("no log given; pass a dynarm.Log or a list of them")
         return [_fitting(self.arm, one) for one in logs]
@@ -213,15 +228,7 @@ class Identifier:
 
 def _fitting(arm: Arm, log: Log) -> Log:
     """The log in the arm's joint order; refused or warned about where it cannot be right."""
-    if not isinstance(log, Log):
-        raise KindError(f"{log!r} is not a log; give dynarm.Log(...) or dynarm.Log.read(path)")
-    if log.joint_names is not None:
-        log = log.select(arm.joint_names)
-    if log.n != arm.n:
-        raise InputError(
-            f"{log.source} has {log.n} joints, robot '{arm.name}' has {arm.n}; name the joints of the log's "
-            "columns, or declare the columns of the robot's joints only"
-        )
+    log = in_order(log, arm)
     flat = np.ptp(log.tau, axis=0) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
     if flat.any():
         j = int(np.argmax(flat))

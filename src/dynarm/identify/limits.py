@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import each
 from ..errors import InputError
 from ..robot.arm import Arm
 
@@ -45,17 +46,13 @@ def limits_of(
         speed[j] = joint.velocity_limit or fast
         effort[j] = joint.effort_limit or np.inf
     if position is not None:
-        pairs = np.broadcast_to(_numbers("position", position), (n, 2))
+        pairs = each("position", position, (n, 2))
         low, high = pairs[:, 0].copy(), pairs[:, 1].copy()
     if velocity is not None:
-        speed = np.broadcast_to(_numbers("velocity", velocity), (n,)).copy()
-    quick = (
-        4 * speed
-        if acceleration is None
-        else np.broadcast_to(_numbers("acceleration", acceleration), (n,))
-    )
+        speed = each("velocity", velocity, (n,)).copy()
+    quick = 4 * speed if acceleration is None else each("acceleration", acceleration, (n,))
     if torque is not None:
-        effort = np.broadcast_to(_numbers("torque", torque), (n,)).copy()
+        effort = each("torque", torque, (n,)).copy()
     if (
         not (high > low).all()
         or not (speed > 0).all()
@@ -68,15 +65,8 @@ def limits_of(
     heavy = np.isfinite(effort).any() and arm.parameters.any()
     corner = None
     if box is not None:
-        corners = _numbers("box", box)
-        if corners.shape != (2, 3) or not (corners[1] > corners[0]).all():
+        corners = each("box", box, (2, 3))
+        if not (corners[1] > corners[0]).all():
             raise InputError("box is ((x, y, z) lowest, (x, y, z) highest) in metres")
         corner = corners[0], corners[1]
     return Limits(low, high, speed, np.asarray(quick, float), effort if heavy else None, corner)
-
-
-def _numbers(what: str, value: Any) -> np.ndarray:
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} is {value!r}; give numbers") from None

@@ -6,12 +6,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..arguments import items, path_of, real, reals, shown
 from ..errors import DynarmError, InputError, KindError
+from ..robot.arm import Arm
 from .channels import check_same_names, read_channels
 from .quality import Quality, inspect
 
@@ -20,10 +21,7 @@ _STATES = ("q", "qd", "qdd", "tau", "reference")
 
 def _array(what: str, value: Any, width: int | None, rows: int | None) -> np.ndarray:
     """(N, width) finite floats, or an error that says what came and where."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise KindError(f"{what} is not an array of numbers") from None
+    array = np.array(reals(what, value, "an array of numbers"))
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
@@ -94,7 +92,7 @@ class Log:
         put(self, "t", t)
         put(self, "notes", notes)
         if self.joint_names is not None:
-            names = tuple(map(str, self.joint_names))
+            names = tuple(map(str, items("joint_names", self.joint_names, "a list of names")))
             if len(names) != q.shape[1]:
                 raise InputError(f"{len(names)} joint names for {q.shape[1]} columns of q")
             put(self, "joint_names", names)
@@ -103,7 +101,7 @@ class Log:
     def read(path: str | os.PathLike[str], channels: Any = None) -> Log:
         """The log in a file. channels: a TOML file or dict (see dynarm.identify.channels); default: the TOML beside
         the log, else the usual names."""
-        file = Path(path)
+        file = path_of("path", path, "the name of a log's file")
         found = read_channels(file, channels)
         dropped = found.pop("dropped", 0)
         notes = (f"{dropped} rows with missing numbers were left out",) if dropped else ()
@@ -136,15 +134,18 @@ class Log:
 
     def rows(self, which: Any) -> Log:
         """The log of some of its samples (a mask or a slice)."""
-        picked = {
-            name: getattr(self, name)[which]
-            for name in ("t", *_STATES, "wrench")
-            if getattr(self, name) is not None
-        }
+        present = [n for n in ("t", *_STATES, "wrench") if getattr(self, n) is not None]
+        try:
+            picked = {name: getattr(self, name)[which] for name in present}
+        except (IndexError, TypeError, ValueError):
+            raise InputError(
+                f"which is {shown(which)}; give a slice, or one True or False for each of {len(self)} samples"
+            ) from None
         return replace(self, **picked)
 
     def cut(self, start: float = 0.0, stop: float = np.inf) -> Log:
         """The samples from start to stop [s], counted from the first sample; stop itself is left out."""
+        start, stop = (real(w, x, "seconds") for w, x in (("start", start), ("stop", stop)))
         since = self.t - self.t[0]
         keep = (since >= start) & (since < stop)
         if keep.sum() < 2:
@@ -157,8 +158,23 @@ class Log:
         """The log with its joints in the given order, chosen by name."""
         if self.joint_names is None:
             raise InputError(f"{self.source} does not name its joints; give joint_names")
+        names = items("names", names, "a list of joint names")
         order = check_same_names(self.joint_names, names, self.source)
         if order == list(range(self.n)):
             return self
         picked = {k: getattr(self, k)[:, order] for k in _STATES if getattr(self, k) is not None}
         return replace(self, joint_names=tuple(names), **picked)
+
+
+def in_order(log: Any, arm: Arm) -> Log:
+    """The log with its joints in the arm's order; refused where it cannot be one of this arm."""
+    if not isinstance(log, Log):
+        raise KindError(f"{shown(log)} is not a log; give dynarm.Log(...) or dynarm.Log.read(path)")
+    if log.joint_names is not None:
+        return log.select(arm.joint_names)
+    if log.n != arm.n:
+        raise InputError(
+            f"{log.source} has {log.n} joints, robot '{arm.name}' has {arm.n}; name the joints of the log's columns, "
+            "or declare the columns of the robot's joints only"
+        )
+    return log

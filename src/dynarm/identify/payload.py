@@ -88,11 +88,13 @@ def drive_gains(
 
     X values - gain current = -(payload's torque) in the loaded logs, 0 in the others.
     """
+    identifier = Identifier(arm, **options)
     load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
     ten = np.array(load.parameters)
+    if not ten.any():
+        raise InputError("the payload has neither mass nor inertia; give one that the drives feel")
     known = Column("payload", _torque_of(arm, ten))
-    both = _Pair(Identifier(arm, **options), without, loaded, (known,))
-    return both.gains()
+    return _Pair(identifier, without, loaded, (known,)).gains()
 
 
 def _payload_columns(arm: Arm) -> tuple[Column, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import among, positive, real, reals, shown, whole
 from ..errors import InputError
 from .log import Log
 
@@ -50,16 +51,24 @@ class Preparation:
     trim: int | None = None
 
     def __post_init__(self) -> None:
-        if self.cutoff is not None and not self.cutoff > 0:
-            raise InputError(f"cutoff is {self.cutoff}; give a frequency in Hz")
-        if self.velocity not in VELOCITIES:
+        if self.cutoff is not None:
+            real("cutoff", self.cutoff, "a frequency in Hz", positive)
+        if not among(self.velocity, VELOCITIES):
             raise InputError(
-                f"velocity is {self.velocity!r}; choose 'auto', 'recorded' or 'differentiate'"
+                f"velocity is {shown(self.velocity)}; choose 'auto', 'recorded' or 'differentiate'"
             )
-        if self.decimator not in ("fir", "chebyshev"):
-            raise InputError(f"decimator is {self.decimator!r}; choose 'fir' or 'chebyshev'")
-        if self.decimate is not None and (self.decimate != int(self.decimate) or self.decimate < 1):
-            raise InputError(f"decimate is {self.decimate!r}; give a whole number of at least 1")
+        if not among(self.decimator, ("fir", "chebyshev")):
+            raise InputError(f"decimator is {shown(self.decimator)}; choose 'fir' or 'chebyshev'")
+        for name, least in (("order", 1), ("padding", 0), ("decimate", 1), ("trim", 0)):
+            value = getattr(self, name)
+            if value is not None or name == "order":
+                object.__setattr__(self, name, whole(name, value, least))
+        if self.slow is not None:
+            slow = reals("slow", self.slow, "speeds")
+            if slow.ndim > 1 or not (slow >= 0).all():
+                raise InputError(
+                    f"slow is {shown(self.slow)}; give speeds, one a joint or one for all"
+                )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

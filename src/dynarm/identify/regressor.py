@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra import Sym3, Vec3
+from ..arguments import among, each, items, shown
 from ..errors import InputError, KindError
 from ..minimal import minimal_parameters
 from ..model import compile as compile_arm
@@ -39,16 +40,23 @@ class Column:
     name: str
     function: Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sequence[Any]]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise KindError(f"name is {shown(self.name)}; give the column a name")
+        if not callable(self.function):
+            raise KindError(f"function is {shown(self.function)}; give a function of q, qd, qdd")
+
     def evaluate(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """The forces (..., n) of a coefficient of one."""
         n = q.shape[-1]
         states = ([x[..., j] for j in range(n)] for x in (q, qd, qdd))
-        found = self.function(*states)
+        word = f"what column '{self.name}' returns"
+        found = items(word, self.function(*states), "one force a joint")
         if len(found) != n:
             raise InputError(f"column '{self.name}' returns {len(found)} forces for {n} joints")
         out = np.empty(q.shape)
         for j, force in enumerate(found):
-            out[..., j] = force
+            out[..., j] = each(f"force {j + 1} of column '{self.name}'", force, q.shape[:-1])
         return out
 
 
@@ -181,6 +189,18 @@ def rigid_of(arm: Arm, armature: bool) -> Rigid:
     return Rigid(arm, armature)
 
 
+def check_terms(friction: Sequence[Any], shape: Any, columns: Sequence[Any]) -> None:
+    """Refuse what no column can be made of."""
+    for word in friction:
+        if not among(word, FRICTION):
+            raise InputError(f"friction has {shown(word)}; choose among {', '.join(FRICTION)}")
+    if not among(shape, SHAPES):
+        raise InputError(f"shape is {shown(shape)}; choose 'sign' or 'tanh'")
+    for column in columns:
+        if not isinstance(column, Column):
+            raise KindError(f"columns holds {shown(column)}; give dynarm.Column(name, function)")
+
+
 @dataclass(frozen=True)
 class Terms:
     """Everything that is linear in the unknowns. `widths`: of the smoothed sign, one a joint."""
@@ -197,14 +217,7 @@ class Terms:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        for word in self.friction:
-            if word not in FRICTION:
-                raise InputError(f"friction has '{word}'; choose among {', '.join(FRICTION)}")
-        if self.shape not in SHAPES:
-            raise InputError(f"shape is {self.shape!r}; choose 'sign' or 'tanh'")
-        for column in self.columns:
-            if not isinstance(column, Column):
-                raise KindError(f"columns holds {column!r}; give dynarm.identify.regressor.Column")
+        check_terms(self.friction, self.shape, self.columns)
         wanted = tuple(w for w in FRICTION if w in self.friction)
         if self.asymmetric and "coulomb" in wanted:
             wanted = tuple(w for w in wanted if w != "offset")  # it is their mean already

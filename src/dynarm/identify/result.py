@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import items, positive, real, samples, whole
 from ..errors import DynarmError
 from ..robot.arm import Arm, Friction
 from .estimators import Solution
@@ -16,7 +17,7 @@ from .extended import ExtendedModel, with_columns
 from .factors import Factors
 from .feasibility import Feasible, nearest
 from .identifiability import Identifiability
-from .log import Log
+from .log import Log, in_order
 from .preprocess import Preparation, smooth, states_at, stretches
 from .regressor import Terms, wrench_forces
 from .statistics import Residuals, bootstrap, essential
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
     from ..model import Model
     from .identifier import Identifier
 
-POOR = (
-    0.5  # a joint whose error exceeds this part of its torque's standard deviation is not explained
-)
+POOR = 0.5  # a joint whose error exceeds this part of its torque's deviation is not explained
 OVERFIT = 3.0  # held-out error over fitted error beyond which a fit does not carry over
 WORTH_IT = 0.2  # part of an error by which another friction shape must lower it to be recommended
 SMALL = 0.1  # fitted errors below this are not compared with
@@ -97,7 +96,8 @@ class Fit:
         """(p, 2) confidence intervals."""
         from scipy.stats import norm
 
-        half = float(norm.ppf(0.5 + level / 2)) * self.std_
+        share = real("level", level, "a share of at least 0, below 1", lambda x: 0 <= x < 1)
+        half = float(norm.ppf(0.5 + share / 2)) * self.std_
         return np.column_stack([self.values_ - half, self.values_ + half])
 
     @property
@@ -196,17 +196,13 @@ class Fit:
 
     def states(self, log: Log) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Smooth q, qd, qdd (N, n) at the log's own samples, prepared as for the fit."""
-        return states_at(self._fitting(log), self.record.preparation)
-
-    def _fitting(self, log: Log) -> Log:
-        arm = self.record.terms.arm
-        return log.select(arm.joint_names) if log.joint_names is not None else log
+        return states_at(in_order(log, self.record.terms.arm), self.record.preparation)
 
     def torque(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """(N, n): the torques that the fit predicts for given states."""
-        states = [np.atleast_2d(np.asarray(x, float)) for x in (q, qd, qdd)]
-        n = self.record.terms.n
-        out = np.empty((len(states[0]), n))
+        arm = self.record.terms.arm
+        states = samples(arm.name, arm.n, q=q, qd=qd, qdd=qdd)
+        out = np.empty(states[0].shape)
         for low in range(0, len(out), 4096):
             part = slice(low, low + 4096)
             out[part] = self.record.terms.forces(self.values_, *(x[part] for x in states))
@@ -214,7 +210,7 @@ class Fit:
 
     def predict(self, log: Log) -> np.ndarray:
         """(N, n): predicted torques at the log's own samples."""
-        log = self._fitting(log)
+        log = in_order(log, self.record.terms.arm)
         tau = self.torque(*states_at(log, self.record.preparation))
         if log.wrench is not None:
             tau = tau + wrench_forces(self.record.terms.arm, log.q, log.wrench)
@@ -222,7 +218,7 @@ class Fit:
 
     def validate(self, log: Log) -> Validation:
         """The prediction of a log compared with what was measured."""
-        log = self._fitting(log)
+        log = in_order(log, self.record.terms.arm)
         predicted = self.predict(log)
         rmse = np.sqrt(((log.tau - predicted) ** 2).mean(axis=0))
         spread = log.tau.std(axis=0)
@@ -301,11 +297,13 @@ class Fit:
 
     def bootstrap(self, repetitions: int = 200, seed: int = 0) -> np.ndarray:
         """(repetitions, p): values refitted to blocks of time drawn with replacement."""
-        return bootstrap(self.record.factors, self.solution.ridge, None, repetitions, seed)
+        count = whole("repetitions", repetitions, 1, 10**7), whole("seed", seed)
+        return bootstrap(self.record.factors, self.solution.ridge, None, *count)
 
     def friction_curve(self, joint: int, points: int = 201) -> tuple[np.ndarray, np.ndarray]:
         """Velocity and friction force of a joint over the range of the log."""
         terms = self.record.terms
+        joint, points = whole("joint", joint, 0, terms.n - 1), whole("points", points, 2, 10**7)
         top = max(
             float(np.abs(np.gradient(log.q[:, joint], log.t)).max()) for log in self.record.logs
         )
@@ -335,13 +333,15 @@ class Fit:
     def verdict(self, held_out: Log | Sequence[Log] = (), limit: float = POOR) -> Verdict:
         """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines."""
         reasons = []
+        limit = real("limit", limit, "an error over the torque's standard deviation", positive)
         joints = self.record.terms.arm.joint_names
         for j, error in zip(joints, self.relative_, strict=True):
             if error > limit:
                 reasons.append(
                     f"joint {j}: error {error:.2f} of the torque's standard deviation on the fitted log"
                 )
-        logs = [held_out] if isinstance(held_out, Log) else list(held_out)
+        wanted = "a dynarm.Log or a list of them"
+        logs = [held_out] if isinstance(held_out, Log) else items("held_out", held_out, wanted)
         for log in logs:
             found = self.validate(log).relative
             for j, error, own in zip(joints, found, self.relative_, strict=True):
@@ -387,9 +387,8 @@ class Fit:
                 f"{name:<20}{self.relative_[j]:>10.3f}{left.rms[j]:>12.4g}{1e3 * self.delays_[j]:>12.1f}"
                 f"{100 * left.white[j]:>7.0f}%"
             )
-        for name, condition in zip(
-            self.record.terms.arm.joint_names, self.joint_conditions_, strict=False
-        ):
+        names = self.record.terms.arm.joint_names
+        for name, condition in zip(names, self.joint_conditions_, strict=False):
             lines.append(f"cond(A_i) of {name}: {condition:.3g}")
         for log in self.record.logs:
             lines += [f"{log.source}: {note}" for note in (*log.notes, *log.quality.notes)]

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..errors import FileError, InputError
+from ..arguments import drafted, path_of, real, whole
+from ..errors import InputError
+
+MOST = 200  # harmonics
+LONGEST = 1e5  # seconds of a motion
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +79,24 @@ class Trajectory:
         n = self.q.shape[1]
         head = ["t", *(f"{word}{j + 1}" for word in ("q", "qd", "qdd") for j in range(n))]
         table = np.column_stack([self.t, self.q, self.qd, self.qdd])
-        target = Path(path)
-        part = target.with_name(target.name + ".part")
-        try:
-            np.savetxt(part, table, delimiter=",", header=",".join(head), comments="", fmt="%.9g")
-            os.replace(part, target)
-        except OSError as error:
-            part.unlink(missing_ok=True)
-            raise FileError(f"{path}: cannot be written ({error.strerror})") from None
+        with drafted(path_of("path", path, "the name of a .csv file")) as draft:
+            np.savetxt(draft, table, delimiter=",", header=",".join(head), comments="", fmt="%.9g")
 
 
 def check_series(duration: float, harmonics: int, period: float | None) -> Series:
     """The series of a duration: whole periods of about ten seconds, unless one is given."""
-    if not duration > 0:
-        raise InputError(f"duration is {duration!r}; give seconds")
-    if harmonics != int(harmonics) or harmonics < 2:
-        raise InputError(f"harmonics is {harmonics!r}; give a whole number of at least 2")
+    duration = seconds("duration", duration)
+    harmonics = whole("harmonics", harmonics, 2, MOST)
     if period is None:
         period = duration / max(1, round(duration / 10))
-    elif abs(duration / period - round(duration / period)) > 1e-9:
-        raise InputError(f"period {period} s does not divide the duration {duration} s")
-    return Series(float(period), int(harmonics))
+    else:
+        period = seconds("period", period)
+        if period > duration or abs(duration / period - round(duration / period)) > 1e-9:
+            raise InputError(f"period {period} s does not divide the duration {duration} s")
+    return Series(period, harmonics)
+
+
+def seconds(what: str, value: Any) -> float:
+    """A time that passes, or an error that says what came."""
+    wanted = f"seconds, more than 0 and at most {LONGEST:g}"
+    return real(what, value, wanted, lambda x: 0 < x <= LONGEST)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import reals, shown
 from ..errors import DynarmError, InputError, KindError
 from .constraints import roller
 
@@ -75,9 +76,9 @@ def coefficients(friction: Array, w: int) -> np.ndarray:
     """One coefficient a wheel, from one number or one a wheel."""
     try:
         eta = np.broadcast_to(np.asarray(friction, float), (w,))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise KindError(
-            f"friction is {friction!r}; give one coefficient, or one for each of {w} wheels"
+            f"friction is {shown(friction)}; give one coefficient, or one for each of {w} wheels"
         ) from None
     if not (np.isfinite(eta).all() and (eta >= 0).all()):
         raise InputError(
@@ -160,7 +161,7 @@ def admissibility(
     locked: bool,
 ) -> Admissibility:
     """Every row of (9) at one state."""
-    q, z = np.asarray(q, float), np.asarray(z, float)
+    q, z = reals("q", q, "real numbers"), reals("z", z, "real numbers")
     if q.ndim != 1 or z.ndim != 1:
         raise InputError(
             f"admissible looks at one state, q has shape {q.shape}; loop over the batch"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import positive, real
 from ..errors import UnknownName
 from .constraints import columns, roller
 from .files import load
@@ -122,6 +123,7 @@ class CaseRun:
 def run(case: int | str, every: float = 0.25) -> CaseRun:
     """Case 3, 4 or 5 of the paper. every: time between snapshots [s]."""
     chosen = _case(case)
+    every = real("every", every, "seconds between snapshots, more than 0", positive)
     robot = load("tanner2001")
     found = robot.simulate(chosen.q0, chosen.z0, chosen.duration, dt=0.005)
     across = _across(robot, found)
@@ -142,7 +144,7 @@ def run(case: int | str, every: float = 0.25) -> CaseRun:
 def _case(case: int | str) -> Case:
     try:
         return CASES[int(case)]
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, OverflowError):
         raise UnknownName("case", case, [str(k) for k in CASES]) from None
 
 

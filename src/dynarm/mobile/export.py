@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import FileError, UnknownName
+from ..arguments import among, flag, items, path_of, shown
+from ..errors import FileError, KindError, UnknownName
 from ..graph import Graph
 from ..machine import c
 from .kernels import NAMES, graph_of
@@ -25,13 +26,17 @@ def export_c(
 
     `skew` of a steered platform says how near phi is to a singular angle: above 1e12 the numbers mean nothing.
     """
-    for name in functions:
-        if name not in NAMES:
+    if not isinstance(robot, MobileManipulator):
+        raise KindError(
+            f"robot is {shown(robot)}; give dynarm.mobile.load('tanner2001') or another"
+        )
+    for name in items("functions", functions, f"a list of names such as {DEFAULT}"):
+        if not among(name, NAMES):
             raise UnknownName("function", name, NAMES)
-    dialect = c.Dialect(c.identifier(robot.name), single)
+    place = path_of("folder", folder, "a path")
+    dialect = c.Dialect(c.identifier(robot.name), flag("single", single))
     graphs = {name.replace(":", "_"): graph_of(robot.formulas, name) for name in functions}
     header, source = _header(robot, graphs, dialect), _source(graphs, dialect)
-    place = Path(folder)
     paths = place / f"{dialect.prefix}.h", place / f"{dialect.prefix}.c"
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import drafted, path_of
 from ..errors import DynarmError, FileError, FileMissing, FormatError, KindError, UnknownName
 from ..robot.arm import Arm, Friction
 from ..robot.toml_file import arm_of_table, write_toml
@@ -171,13 +172,11 @@ def _arm(value: Any, folder: Path) -> Arm:
 
 def save(robot: MobileManipulator, path: str | os.PathLike[str]) -> None:
     """Write the robot to x.toml, so that everything comes back bit by bit."""
-    target = Path(path)
+    target = path_of("path", path, "the name of a .toml file")
     if target.suffix.lower() != ".toml":
         raise FormatError(f"cannot save to '{target}'; end the name in .toml")
-    try:
-        target.write_text(write(robot), encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"cannot write {target}: {error.strerror or error}") from None
+    with drafted(target) as draft:
+        draft.write_text(write(robot), encoding="utf-8")
 
 
 def write(robot: MobileManipulator) -> str:

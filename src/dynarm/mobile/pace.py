@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import reals, shown
 from ..errors import InputError, KindError
 from .admissibility import coefficients, self_stresses
 from .cones import Affine, maximise
@@ -85,10 +86,7 @@ def motion_through(robot: MobileManipulator, t: Array, q: Array) -> Motion:
 
 
 def _samples(robot: MobileManipulator, t: Array, q: Array) -> tuple[np.ndarray, np.ndarray]:
-    try:
-        t, q = np.asarray(t, float), np.asarray(q, float)
-    except (TypeError, ValueError):
-        raise KindError("t and q must be arrays of real numbers") from None
+    t, q = reals("t", t, "an array of seconds"), reals("q", q, "an array of coordinates")
     names = robot.coordinate_names
     if t.ndim != 1 or len(t) < 3 or q.shape != (len(t), len(names)):
         raise InputError(
@@ -118,7 +116,9 @@ def safe_speed(
         )
     eta = coefficients(friction, len(robot.wheels))
     q, z, zd = motion.q, motion.z, motion.zd
-    push = np.zeros(6) if load is None else np.asarray(load, float)
+    push = np.zeros(6) if load is None else reals("load", load, "force, then couple: 6 numbers")
+    if push.shape != (6,) or not np.isfinite(push).all():
+        raise InputError(f"load is {shown(load)}; give force, then couple: 6 finite numbers")
     still = _demand(robot, q, 0 * z, 0 * zd, push)
     moving = tuple(a - b for a, b in zip(_demand(robot, q, z, zd, push), still, strict=True))
     found = [

@@ -6,14 +6,15 @@ Frame {v} stands at the platform's mass centre: x forward, y left, z up. The gro
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..arguments import among, flag, reals, shown
 from ..errors import InputError, KindError, ModelError
 from ..robot.arm import Friction, numbers, rigid
+from ..robot.numbers import number as finite
 
 KINDS = ("fixed", "steered", "ackermann", "caster")
 Tensor = tuple[tuple[float, float, float], ...]
@@ -21,12 +22,7 @@ _NO_INERTIA: Tensor = ((0.0, 0.0, 0.0),) * 3
 
 
 def _number(what: str, value: Any, above: float | None = None) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise KindError(f"{what} is {value!r}; give one number") from None
-    if not math.isfinite(number):
-        raise InputError(f"{what} is {number}; give a finite number")
+    number = finite(what, value)
     if above is not None and not number > above:
         raise ModelError(f"{what} is {number:g}; give a number greater than {above:g}")
     return number
@@ -120,9 +116,14 @@ class Wheel:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        if not isinstance(self.name, (str, type(None))):
+            raise KindError(f"name of a wheel is {shown(self.name)}; give a string or None")
         label = f"wheel {self.name!r}" if self.name else "wheel"
-        if self.kind not in KINDS:
-            raise InputError(f"{label}: kind is {self.kind!r}; choose one of {', '.join(KINDS)}")
+        flag(f"{label}: driven", self.driven)
+        if not among(self.kind, KINDS):
+            raise InputError(
+                f"{label}: kind is {shown(self.kind)}; choose one of {', '.join(KINDS)}"
+            )
         for key in ("x", "y", "angle", "ratio"):
             put(self, key, _number(f"{label}: {key}", getattr(self, key)))
         put(self, "radius", _number(f"{label}: radius", self.radius, above=0.0))
@@ -167,7 +168,10 @@ class Base:
         if self.mount is None:
             T[:3, 3] = com
         else:
-            T = rigid("base mount", np.reshape(np.asarray(self.mount, float), (4, 4)))
+            given = reals("base mount", self.mount, "a 4x4 pose")
+            if given.size != 16:
+                raise InputError(f"base mount has shape {given.shape}; give a 4x4 pose")
+            T = rigid("base mount", given.reshape(4, 4))
         put(self, "mount", tuple(T.ravel().tolist()))
 
     @property

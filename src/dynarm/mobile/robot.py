@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import among, flag, real, reals
 from ..errors import InputError, KindError, ModelError, UnknownName
 from ..graph import Count, Port
 from ..robot.arm import Arm
@@ -67,16 +68,11 @@ class MobileManipulator:
         put(self, "wheels", wheels)
         if len(set(self.wheel_names)) != len(wheels):
             raise InputError(f"wheel names are not unique: {list(self.wheel_names)}; rename them")
-        try:
-            gravity = float(self.gravity)
-        except (TypeError, ValueError):
-            raise KindError(
-                f"gravity is {self.gravity!r}; give one number, m/s^2 downwards"
-            ) from None
+        gravity = real("gravity", self.gravity, "one number, m/s^2 downwards")
         if not (np.isfinite(gravity) and gravity >= 0):
             raise InputError(f"gravity is {gravity}; give its size downwards, for example 9.81")
         put(self, "gravity", gravity)
-        put(self, "friction", bool(self.friction))
+        put(self, "friction", flag("friction", self.friction))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {self.name!r}; give a non-empty string")
         self.formulas  # noqa: B018  wheels that cannot work are refused here and now
@@ -147,7 +143,7 @@ class MobileManipulator:
 
     def count(self, name: str = "equations") -> Count:
         """Operations of a function's graph."""
-        if name not in NAMES:
+        if not among(name, NAMES):
             raise UnknownName("function", name, NAMES)
         return graph_of(self.formulas, name).count()
 
@@ -163,7 +159,7 @@ class MobileManipulator:
         """The outputs of a compiled function; singular steering is refused."""
         try:
             found: tuple[np.ndarray, ...] = self.functions[name](*args)
-        except (TypeError, ValueError) as refusal:
+        except (TypeError, ValueError, OverflowError) as refusal:
             if isinstance(refusal, (ModelError, InputError)):
                 raise
             raise self._explain(ports(self.formulas, name)[0], args, refusal) from None
@@ -219,9 +215,12 @@ class MobileManipulator:
 
     def variant(self, name: str, z: Array, locked: bool) -> str:
         """The function's name with or without the steering column held."""
-        if not locked or not self.guidance.steered:
+        if not flag("locked", locked) or not self.guidance.steered:
             return name
-        rate = np.asarray(z, float)[..., self.guidance.moving]
+        speeds = reals("z", z, "real numbers")
+        if not speeds.ndim or speeds.shape[-1] != len(self.speed_names):
+            return f"{name}:locked"  # whose call refuses it
+        rate = speeds[..., self.guidance.moving]
         if np.any(rate != 0):
             raise InputError(
                 f"the steering is locked but phid is {float(np.ravel(rate)[0]):g}; set it to 0"
@@ -239,7 +238,7 @@ class MobileManipulator:
         """M, F, B of (7) in the paper's speeds u1, u2 = xd/Z_o, yd/Z_o, u4 = phid, joint speeds."""
         try:
             M, F, B, Zo = self.functions["kane_equations"](q, u)
-        except (TypeError, ValueError) as refusal:
+        except (TypeError, ValueError, OverflowError) as refusal:
             given = ports(self.formulas, "kane_equations")[0]
             raise self._explain(given, (q, u), refusal) from None
         if not (np.abs(Zo) > self.guidance.size / SINGULAR).all():

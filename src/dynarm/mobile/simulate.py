@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError, KindError, UnknownName
+from ..arguments import flag, real, reals
+from ..errors import InputError, UnknownName
 from .admissibility import coefficients
 from .constraints import SINGULAR, forwardness
 from .stability import Tipover, friction_needed, tip_angles
@@ -107,9 +108,16 @@ def simulate(
     name = METHODS.get(str(method).lower())
     if name is None:
         raise UnknownName("method", method, METHODS)
-    step = min(0.01, t_end / 100) if dt is None else float(dt)
-    if not 0 < step <= t_end:
-        raise InputError(f"dt is {step:g}; give a spacing between 0 and t_end = {t_end:g} s")
+    step = min(0.01, t_end / 100)
+    if dt is not None:
+        wanted = f"a spacing between 0 and t_end = {t_end:g} s"
+        step = real("dt", dt, wanted, lambda x: 0 < x <= t_end)
+    stop, project = flag("stop", stop), flag("project", project)
+    small = "a tolerance between 1e-15 and 1"
+    rtol, atol = (
+        real(what, x, small, lambda x: 1e-15 <= x <= 1)
+        for what, x in (("rtol", rtol), ("atol", atol))
+    )
     inputs = _signal("torque", torque, len(robot.input_names))
     loads = _signal("load", load, 6)
     eta = None if friction is None else coefficients(friction, len(robot.wheels))
@@ -261,10 +269,8 @@ class Flow:
 def _start(
     robot: MobileManipulator, q0: Array, z0: Array, t_end: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    try:
-        q, z, end = np.asarray(q0, float), np.asarray(z0, float), float(t_end)
-    except (TypeError, ValueError):
-        raise KindError("q0, z0 and t_end must be real numbers") from None
+    q, z = reals("q0", q0, "real numbers"), reals("z0", z0, "real numbers")
+    end = real("t_end", t_end, "a time greater than 0 s")
     for what, x, names in (("q0", q, robot.coordinate_names), ("z0", z, robot.speed_names)):
         if x.shape != (len(names),):
             raise InputError(
@@ -282,7 +288,7 @@ def _signal(what: str, given: Any, size: int) -> Signal:
     if callable(given):
 
         def called(t: float, q: np.ndarray, z: np.ndarray) -> np.ndarray:
-            value = np.asarray(given(t, q, z), float)
+            value = reals(f"what {what}(t, q, z) returned", given(t, q, z), f"{size} numbers")
             if value.shape != (size,):
                 raise InputError(
                     f"{what}(t, q, z) returned shape {value.shape}; return {size} numbers"
@@ -290,12 +296,8 @@ def _signal(what: str, given: Any, size: int) -> Signal:
             return value
 
         return called
-    try:
-        value = np.zeros(size) if given is None else np.asarray(given, float)
-    except (TypeError, ValueError):
-        raise KindError(
-            f"{what} is {given!r}; give {size} numbers or a function f(t, q, z)"
-        ) from None
+    wanted = f"{size} numbers or a function f(t, q, z)"
+    value = np.zeros(size) if given is None else reals(what, given, wanted)
     if value.shape != (size,):
         raise InputError(f"{what} has shape {value.shape}; give {size} numbers")
     return lambda t, q, z: value

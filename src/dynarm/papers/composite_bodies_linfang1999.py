@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, add, mul, square_skew
+from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, add, mul, pair, square_skew
 from ..robot.chain import Chain, Step, difference
 
 
@@ -39,19 +39,6 @@ class Composite:
     J: Sym3
     l: Vec3 = ZERO  # varying part of h_i = R c^_i + m^_i s, in frame i-1
     g: Vec3 = ZERO  # constant part of h_i
-
-
-def pair(a: Vec3, b: Vec3) -> Sym3:
-    """-[a x][b x] - [b x][a x]; a, whose entries are doubled, is best the constant one."""
-    xx, yy, zz = (mul(mul(2, p), q) for p, q in zip(a, b, strict=True))
-    return Sym3(
-        add(yy, zz),
-        -add(mul(a.x, b.y), mul(a.y, b.x)),
-        add(xx, zz),
-        -add(mul(a.x, b.z), mul(a.z, b.x)),
-        -add(mul(a.y, b.z), mul(a.z, b.y)),
-        add(xx, yy),
-    )
 
 
 def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:

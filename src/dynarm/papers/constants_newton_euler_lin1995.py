@@ -46,11 +46,11 @@ from ..algebra import (
     add,
     is_zero,
     mul,
+    pair,
     square_skew,
 )
 from ..robot.chain import Body, Chain, Step, slid
 from .angular_motion_lin1995 import STILL, Spin, carried, psi, turned
-from .composite_bodies_linfang1999 import pair
 
 Wrench = tuple[Vec3, Vec3]
 

@@ -31,7 +31,21 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, X, Z, add, mul, square_skew, sub, total
+from ..algebra import (
+    SYM_ZERO,
+    ZERO,
+    Scalar,
+    Sym3,
+    Vec3,
+    X,
+    Z,
+    add,
+    mul,
+    pair,
+    square_skew,
+    sub,
+    total,
+)
 from ..robot.chain import Chain, Step, pose
 
 TOLERANCE = 1e-4  # [rad]: files write pi/2 as 1.5708; no log can tell axes this close apart
@@ -83,19 +97,6 @@ def constants(
             tensor = body.J + step.fall_sym(U) - square_skew(b) * m + pair(b, moved)  # (14)
         found.append(Constants(add(body.m, m), first, tensor))
     return found[::-1]
-
-
-def pair(a: Vec3, b: Vec3) -> Sym3:
-    """-[a x][b x] - [b x][a x]."""
-    xx, yy, zz = (mul(2, mul(p, q)) for p, q in zip(a, b, strict=True))
-    return Sym3(
-        add(yy, zz),
-        -add(mul(a.x, b.y), mul(a.y, b.x)),
-        add(xx, zz),
-        -add(mul(a.x, b.z), mul(a.z, b.x)),
-        -add(mul(a.y, b.z), mul(a.z, b.y)),
-        add(xx, yy),
-    )
 
 
 def _turned_disc(z: Vec3, across: Scalar, along: Scalar) -> Sym3:

@@ -87,6 +87,37 @@ def titled(title: str) -> dict[str, Any]:
     }
 
 
+def upright_bars(
+    names: Sequence[str],
+    values: Sequence[float],
+    colours: Sequence[str],
+    ylabel: str,
+    hover: str,
+    levels: Sequence[tuple[float, str]] = (),
+    **yaxis: Any,
+) -> Figure:
+    """One bar a name, and dotted lines at levels (value, colour)."""
+    bars = {
+        "type": "bar",
+        "x": [label(n) for n in names],
+        "y": list(values),
+        "marker": {"color": list(colours)},
+        "hovertemplate": hover + "<extra></extra>",
+    }
+    line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1}
+    shapes = [
+        {**line, "y0": y, "y1": y, "line": {"color": colour, "width": 1, "dash": "dot"}}
+        for y, colour in levels
+    ]
+    layout = {
+        "xaxis": {"automargin": True, "tickangle": -60, "tickfont": {"size": 10}},
+        "yaxis": axis(ylabel, **yaxis),
+        "shapes": shapes,
+        "margin": {"l": 60, "r": 12, "t": 12, "b": 80},
+    }
+    return {"data": [bars], "layout": layout}
+
+
 def stacked_bars(names: Sequence[str], parts: Mapping[str, Sequence[float]], xlabel: str) -> Figure:
     """Horizontal bars made of parts, the first name on top."""
     colours = ("--c1", "--c2", "--c5")

@@ -24,7 +24,8 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from .. import __version__
-from ..errors import FileError, InputError
+from ..arguments import drafted, path_of
+from ..errors import InputError
 
 __all__ = [
     "Markup",
@@ -265,20 +266,11 @@ def _distinct(sections: Sequence[Section]) -> list[Section]:
 
 def write(html: str, path: str | os.PathLike[str]) -> Path:
     """Put the page under the name in one step; the path."""
-    target = Path(path)
+    target = path_of("path", path, "the name of a .html file")
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"cannot write a report to '{target}'; end the name in .html")
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
-    try:
-        try:
-            partial.write_text(html, encoding="utf-8")
-            os.replace(partial, target)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"cannot write {target}: {error.strerror or error}; check folder and rights"
-        ) from None
+    with drafted(target) as draft:
+        draft.write_text(html, encoding="utf-8")
     return target
 
 

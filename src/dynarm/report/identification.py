@@ -271,58 +271,37 @@ def _interval_figure(fit: Any, low: np.ndarray, high: np.ndarray) -> Markup:
     order = np.argsort(percent)
     shown = [int(k) for k in order if np.isfinite(percent[k])]
     grades = fit.identifiability_.grades
-    data = [
-        {
-            "type": "bar",
-            "x": [figures.label(fit.names_[k]) for k in shown],
-            "y": [max(float(percent[k]), 1e-3) for k in shown],
-            "marker": {"color": [COLOURS[grades[k]] for k in shown]},
-            "hovertemplate": "%{x}: %{y} %<extra></extra>",
-        }
-    ]
-    layout = {
-        "xaxis": {"automargin": True, "tickangle": -60, "tickfont": {"size": 10}},
-        "yaxis": figures.axis("relative std [%]", type="log", dtick=1),
-        "margin": {"l": 60, "r": 12, "t": 12, "b": 80},
-    }
-    return figure(
-        {"data": data, "layout": layout},
-        "Relative standard deviation of every unknown, best known first.",
-        300,
+    bars = figures.upright_bars(
+        [fit.names_[k] for k in shown],
+        [max(float(percent[k]), 1e-3) for k in shown],
+        [COLOURS[grades[k]] for k in shown],
+        "relative std [%]",
+        "%{x}: %{y} %",
+        type="log",
+        dtick=1,
     )
+    return figure(bars, "Relative standard deviation of every unknown, best known first.", 300)
 
 
 def _identifiability(fit: Any) -> Section:
     check = fit.identifiability_
     order = np.argsort(-check.doubts)
-    data = [
-        {
-            "type": "bar",
-            "x": [figures.label(check.names[k]) for k in order],
-            "y": [float(min(max(check.doubts[k], 1e-4), 1e3)) for k in order],
-            "marker": {"color": [COLOURS[check.grades[k]] for k in order]},
-            "hovertemplate": "%{x}: doubt %{y}<extra></extra>",
-        }
-    ]
-    line = {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "line": {"color": "--bad", "width": 1, "dash": "dot"},
-    }
-    layout = {
-        "xaxis": {"automargin": True, "tickangle": -60, "tickfont": {"size": 10}},
-        "yaxis": figures.axis("doubt", type="log", dtick=1),
-        "shapes": [{**line, "y0": 1, "y1": 1}],
-        "margin": {"l": 60, "r": 12, "t": 12, "b": 80},
-    }
+    bars = figures.upright_bars(
+        [check.names[k] for k in order],
+        [float(min(max(check.doubts[k], 1e-4), 1e3)) for k in order],
+        [COLOURS[check.grades[k]] for k in order],
+        "doubt",
+        "%{x}: doubt %{y}",
+        [(1, "--bad")],
+        type="log",
+        dtick=1,
+    )
     free = [[float(doubt), content] for doubt, content in check.directions]
     return section(
         "What the logs determine",
         "Before solving: how well each unknown shows in the torques, in units of what it may be worth. Beyond 1 "
         "(dotted) the logs say nothing about it.",
-        figure({"data": data, "layout": layout}, height=300),
+        figure(bars, height=300),
         table(
             ("doubt", "combination that the logs leave free"),
             free,

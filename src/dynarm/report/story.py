@@ -52,15 +52,7 @@ def _identified(story: Any) -> list[Section]:
 
 
 def _speed(story: Any) -> Section:
-    columns = (
-        "quantity",
-        "formulation",
-        "mul",
-        "add",
-        "compile [ms]",
-        "one call [us]",
-        "batch [ns/sample]",
-    )
+    columns = [column for column in story.speeds[0] if column != "joints"]
     rows = [[row[c] for c in columns] for row in story.speeds]
     return section(
         "Compiled",
@@ -77,32 +69,18 @@ def _truth(story: Any) -> Section:
     fit, true = story.fit, story.true_values
     off = (fit.values_ - true) / fit.std_
     inside = int((np.abs(off) < 1.96).sum())
-    data = [
-        {
-            "type": "bar",
-            "x": [figures.label(n) for n in fit.names_],
-            "y": off,
-            "marker": {"color": ["--c1" if abs(x) < 1.96 else "--c2" for x in off]},
-            "hovertemplate": "%{x}: %{y}<extra></extra>",
-        }
-    ]
-    line = {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "line": {"color": "--faint", "width": 1, "dash": "dot"},
-    }
-    layout = {
-        "xaxis": {"automargin": True, "tickangle": -60, "tickfont": {"size": 10}},
-        "yaxis": figures.axis("(fitted − true) / std"),
-        "shapes": [{**line, "y0": y, "y1": y} for y in (-1.96, 1.96)],
-        "margin": {"l": 60, "r": 12, "t": 12, "b": 80},
-    }
+    bars = figures.upright_bars(
+        fit.names_,
+        off.tolist(),
+        ["--c1" if abs(x) < 1.96 else "--c2" for x in off],
+        "(fitted − true) / std",
+        "%{x}: %{y}",
+        [(-1.96, "--faint"), (1.96, "--faint")],
+    )
     return section(
         "Against the truth",
         f"The log is simulated, so the truth is known: {inside} of {len(off)} values lie inside their 95 % intervals.",
-        figure({"data": data, "layout": layout}, height=280),
+        figure(bars, height=280),
     )
 
 

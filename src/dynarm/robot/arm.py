@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import shown
 from ..errors import DynarmWarning, InputError, KindError, ModelError
 from .inertia import (
     PARAMETER_NAMES,
@@ -101,9 +102,9 @@ class Joint:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        label = f"joint {self.name!r}" if self.name else "joint"
         if not isinstance(self.name, (str, type(None))):
-            raise KindError(f"name of a joint is {self.name!r}; give a string or None")
+            raise KindError(f"name of a joint is {shown(self.name)}; give a string or None")
+        label = f"joint {self.name!r}" if self.name else "joint"
         if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise InputError(f"{label}: kind is {self.kind!r}; choose 'revolute' or 'prismatic'")
         for key in ("a", "alpha", "beta", "d", "theta", "armature"):
@@ -220,6 +221,8 @@ class Arm:
             put(self, key, tuple(T.ravel().tolist()))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {self.name!r}; give a non-empty string")
+        if not isinstance(self.origin, (Origin, type(None))):
+            raise KindError(f"origin is {shown(self.origin)}; pass origin=None")
         if self.origin is not None and len(self.origin.links) != len(joints):
             raise InputError(
                 f"origin describes {len(self.origin.links)} links, the arm has {len(joints)} joints; pass origin=None"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from ..arguments import drafted, items, path_of
 from ..errors import FileError, FileMissing, FormatError, InputError, KindError, UnknownName
 from .arm import Arm, warn_doubts
 from .toml_file import read_toml, write_toml
@@ -51,7 +51,7 @@ def load(
     allow_massless   accept moving links without any inertia
     freeze           hold movable joints off the chain at zero and merge their links; False: refuse them
     """
-    path = _path("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
+    path = path_of("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
     name, suffix = path.name, path.suffix.lower()
     wanted = None if joints is None else _joint_names(joints)
     if suffix in REFUSED:
@@ -84,21 +84,10 @@ def load(
 
 
 def _joint_names(joints: Any) -> list[str]:
-    text = isinstance(joints, (str, bytes)) or not isinstance(joints, Iterable)
-    names: list[Any] = [] if text else list(joints)
+    names = items("joints", joints, "a list of joint names")
     if not names or not all(isinstance(name, str) for name in names):
         raise KindError(f"joints is {joints!r}; give a list of joint names")
     return names
-
-
-def _path(what: str, given: Any, wanted: str) -> Path:
-    if not isinstance(given, (str, os.PathLike)) or not str(given).strip():
-        raise KindError(f"{what} is {given!r}; give {wanted}")
-    if isinstance(os.fspath(given), bytes):
-        raise KindError(f"{what} is {given!r}; give the path as text")
-    if "\0" in str(given):
-        raise FileError(f"{str(given)!r} holds a zero character; give a path")
-    return Path(given)
 
 
 def _built_in(path: Path) -> Arm:
@@ -132,7 +121,7 @@ def _read(path: Path) -> bytes:
 
 def save(arm: Arm, path: str | os.PathLike[str]) -> None:
     """Write the arm to x.toml or x.urdf; nothing is left half-written."""
-    target = _path("path", path, "the name of a .toml or .urdf file")
+    target = path_of("path", path, "the name of a .toml or .urdf file")
     suffix = target.suffix.lower()
     if suffix == ".toml":
         text = write_toml(arm)
@@ -148,22 +137,7 @@ def save(arm: Arm, path: str | os.PathLike[str]) -> None:
         raise InputError(
             "a name of the arm holds characters that UTF-8 cannot write; rename it"
         ) from None
-    _replace(Path(os.path.realpath(target)), content)
-
-
-def _replace(target: Path, content: bytes) -> None:
-    """Put the content under the name in one step, so that a reader sees the old file or the new one."""
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
-    try:
-        try:
-            with partial.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, target)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"cannot write {target}: {error.strerror or error}; check folder and rights"
-        ) from None
+    with drafted(Path(os.path.realpath(target))) as draft, draft.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

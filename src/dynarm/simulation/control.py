@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import real, reals
 from ..errors import InputError, KindError
 from ..model import Model
 
@@ -40,10 +41,9 @@ class Controller:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise KindError(f"model is {self.model!r}; give dynarm.compile(arm)")
-        if self.rate is not None and not (np.isfinite(self.rate) and self.rate > 0):
-            raise InputError(
-                f"rate is {self.rate!r}; give samples per second, or None for continuous control"
-            )
+        if self.rate is not None:
+            words = "samples per second, or None for continuous control"
+            real("rate", self.rate, words, lambda x: 0 < x < np.inf)
         for word, given, wanted in (
             (
                 "values= for a model with parameters='inputs'",
@@ -63,14 +63,14 @@ class Controller:
         limit = _fitting("limit", own if self.limit is None else self.limit, n)
         put(self, "limit", np.where(limit > 0, limit, np.inf) if self.limit is None else limit)
         known = {"values": self.values, "gravity": self.gravity}
-        put(self, "_known", {k: np.asarray(v, float) for k, v in known.items() if v is not None})
+        put(self, "_known", {k: reals(k, v) for k, v in known.items() if v is not None})
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         return np.clip(self.law(t, q, qd), -self.limit, self.limit)
 
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The torque before its limits."""
-        raise TypeError(
+        raise KindError(
             f"{type(self).__name__} has no control law; use GravityPD or ComputedTorque"
         )
 
@@ -104,10 +104,7 @@ def _reference(given: Any, n: int) -> Reference:
 
 def _fitting(name: str, value: Any, n: int) -> np.ndarray:
     """An array that goes with (n,) or (N, n)."""
-    try:
-        array = np.asarray(value, float)
-    except (TypeError, ValueError):
-        raise KindError(f"{name} is {value!r}; give a number or {n} numbers") from None
+    array = reals(name, value, f"a number or {n} numbers")
     if array.ndim > 2 or (array.ndim and array.shape[-1] not in (1, n)) or np.isnan(array).any():
         raise InputError(
             f"{name} has shape {array.shape}; give a number, ({n},), or (N, {n}) for a batch"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import among, flag, real, shown
 from ..errors import InputError, KindError
 from ..model import Model
 from .inputs import Failed, locked
@@ -27,6 +28,14 @@ class Event:
     function: Callable[[float, np.ndarray, np.ndarray], float]
     terminal: bool = False
     direction: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise KindError(f"name of an event is {shown(self.name)}; give a string")
+        if not callable(self.function):
+            raise KindError(f"event '{self.name}' is {shown(self.function)}; give a function")
+        flag("terminal", self.terminal)
+        real("direction", self.direction, "1 for rising zeros, -1 for falling ones, 0 for both")
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> float:
         try:
@@ -60,8 +69,8 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
 
 def events_of(given: Any, model: Model, limits: str) -> list[Event]:
     """The user's functions and the joints' position limits, as events."""
-    if limits not in LIMITS:
-        raise InputError(f"limits is {limits!r}; choose 'ignore', 'report' or 'stop'")
+    if not among(limits, LIMITS):
+        raise InputError(f"limits is {shown(limits)}; choose 'ignore', 'report' or 'stop'")
     if callable(given):
         given = [given]
     if not isinstance(given, Sequence) or isinstance(given, str):
@@ -77,7 +86,7 @@ def _event(given: Any, k: int) -> Event:
         raise KindError(f"events[{k}] is {given!r}; give a function of (t, q, qd)")
     name = getattr(given, "__name__", f"event {k}")
     terminal, direction = getattr(given, "terminal", False), getattr(given, "direction", 0.0)
-    return Event(name, given, bool(terminal), float(direction))
+    return Event(name, given, flag("terminal", terminal), direction)
 
 
 def _limits(model: Model, stop: bool) -> list[Event]:

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import InputError, KindError
+from ..arguments import among, reals, shown
+from ..errors import InputError
 
 Array = np.ndarray
 HOLDS = ("zero", "linear")
@@ -90,10 +91,8 @@ class Sampled:
     hold: str = "zero"
 
     def __post_init__(self) -> None:
-        try:
-            t, values = np.asarray(self.t, float), np.asarray(self.values, float)
-        except (TypeError, ValueError):
-            raise KindError("samples: t and values must be arrays of real numbers") from None
+        t = reals("samples: t", self.t, "an array of seconds")
+        values = reals("samples: values", self.values, "an array of real numbers")
         if t.ndim != 1 or len(t) < 1 or values.ndim < 2 or len(values) != len(t):
             raise InputError(
                 f"samples: t has shape {t.shape}, values {values.shape}; give one row for each time"
@@ -102,8 +101,8 @@ class Sampled:
             raise InputError("samples hold NaN or infinity; give finite numbers")
         if np.any(np.diff(t) <= 0):
             raise InputError("samples: t must increase from row to row")
-        if self.hold not in HOLDS:
-            raise InputError(f"samples: hold is {self.hold!r}; choose 'zero' or 'linear'")
+        if not among(self.hold, HOLDS):
+            raise InputError(f"samples: hold is {shown(self.hold)}; choose 'zero' or 'linear'")
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "values", values)
 
@@ -211,14 +210,7 @@ def source_of(given: Any, shape: tuple[int, ...], what: str) -> Source:
 
 
 def _constant(given: Any, shape: tuple[int, ...], what: str) -> Array:
-    try:
-        if isinstance(given, str):
-            raise TypeError
-        value = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        raise KindError(
-            f"{what} is {given!r}; give None, an array, dynarm.simulation.Sampled or f(t, q, qd)"
-        ) from None
+    value = reals(what, given, "None, an array, dynarm.simulation.Sampled or f(t, q, qd)")
     if value.shape not in (shape, shape[-1:]):
         raise InputError(
             f"{what} has shape {value.shape}; give {shape[-1]} entries"

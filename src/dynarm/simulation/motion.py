@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import batch
+from ..arguments import real, reals, whole
 from ..errors import InputError, KindError, UnknownName
 from ..model import Model
 from ..report.progress import progress_of
@@ -176,10 +177,7 @@ def _start(model: Model, q0: Any, qd0: Any, gravity: Any, values: Any) -> tuple[
 
 
 def _array(name: str, value: Any, size: int, meaning: str) -> np.ndarray:
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise KindError(f"{name} is {value!r}; give {size} numbers") from None
+    array = reals(name, value, f"{size} numbers")
     if array.ndim == 0 or array.shape[-1] != size or array.ndim > 2 or not array.size:
         raise InputError(
             f"{name} has shape {array.shape}, {meaning}; give ({size},), or (N, {size}) for a batch"
@@ -190,19 +188,14 @@ def _array(name: str, value: Any, size: int, meaning: str) -> np.ndarray:
 
 
 def _positive(name: str, value: Any, what: str, infinite: bool = False) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise KindError(f"{name} is {value!r}; give {what}") from None
+    number = real(name, value, f"{what} above 0")
     if not (number > 0 and (infinite or np.isfinite(number))):
         raise InputError(f"{name} is {number}; give {what} above 0")
     return number
 
 
 def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{name} is {value!r}; give a whole number of at least 1")
-    return int(value)
+    return whole(name, value, 1, 2**62)
 
 
 def _settings(
@@ -219,10 +212,7 @@ def _settings(
 def _times(given: Any, t_end: float) -> np.ndarray | None:
     if given is None:
         return None
-    try:
-        times = np.unique(np.asarray(given, float).ravel())
-    except (TypeError, ValueError):
-        raise KindError(f"times is {given!r}; give numbers of seconds") from None
+    times = np.unique(reals("times", given, "numbers of seconds").ravel())
     if not len(times) or not (times[0] >= 0 and times[-1] <= t_end):
         raise InputError(f"times must lie between 0 and t_end = {t_end:g} s")
     return times

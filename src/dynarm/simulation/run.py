@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError, InputError, ModelError
+from ..arguments import drafted, path_of
+from ..errors import InputError, ModelError
 from ..model import Model
 
 
@@ -96,28 +96,12 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write x.npz or x.parquet (one row a time and sample); nothing is left half-written."""
-        path = Path(path)
+        target = path_of("path", path, "the name of a .npz or .parquet file")
         writers = {".npz": self._npz, ".parquet": self._parquet}
-        if path.suffix not in writers:
-            raise InputError(f"cannot save a run as {path.name}; name it .npz or .parquet")
-        try:
-            handle, draft = tempfile.mkstemp(
-                suffix=path.suffix, prefix=f".{path.stem}.", dir=path.parent
-            )
-            os.close(handle)
-        except OSError as error:
-            raise FileError(
-                f"cannot write to {path.parent}: {error.strerror}; name another folder"
-            ) from None
-        try:
-            writers[path.suffix](draft)
-            os.chmod(draft, 0o666 & ~_umask())
-            os.replace(draft, path)
-        except OSError as error:
-            raise FileError(f"cannot write {path}: {error.strerror or error}") from None
-        finally:
-            if os.path.exists(draft):
-                os.unlink(draft)
+        if target.suffix not in writers:
+            raise InputError(f"cannot save a run as {target.name}; name it .npz or .parquet")
+        with drafted(target) as draft:
+            writers[target.suffix](draft)
 
     def about(self) -> dict[str, Any]:
         """What the arrays do not say, for files and pages."""
@@ -139,7 +123,7 @@ class Run:
         found |= {"work": self.work, "loss": self.loss}
         return found if self.wrench is None else found | {"wrench": self.wrench}
 
-    def _npz(self, path: str) -> None:
+    def _npz(self, path: Path) -> None:
         np.savez(path, **self._arrays(), about=np.array(json.dumps(self.about())))
 
     def frame(self) -> Any:
@@ -164,7 +148,7 @@ class Run:
             columns[word] = np.broadcast_to(getattr(self, word), self.q.shape[:-1]).reshape(-1)
         return pd.DataFrame(columns)
 
-    def _parquet(self, path: str) -> None:
+    def _parquet(self, path: Path) -> None:
         frame = self.frame()
         frame.attrs = self.about()
         frame.to_parquet(path)
@@ -214,9 +198,3 @@ def _range(values: np.ndarray) -> str:
         return f"{float(last):.6g}"
     good = last[np.isfinite(last)]
     return f"{good.min():.6g} ... {good.max():.6g}" if good.size else "-"
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

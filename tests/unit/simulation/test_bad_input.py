@@ -275,7 +275,7 @@ def test_refused(case, two_link):
         (([0, 0], [[1.0], [2.0]]), "must increase"),
         (([0, 1], [[1.0], [np.nan]]), "NaN"),
         (([0, 1], [[1.0], [2.0]], "cubic"), "hold is 'cubic'"),
-        ((["a"], [[1.0]]), "real numbers"),
+        ((["a"], [[1.0]]), "an array of seconds"),
     ],
 )
 def test_samples_refused(given, text):

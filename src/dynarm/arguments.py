@@ -1,0 +1,169 @@
+"""Arguments from outside, checked once at the public border: the value, or an error that says what came."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import secrets
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import FileError, InputError, KindError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_LONG = 100  # letters of a value that a message shows
+
+
+def shown(value: Any) -> str:
+    """The value as a message shows it: what Python would print, on one line, not too long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _LONG else text[: _LONG - 3] + "..."
+
+
+def among(value: Any, known: Collection[str]) -> bool:
+    """Whether the value is one of these words, whatever it is."""
+    return isinstance(value, str) and value in known
+
+
+def flag(what: str, value: Any) -> bool:
+    """True or False; numbers and words are neither."""
+    import numpy as np
+
+    if not isinstance(value, (bool, np.bool_)):
+        raise KindError(f"{what} is {shown(value)}; give True or False")
+    return bool(value)
+
+
+def whole(what: str, value: Any, least: int = 0, most: int = 2**31 - 1) -> int:
+    """A whole number between two others; 3.0 is one, True is not."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = int(value) if float_of(value).is_integer() else operator.index(value)
+    except (TypeError, ValueError, OverflowError):
+        raise KindError(f"{what} is {shown(value)}; give a whole number") from None
+    if not least <= number <= most:
+        raise InputError(f"{what} is {shown(value)}; give a whole number from {least} to {most}")
+    return number
+
+
+def positive(x: float) -> bool:
+    """Whether a number is above 0."""
+    return x > 0
+
+
+def float_of(value: Any) -> float:
+    """The value as a float if it is one number; else a TypeError."""
+    if isinstance(value, (str, bytes, bool)):
+        raise TypeError
+    return float(value)
+
+
+def real(what: str, value: Any, wanted: str, fits: Callable[[float], bool] | None = None) -> float:
+    """A number that fits; infinity may pass, NaN never does. `wanted` says in words what fits."""
+    try:
+        number = float_of(value)
+    except (TypeError, ValueError, OverflowError):
+        raise KindError(f"{what} is {shown(value)}; give {wanted}") from None
+    if math.isnan(number) or not (fits is None or fits(number)):
+        raise InputError(f"{what} is {shown(value)}; give {wanted}")
+    return number
+
+
+def reals(what: str, value: Any, wanted: str = "numbers") -> np.ndarray:
+    """Floats of any shape; the array itself where it holds such. Texts and complex numbers are refused."""
+    import numpy as np
+
+    try:
+        found = np.asarray(value)
+        if found.dtype.kind not in "biufO":
+            raise TypeError
+        return np.asarray(found, dtype=float)
+    except (TypeError, ValueError):
+        raise KindError(f"{what} is {shown(value)}; give {wanted}") from None
+    except OverflowError:
+        raise InputError(
+            f"{what} is {shown(value)}, too large for float64; give {wanted}"
+        ) from None
+
+
+def each(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Floats of the shape, from an array of it or from less that is repeated: one number for all, one a row."""
+    import numpy as np
+
+    found = reals(what, value, f"numbers in the shape {shape}")
+    try:
+        return np.broadcast_to(found, shape)
+    except ValueError:
+        raise InputError(f"{what} has shape {found.shape}; give one number or {shape}") from None
+
+
+def samples(robot: str, n: int, **given: Any) -> list[np.ndarray]:
+    """(N, n) finite floats of each quantity of a motion, as many rows of each; one row may come alone."""
+    import numpy as np
+
+    found = []
+    for name, value in given.items():
+        array = np.atleast_2d(reals(name, value, f"numbers of shape (samples, {n})"))
+        if array.ndim != 2 or array.shape[1] != n:
+            raise InputError(
+                f"{name} has shape {np.shape(value)}, robot '{robot}' has {n} joints; give (samples, {n}), ordered as "
+                "arm.joint_names"
+            )
+        if not len(array) or not np.isfinite(array).all():
+            raise InputError(f"{name} is empty or holds NaN or infinity; give finite samples")
+        found.append(array)
+    if len({len(x) for x in found}) > 1:
+        counts = ", ".join(f"{name} has {len(x)}" for name, x in zip(given, found, strict=True))
+        raise InputError(f"{counts} samples; give as many of each")
+    return found
+
+
+def items(what: str, value: Any, wanted: str) -> list[Any]:
+    """What a list or other collection holds; a single text is none."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise KindError(f"{what} is {shown(value)}; give {wanted}")
+    try:
+        return list(value)
+    except TypeError:  # an array without axes
+        raise KindError(f"{what} is {shown(value)}; give {wanted}") from None
+
+
+# ---- files
+
+
+def path_of(what: str, value: Any, wanted: str) -> Path:
+    """A path that names something."""
+    if not isinstance(value, (str, os.PathLike)) or not str(value).strip():
+        raise KindError(f"{what} is {shown(value)}; give {wanted}")
+    if isinstance(os.fspath(value), bytes):
+        raise KindError(f"{what} is {shown(value)}; give the path as text")
+    if "\0" in str(value):
+        raise FileError(f"{str(value)!r} holds a zero character; give a path")
+    return Path(value)
+
+
+@contextmanager
+def drafted(target: Path) -> Iterator[Path]:
+    """A new file beside the target to write to, which takes its name in one step.
+
+    A reader sees the old file or the new one; after an error nothing is left.
+    """
+    draft = target.parent / f".{target.stem}.{secrets.token_hex(6)}{target.suffix}"
+    try:
+        try:
+            yield draft
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(
+            f"cannot write {target}: {error.strerror or error}; check folder and rights"
+        ) from None
