@@ -253,7 +253,7 @@ class Model:
                 weight = plan.kernel.notes["instructions"]
                 return batch.call(ufunc, plan.inputs, plan.outputs, args, out, wanted, weight)
             return ufunc(*args) if out is None else ufunc(*args, out=out)
-        except (ValueError, TypeError) as refusal:
+        except (ValueError, TypeError, OverflowError) as refusal:
             raise explain(
                 self.arm, name, plan.inputs, args, out, plan.outputs[0], refusal
             ) from None

@@ -208,6 +208,7 @@ BAD = {
         lambda m: m.inverse_dynamics(*np.zeros((3, 7)), values=np.zeros(3)),
         "parameters='inputs'",
     ),
+    "too large for a float": (lambda m: m.gravity([10**400] * 7), "q is of type object"),
     "complex in threads": (
         lambda m: m.gravity(np.zeros((5000, 7)) + 1j, threads=2),
         "real numbers",

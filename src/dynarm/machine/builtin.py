@@ -20,7 +20,8 @@ from .text import Text
 
 # Entries of dynarm_known: objects, numbers and functions
 NAMES = (
-    *("ndarray", "float64", "kind", "out", "ValueError", "TypeError", "threads", "flags"),
+    *("ndarray", "float64", "kind", "out", "threads", "flags"),
+    *("ValueError", "TypeError", "OverflowError"),
     *("Py_IncRef", "Py_DecRef", "PyObject_Vectorcall", "PyMethod_New", "fetestexcept"),
     *("PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem", "PyTuple_Size"),
     *("PyErr_ExceptionMatches", "PyErr_Clear", "PyArray_NewFromDescr", "PyArray_Scalar"),
@@ -188,9 +189,10 @@ def _otherwise() -> list[str]:
             f.result = f"ptr {made}"
         refused = [
             f.call("i32", "PyErr_ExceptionMatches", f"ptr {f.known(kind)}")
-            for kind in ("ValueError", "TypeError")
+            for kind in ("ValueError", "TypeError", "OverflowError")
         ]
-        f.leave(f.same(f.put(f"or i32 {refused[0]}, {refused[1]}"), 0, "i32"), "ptr null")
+        either = f.put(f"or i32 {refused[0]}, {refused[1]}")
+        f.leave(f.same(f.put(f"or i32 {either}, {refused[2]}"), 0, "i32"), "ptr null")
         # the method says it again, in the robot's words
         f.line(f"call void {f.known('PyErr_Clear')}()")
     method = f.entry("%table", table.METHOD, "ptr")

@@ -92,7 +92,7 @@ def by_gufunc(ufunc: np.ufunc, method: Callable[..., Any], owner: object) -> Cal
                     return ufunc(*given)
                 if ufunc.nout == 1 and options.keys() == {"out"}:
                     return ufunc(*given, **options)
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, OverflowError):
                 pass  # said again below, in the robot's words
         return method(owner, *given, **options)
 
@@ -144,7 +144,7 @@ def _known() -> list[int] | None:
     except (AttributeError, ImportError, OSError, LookupError):
         return None
     objects = {"ndarray": np.ndarray, "float64": np.dtype(np.float64), "out": sys.intern("out")}
-    objects |= {"ValueError": ValueError, "TypeError": TypeError}
+    objects |= {kind.__name__: kind for kind in (ValueError, TypeError, OverflowError)}
     found |= {name: id(_forever(name, x)) for name, x in objects.items()}
     found["kind"] = ctypes.c_int64.from_address(id(objects["float64"]) + KIND).value
     found["threads"] = ctypes.addressof(_forever("threads", THREADS))
