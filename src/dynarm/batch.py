@@ -17,7 +17,8 @@ from .graph import Port
 from .machine.quick import THREADS
 
 _SMALLEST = 5_000_000  # vector instructions times samples that a thread must have before waking it pays: some 0.2 ms
-PIECES = 4  # slices a thread
+PIECES = 4, 16  # slices a thread, of a small batch and of a large one
+LARGE = 4096  # samples of a slice from which on there may be more of them
 LANES = 64  # samples that slices are a multiple of: whole blocks of whole lines of cache
 threads = 1  # what a call uses that does not say `threads=`; set by set_threads
 _pool: ThreadPoolExecutor | None = None
@@ -101,7 +102,8 @@ def slices(length: int, count: int, work: Callable[[int, int], None]) -> None:
     if count <= 1:
         work(0, length)
         return
-    step = max(1, -(-length // (PIECES * count)))
+    few, many = (-(-length // (pieces * count)) for pieces in PIECES)
+    step = max(many, min(few, LARGE))
     step += -step % LANES if step > LANES else 0
     lows = iter(range(0, length, step))
 

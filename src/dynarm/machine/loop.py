@@ -21,7 +21,6 @@ from .text import PAST, RARELY, Text
 LOOP = "dynarm_loop"
 HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
 ALIGN = LINE = 64
-PAST_NEAR = 1 << 20  # bytes of an output that the core's own caches hardly hold
 PAST_CACHES = 32 << 20  # bytes of an output that no cache will hold until it is read
 PROBED = '"probe-stack"="inline-asm" '  # a stack that is too short is noticed, not jumped over
 STACK = 1 << 16  # bytes; larger workspaces are taken from the heap
@@ -75,9 +74,9 @@ def _describe(width: int) -> list[str]:
         huge = f.test("sgt", f.whole("mul", step, "%n"), PAST_CACHES)
         better = f.choose(huge, layout.STREAMED, f.choose(wide, layout.STAGED, layout.ROWS))
         mode = f.choose(f.both(gapless, output), better, mode)
-        far = f.test("sgt", f.whole("mul", step, "%n"), PAST_NEAR)
-        away = f.put(f"or i1 {far}, {f.test('sgt', size, layout.STAGE[1])}")
-        asked = f.both(f.both(gapless, output), f.both(away, f.put(f"xor i1 {huge}, true")))
+        # rows that are written piece by piece wait for every line; staged ones are only delayed by asking
+        wider = f.both(f.test("sgt", size, layout.STAGE[1]), f.put(f"xor i1 {huge}, true"))
+        asked = f.both(f.both(gapless, output), wider)
         mode = f.choose(f.test("eq", step, 8), layout.COLUMNS, mode)
         still = f.both(f.test("eq", step, 0), f.test("slt", k, inputs))
         mode = f.choose(still, layout.FIXED, mode)
@@ -261,7 +260,6 @@ def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
         after = f.whole("add", k, 1)
         before = f.choose(f.test("sgt", k, 0), f.whole("sub", k, 1), 0)  # at first for nothing
         next_, last = (f.whole("mul", x, width) for x in (f.smaller(after, end), before))
-        _ask(f, f.whole("mul", k, width), width)
         areas = f"ptr {area(k)}, ptr {area(after)}, ptr %stage"
         f.line(f"call void {kernel}(ptr %records, {areas}, i64 {next_}, i64 {last})")
         _from_stage(f, width, last)
