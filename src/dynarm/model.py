@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -12,10 +12,11 @@ from . import batch
 from .compiled import Kernel, kernel
 from .counts import choose, graph, minimal_of, probe
 from .errors import InputError, KindError, ModelError
+from .functions import Functions
 from .graph import Graph, Port
 from .machine.quick import bound, by_gufunc
 from .minimal import MinimalParameters
-from .quantities import QUANTITIES, Quantity, quantity_named
+from .quantities import Quantity, quantity_named
 from .refusals import check_keywords, check_options, explain
 from .robot.arm import Arm
 from .scene import Options
@@ -26,31 +27,6 @@ from .trace import express
 
 Array = Any
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-class Functions(Mapping[str, np.ufunc]):
-    """The bare NumPy gufuncs of a model by quantity; compiled when first asked for.
-
-    `name` takes the state alone, `name:wrench` (inverse and forward dynamics) the tool wrench as well.
-    """
-
-    def __init__(self, model: Model):
-        self._model = model
-
-    def __getitem__(self, key: str) -> np.ufunc:
-        return self._model.kernel(key).ufunc
-
-    def __iter__(self) -> Iterator[str]:
-        for quantity in QUANTITIES.values():
-            yield quantity.name
-            if quantity.takes_wrench:
-                yield f"{quantity.name}:wrench"
-
-    def __contains__(self, key: object) -> bool:
-        return key in set(self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 class Plan(NamedTuple):

@@ -25,7 +25,7 @@ LAYERS = [  # a module may import from its own layer and from those before it
     {"scene", "quantities", "regularity", "counts"},
     {"machine"},
     {"compiled", "batch", "jax_bridge"},
-    {"refusals", "model", "export", "terms"},
+    {"refusals", "functions", "model", "export", "terms"},
     {"report"},
     {"identify", "simulation", "mobile"},
     {"view"},

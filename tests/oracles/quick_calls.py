@@ -7,17 +7,27 @@ import warnings
 
 import numpy as np
 
+import dynarm
 from dynarm.graph import Graph
 from dynarm.machine import compile_graph, kernel, load_object
 from dynarm.machine.gufunc import inner_loop
 from dynarm.machine.llvm import Host
 from dynarm.model import Model
 from dynarm.quantities import QUANTITIES
+from dynarm.robot.generic import generic_arm
 from oracles.machine_graphs import as_tuple
 
 STATE = {name: len(quantity.state) for name, quantity in QUANTITIES.items()}
 FEW = ("inverse_dynamics", "mass_matrix", "kinetic_energy", "mass_matrix_and_bias")
 OVERFLOWS = np.full(3, 1e200)
+
+
+def three_joints() -> Model:
+    """A model all of whose functions are compiled, so that its methods are builtins."""
+    found = dynarm.compile(generic_arm(3))
+    for name in QUANTITIES:
+        assert found.functions[name]
+    return found
 
 
 class Watch:

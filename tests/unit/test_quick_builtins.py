@@ -25,17 +25,24 @@ from dynarm.model import Model
 from dynarm.quantities import QUANTITIES
 from dynarm.robot.generic import generic_arm
 from oracles.machine_graphs import as_tuple, newton_euler_graph
-from oracles.quick_calls import FEW, OVERFLOWS, STATE, Watch, entries, loaded, ordinary, outcome
+from oracles.quick_calls import (
+    FEW,
+    OVERFLOWS,
+    STATE,
+    Watch,
+    entries,
+    loaded,
+    ordinary,
+    outcome,
+    three_joints,
+)
 
 pytestmark = pytest.mark.skipif(quick._known() is None, reason="this host has no builtins")
 
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    found = dynarm.compile(generic_arm(3))
-    for name in QUANTITIES:
-        assert found.functions[name]
-    return found
+    return three_joints()
 
 
 @pytest.fixture

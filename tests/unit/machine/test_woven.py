@@ -1,0 +1,75 @@
+"""Kernels with their moves woven in: chosen where arrays lie dense, and with the same bits as every other way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dynarm
+from dynarm.graph import Builder, Port
+from dynarm.machine import compile_graph, kernel, load_object
+from dynarm.machine.llvm import host
+from dynarm.machine.loop import PAST_CACHES
+from dynarm.robot.generic import generic_arm
+from oracles.quick_calls import STATE, entries
+
+pytestmark = pytest.mark.skipif(
+    host().width < kernel.WOVEN_LANES, reason="too few vector registers to weave"
+)
+WOVEN = ("inverse_dynamics", "mass_matrix", "mass_matrix_and_bias", "jacobian")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return dynarm.compile(generic_arm(5))
+
+
+def several(found):
+    return found if isinstance(found, tuple) else (found,)
+
+
+def by_samples(ufunc, args):
+    """The same sample by sample, which no vector kernel sees."""
+    rows = [several(ufunc(*sample)) for sample in zip(*args, strict=True)]
+    return [np.stack(column) for column in zip(*rows, strict=True)]
+
+
+@pytest.mark.parametrize("name", WOVEN)
+def test_small_and_staged_outputs_of_any_number_of_blocks(model, name):
+    ufunc = model.functions[name]
+    assert entries(ufunc)[kernel.WOVEN], "this kernel is woven"
+    args = np.random.default_rng(3).uniform(-2, 2, (STATE[name], 41, 5))
+    wanted = by_samples(ufunc, args)
+    for count in (8, 9, 15, 16, 17, 24, 40, 41):
+        for got, want in zip(several(ufunc(*args[:, :count])), wanted, strict=True):
+            assert np.array_equal(got, want[:count]), count
+    for got, want in zip(several(ufunc(*(a.copy("F") for a in args))), wanted, strict=True):
+        assert np.array_equal(got, want), "arrays that are not dense go another way"
+
+
+def test_outputs_that_go_past_the_caches(model):
+    count = PAST_CACHES // (25 * 8) + 11
+    few = np.random.default_rng(4).uniform(-2, 2, (97, 5))
+    q = np.resize(few, (count, 5))
+    wanted = by_samples(model.functions["mass_matrix"], [few])[0]
+    assert np.array_equal(model.mass_matrix(q), np.resize(wanted, (count, 5, 5)))
+
+
+def test_nothing_but_the_outputs_is_written(model):
+    """The first block's outputs are written twice, and nothing before or behind them."""
+    q = np.random.default_rng(5).uniform(-2, 2, (16, 5))
+    room = np.full((18, 5, 5), 7.0)
+    model.functions["mass_matrix"](q, out=room[1:17])
+    assert (room[[0, 17]] == 7.0).all() and not (room[1:17] == 7.0).any()
+
+
+def test_an_output_that_is_an_input_is_not_woven():
+    """It would be overwritten by the next block's input before it is moved."""
+    build = Builder()
+    x = [build.input(0, k) for k in range(4)]
+    results = [x[0], build.mul(x[1], x[2]), build.add(x[2], x[3]), -x[3]]
+    graph = build.finish([Port("x", (4,))], [Port("y", (4,))], [results])
+    f = load_object(compile_graph(graph, "f"), "f", graph.inputs, graph.outputs)
+    assert not entries(f)[kernel.WOVEN]
+    given = np.random.default_rng(6).normal(size=(33, 4))
+    assert np.array_equal(f(given), graph.evaluate(given)[0])
