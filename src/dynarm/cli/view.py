@@ -53,13 +53,16 @@ def view(
     browser = _browser() if open_browser else None
     with busy("drawing"):
         viewer = _viewer(robot, play, channels or None, case, meshes, port, base, tip)
-    if as_json:
-        print_json({"robot": robot, "address": viewer.address})
-    else:
-        say(f"{robot}: {viewer.address} (Ctrl-C ends it)", "bold")
-    if browser is not None:
-        browser.open(viewer.address)
-    viewer.wait()
+
+    def ready() -> None:
+        if as_json:
+            print_json({"robot": robot, "address": viewer.address})
+        else:
+            say(f"{robot}: {viewer.address} (Ctrl-C ends it)", "bold")
+        if browser is not None:
+            browser.open(viewer.address)
+
+    viewer.wait(ready)
 
 
 def _browser() -> Any:

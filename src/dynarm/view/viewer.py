@@ -94,9 +94,10 @@ class Viewer:
     def address(self) -> str:
         return f"http://{HOST}:{self.server.get_port()}"
 
-    def wait(self) -> None:
-        """Serve until interrupted."""
+    def wait(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Serve until interrupted. `ready` is called first: whatever it tells, an interrupt after it ends in order."""
         try:
+            ready()
             while not self._stop.wait(0.2):
                 pass
         except KeyboardInterrupt:  # how a person ends it

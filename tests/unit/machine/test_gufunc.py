@@ -210,7 +210,7 @@ print("all came back")
         [sys.executable, "-c", code.format(path=[p for p in sys.path if p])],
         capture_output=True,
         text=True,
-        timeout=25,
+        timeout=120,
     )
     assert run.stdout.strip() == "all came back", run.stderr[-1000:]
 

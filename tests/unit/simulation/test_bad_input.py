@@ -156,9 +156,8 @@ def test_singular_on_the_way(method):
     qd0 = np.linalg.solve(J, [1.0, 0.0])  # 1 m/s along x
     place = model.forward_kinematics(q0)[:2, 3]
     stretched = np.sqrt(4 - place[1] ** 2) - place[0]
-    begun = time.perf_counter()
     run = dynarm.simulate(model, q0, qd0, 10.0, method=method, **step_of(method))
-    assert time.perf_counter() - begun < 30
+    assert run.evaluations < 20_000  # it does not search for ever
     assert run.status in ("singular", "step") and reaches(run, 0.9 * stretched, 1.01 * stretched)
     if method in ADAPTIVE:
         assert run.status == "singular" and "smallest pivot" in run.message
@@ -188,9 +187,8 @@ def test_a_step_that_is_too_long(method, stanford):
 @pytest.mark.parametrize("method", ADAPTIVE)
 def test_an_escape_in_finite_time(method, mass):
     """qdd = qd^2: infinite at t = 1."""
-    begun = time.perf_counter()
     run = dynarm.simulate(mass, [0.0], [1.0], 5.0, lambda t, q, qd: 2 * qd**2, method, rtol=1e-6)
-    assert time.perf_counter() - begun < 30
+    assert run.evaluations < 20_000  # it does not search for ever
     assert run.status == "step" and reaches(run, 0.999, 1.001) and "blew up" in run.message
     early = run.t < 0.9
     assert np.abs(run.qd[early, 0] * (1 - run.t[early]) - 1).max() <= 1e-3
@@ -200,9 +198,8 @@ def test_an_escape_in_finite_time(method, mass):
 def test_dynamics_that_are_not_finite(method):
     """A force of 1e300 N: squares of velocities overflow within a step; no integrator may search for ever."""
     model = dynarm.compile(dynarm.load("two_link"))
-    begun = time.perf_counter()
     run = dynarm.simulate(model, [0.1, 0.2], [0, 0], 1.0, [1e300, 0.0], method, **step_of(method))
-    assert time.perf_counter() - begun < 30
+    assert run.evaluations < 20_000  # it does not search for ever
     assert (
         run.status in ("step", "nan")
         and len(run.t) >= 1

@@ -33,6 +33,14 @@ def pose_of(handle) -> np.ndarray:
     return T
 
 
+def waited(condition, seconds: float = 60.0) -> None:
+    """Callbacks of the page run in threads of their own."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def closing() -> Iterator[list]:
     """Pages that are ended after the test."""
@@ -76,14 +84,12 @@ def test_links_follow_the_sliders_and_gravity_is_told(name, closing):
     model = dynarm.compile(arm)
     for k, slider in enumerate(viewer.sliders):
         slider.value = 20.0 + k if arm.joints[k].revolute else 0.1
-    deadline = time.monotonic() + 5
-    while not np.array_equal(viewer.drawing.q, viewer.q) and time.monotonic() < deadline:
-        time.sleep(0.01)
     q = np.array([np.radians(20.0 + k) if j.revolute else 0.1 for k, j in enumerate(arm.joints)])
+    gravity = [f"{tau:.3f}" for tau in model.gravity(q)]
+    waited(lambda: all(number in viewer.numbers.content for number in gravity))
     np.testing.assert_allclose(viewer.drawing.q, q, atol=1e-12)
     tool = pose_of(viewer.drawing.frames[-1]) @ pose_of(viewer.drawing.tool)
     np.testing.assert_allclose(tool, model.forward_kinematics(q), atol=1e-9)
-    assert all(f"{tau:.3f}" in viewer.numbers.content for tau in model.gravity(q))
 
 
 def test_names_cannot_become_part_of_the_page(closing):
@@ -147,15 +153,10 @@ def test_a_recording_plays(closing):
     closing.append(viewer)
     assert "torque" in viewer.numbers.content
     viewer.clock.value = 0.2
-    deadline = time.monotonic() + 5
-    while viewer.time < 0.2 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    np.testing.assert_allclose(viewer.drawing.q, [0.2, -0.2], atol=0.011)
+    waited(lambda: np.allclose(viewer.drawing.q, [0.2, -0.2], atol=0.011))
     viewer.playing = True
-    while viewer.playing and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert viewer.time == pytest.approx(0.5)
-    np.testing.assert_allclose(viewer.drawing.q, [0.5, -0.5], atol=1e-9)
+    waited(lambda: viewer.time == pytest.approx(0.5) and not viewer.playing)
+    waited(lambda: np.allclose(viewer.drawing.q, [0.5, -0.5], atol=1e-9))
 
 
 def test_a_mobile_manipulator_stands_on_its_wheels(closing):
@@ -228,5 +229,20 @@ def test_the_help_s_examples_serve_a_page_until_they_are_stopped(tmp_path):
         with urllib.request.urlopen(told["address"], timeout=10) as answer:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
         assert process.returncode == 0 and out == "" and err == ""
+
+
+def test_an_interrupt_while_the_address_is_told_ends_the_page_too(closing):
+    """Whoever reads the address may be faster than the program."""
+    viewer = ArmViewer(dynarm.load("two_link"))
+    closing.append(viewer)
+    with urllib.request.urlopen(viewer.address, timeout=10) as answer:
+        assert answer.status == 200
+
+    def told() -> None:
+        raise KeyboardInterrupt
+
+    viewer.wait(told)
+    with pytest.raises(OSError):
+        urllib.request.urlopen(viewer.address, timeout=10)
