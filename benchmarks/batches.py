@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from . import emitted
 from .contenders import INPUTS, PEER, Calls, States, agreeing, ours, runs, states
 from .measure import Timing, contest
 from .memory import beyond
-from .peak import Peak, measure
+from .peak import SLOTS, Peak, loop
 from .peers import Peers
 from .robots import Robot
 
@@ -38,31 +38,30 @@ class Settings:
 
 def batch(robot: Robot, settings: Settings, step: Step) -> Figures:
     """Seconds a sample on batches of 4096, one thread, and how many times faster than the peers."""
-    peers, peak = Peers(robot), Peak(_lanes(), 0.0)
+    peers = Peers(robot)
     rows: dict[str, Figures] = {}
     for quantity in INPUTS:
         step(quantity)
         rows[quantity] = _quantity(robot, peers, quantity, settings.seconds)
-        again = measure(peak.lanes, settings.seconds / 2)
-        peak = max(peak, again, key=lambda p: p.slots)  # the best of the run: what could be filled
-    for row in rows.values():
-        _fill(row, peak)
-    return {**rows, "peak": asdict(peak), **({"refused": peers.refused} if peers.refused else {})}
+    return {**rows, **({"refused": peers.refused} if peers.refused else {})}
 
 
 def _quantity(robot: Robot, peers: Peers, quantity: str, seconds: float) -> Figures:
     s = states(robot.arm.n, BATCH)
     calls, differences = agreeing(robot, quantity, partial(peers.batch, quantity), [s])
     singles, more = agreeing(robot, quantity, partial(peers.single, quantity), s.each(5))
-    mine, theirs = _timed(ours(robot, quantity, s), singles | calls, PEER[quantity], seconds)
+    mine, peak, theirs = _timed(ours(robot, quantity, s), singles | calls, PEER[quantity], seconds)
+    arithmetic = robot.model.kernel(quantity).notes["instructions"]
+    all_ = emitted.instructions(robot.model.graph(quantity))
+    block = mine.best * peak.lanes
     count = dynarm.count(robot.arm, quantity)
     return {
         "mul": count.mul,
         "add": count.add,
-        "instructions": {
-            "arithmetic": robot.model.kernel(quantity).notes["instructions"],
-            "all": emitted.instructions(robot.model.graph(quantity)),
-        },
+        "instructions": {"arithmetic": arithmetic, "all": all_},
+        "slots": peak.slots,
+        "filled": peak.filled(arithmetic, block),
+        "filled_by_all": peak.filled(all_, block) if all_ else None,
         "differences": more | differences,
         "peer": PEER[quantity],
         "dynarm": mine.as_dict(),
@@ -71,23 +70,21 @@ def _quantity(robot: Robot, peers: Peers, quantity: str, seconds: float) -> Figu
     }
 
 
-def _fill(row: Figures, peak: Peak) -> None:
-    """Write down which part of the multiply-add slots the instructions of a quantity fill."""
-    block, made = row["dynarm"]["best"] * peak.lanes, row["instructions"]
-    row["filled"] = peak.filled(made["arithmetic"], block)
-    row["filled_by_all"] = peak.filled(made["all"], block) if made["all"] else None
-
-
 def _timed(
     call: Callable[[], Any], calls: Calls, first: str, seconds: float
-) -> tuple[Timing, dict[str, Timing]]:
-    """Seconds a sample of dynarm and of its peers; the first of them in turns with dynarm, slow ones apart."""
+) -> tuple[Timing, Peak, dict[str, Timing]]:
+    """Seconds a sample of dynarm, multiply-adds that the core could do meanwhile, and seconds a sample of the peers.
+
+    The first peer and the multiply-adds are timed in turns with dynarm, slow peers apart.
+    """
     near = {name: c for name, c in calls.items() if name == first}
     far = {name: c for name, c in calls.items() if name != first}
-    timings = contest({"dynarm": call, **runs(near)}, seconds)
+    lanes = _lanes()
+    timings = contest({"dynarm": call, "multiply-adds": loop(lanes), **runs(near)}, seconds)
     mine = timings.pop("dynarm").per(BATCH)
+    peak = Peak(lanes, SLOTS / timings.pop("multiply-adds").best)
     timings |= contest(runs(far), seconds / 3) if far else {}
-    return mine, {name: t.per(calls[name].samples) for name, t in timings.items()}
+    return mine, peak, {name: t.per(calls[name].samples) for name, t in timings.items()}
 
 
 def _lanes() -> int:

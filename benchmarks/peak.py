@@ -1,17 +1,22 @@
 """Vector multiply-adds that this core can issue per second: the slots that kernels compete for.
 
-A loop of independent fused multiply-adds in the widest useful vectors, with nothing else to do, timed as often as it
-takes; the best run counts. `python benchmarks/peak.py` prints the result.
+A loop of independent fused multiply-adds in the widest useful vectors, with nothing else to do, timed in turns with
+what it is compared with: cores of shared machines change their speed. `python -m benchmarks.peak` prints its own best.
 """
 
 from __future__ import annotations
 
 import ctypes
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from .measure import contest
 
 CHAINS = 16  # independent sums: more than latency times issue width on any core we know, fewer than its registers
-TURNS = 20_000  # passes of the loop in one run
+TURNS = 20_000  # passes of the loop in one call
+SLOTS = CHAINS * TURNS  # vector multiply-adds of one call
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +36,9 @@ class Peak:
         return instructions / (seconds * self.slots)
 
 
-def measure(lanes: int, seconds: float = 0.5) -> Peak:
-    """The best rate of multiply-adds over vectors of `lanes` doubles seen within about the given time."""
+@cache
+def loop(lanes: int) -> Callable[[], Any]:
+    """A call that does SLOTS multiply-adds over vectors of `lanes` doubles."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -46,12 +52,11 @@ def measure(lanes: int, seconds: float = 0.5) -> Peak:
     engine.finalize_object()
     # PYFUNCTYPE would hold the GIL; CFUNCTYPE costs a microsecond in a run of many
     run = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(engine.get_function_address("peak"))
-    best, end = float("inf"), time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        run(TURNS)
-        best = min(best, time.perf_counter() - start)
-    return Peak(lanes, CHAINS * TURNS / best)
+    _ENGINES.append(engine)
+    return lambda: run(TURNS)
+
+
+_ENGINES: list[Any] = []  # the code lives as long as its engine
 
 
 def _text(lanes: int) -> str:
@@ -92,7 +97,7 @@ if __name__ == "__main__":
     from dynarm.machine.llvm import host
 
     for lanes in sorted({2, 4, host().width}):
-        found = measure(lanes)
+        found = Peak(lanes, SLOTS / contest({"loop": loop(lanes)})["loop"].best)
         print(
             f"{lanes} lanes: {found.slots / 1e9:.2f} G multiply-adds/s, {found.flops / 1e9:.1f} GFLOP/s"
         )

@@ -26,7 +26,6 @@ def benchmark_result() -> dict[str, Any]:
                 "peers": {"pin.crba": timing(1e-6)},
                 "ratios": {"pin.crba": 40.0},
             },
-            "peak": {"lanes": 8, "slots": 6e9},
         },
         "single": {
             "mass_matrix": {

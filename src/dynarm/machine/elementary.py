@@ -133,13 +133,11 @@ def _turned(lanes: Lanes, s: str, c: str, t: str) -> tuple[str, str]:
     """sin and cos with the quarter turns put back: odd ones make (c, -s) of (s, c), two more the negative."""
     quarters, sign = lanes.as_word(t), lanes.mask(-(2**63))
     odd = lanes.compare("ne", lanes.bitwise("and", quarters, lanes.mask(1)), lanes.mask(0))
+    half = lanes.bitwise("shl", quarters, lanes.mask(62))  # its sign counts
+    c = lanes.copysign(c, lanes.as_real(half))  # c itself is positive
+    s = lanes.as_real(lanes.bitwise("xor", lanes.as_word(s), lanes.bitwise("and", half, sign)))
     negative = lanes.as_real(lanes.bitwise("xor", lanes.as_word(s), sign))
-    half = lanes.bitwise("and", lanes.bitwise("shl", quarters, lanes.mask(62)), sign)
-    sine, cosine = (
-        lanes.as_real(lanes.bitwise("xor", lanes.as_word(value), half))
-        for value in (lanes.select(odd, c, s), lanes.select(odd, negative, c))
-    )
-    return sine, cosine
+    return lanes.select(odd, c, s), lanes.select(odd, negative, c)
 
 
 def _far(width: int, fused: bool) -> list[str]:

@@ -209,7 +209,7 @@ def dense_steps(
     sample: str,
     stage: str = "",
 ) -> Iterator[None]:
-    """The instructions of `dense`, a pause after each; large ports go to the stage, if there is one, side by side."""
+    """The instructions of `dense`, a pause after each; with a stage, large ports go there, side by side."""
     width, size = f.width, group(f.width)
     staged = 0
     for number, port in enumerate(slots, first):
@@ -219,11 +219,22 @@ def dense_steps(
         else:
             base = f.entry("%records", number * RECORD + BASE, "ptr")
             at = f.ahead(base, f.whole("mul", sample, 8 * len(port)))
+            if stage:
+                yield from _one_by_one(f, at, [f.slot(work, s) for s in port])
+                continue
         for start in range(0, len(port), size):
             column = min(start, len(port) - size)
             pointers = [f.ahead(at, 8 * (row * len(port) + column)) for row in range(width)]
             places = [f.slot(work, s) for s in port[column : column + size]]
             yield from _group_steps(f, name, pointers, places, start - column)
+
+
+def _one_by_one(f: Lanes, at: str, places: Sequence[str]) -> Iterator[None]:
+    """Columns to rows without gaps, number by number: the ports for arithmetic have no part in it."""
+    for row in range(f.width):
+        for column, place in enumerate(places):
+            f.set_entry(at, row * len(places) + column, f.entry(place, row))
+            yield
 
 
 def _short(name: str, width: int) -> list[str]:

@@ -54,7 +54,7 @@ def host() -> Host:
     width = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
     many = width == 8 or not x86
     fused = not x86 or bool(features.get("fma"))
-    return Host(triple, cpu, features.flatten(), width, fused, 22 if many else 11)
+    return Host(triple, cpu, features.flatten(), width, fused, 26 if many else 11)
 
 
 def versions() -> list[str]:

@@ -68,7 +68,7 @@ class Program:
 
 
 def program_of(
-    graph: Graph, fused: bool = True, registers: int = 22, piece: int = PIECE
+    graph: Graph, fused: bool = True, registers: int = 26, piece: int = PIECE
 ) -> Program:
     """The graph as a program for that many registers, in pieces of about that weight."""
     code, flipped = instructions(graph, fused)
