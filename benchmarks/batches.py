@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -141,7 +142,7 @@ def _plain(function: Callable[..., Any], args: list[Any]) -> Callable[[], Any]:
 def sizes(robot: Robot, settings: Settings, step: Step) -> Figures:
     """Seconds a sample by batch size: methods called plainly and with threads=2, beside pinocchio."""
     peers = Peers(robot, ["pinocchio"])
-    found: Figures = {}
+    found: Figures = {"limit": _limit(settings.seconds)}
     for quantity in INPUTS:
         step(quantity)
         rows = {n: _size(robot, peers, quantity, n, settings.seconds / 2) for n in SIZES}
@@ -158,16 +159,35 @@ def _size(robot: Robot, peers: Peers, quantity: str, samples: int, seconds: floa
     far, _ = agreeing(robot, quantity, partial(peers.single, quantity), s.each(1))
     peer = (near or far).get(PEER[quantity])
     calls = _methods(robot, quantity, s, len(outputs) == 1)
-    theirs = {"peer": peer.run} if peer else {}
-    timings = contest({**calls, **theirs}, seconds, run=5e-3)
+    timings = contest(calls, 2 * seconds, run=5e-3)
     found: Figures = {k: timings[k].per(samples).as_dict() for k in calls}
     found["gain"] = timings["1"].best / timings["2"].best
     if len(outputs) == 1:
         found["memory"] = beyond(calls["1"])
     if peer:
+        timings = contest({"mine": calls["1"], "peer": peer.run}, seconds, run=5e-3)
         found["peer"] = timings["peer"].per(peer.samples).as_dict()
-        found["ratio"] = found["peer"]["best"] / found["1"]["best"]
+        found["ratio"] = found["peer"]["best"] / timings["mine"].per(samples).best
     return found
+
+
+def _limit(seconds: float) -> float:
+    """How many times as many multiply-adds two threads do as one, with nothing else to do."""
+    run = loop(_lanes())
+
+    def some() -> None:
+        for _ in range(40):
+            run()
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def two() -> None:
+            other = pool.submit(some)
+            some()
+            other.result()
+
+        timings = contest({"one": some, "two": two}, 2 * seconds)
+    return 2 * timings["one"].best / timings["two"].best
 
 
 def _methods(

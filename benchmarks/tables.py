@@ -140,6 +140,9 @@ def _two(ratio: float) -> str:
 
 
 def _sizes(section: Figures) -> list[Table]:
+    section = dict(section)
+    limit = section.pop("limit", None)
+    notes = [f"Two threads of multiply-adds alone: {limit:.2f} {TIMES} one"] if limit else []
     counts = sorted({int(n) for row in section.values() for n in row})
     heads = ["quantity", *(str(n) for n in counts)]
     one, two = [], []
@@ -149,7 +152,12 @@ def _sizes(section: Figures) -> list[Table]:
         two.append([q, *(_beside(c and c["2"], c and c["gain"]) for c in cells)])
     return [
         Table(f"Batch sizes, one thread: ns a sample ({TIMES} as fast as pinocchio)", heads, one),
-        Table(f"Batch sizes, two threads: ns a sample ({TIMES} as fast as one)", heads, two),
+        Table(
+            f"Batch sizes, two threads: ns a sample ({TIMES} as fast as one)",
+            heads,
+            two,
+            notes=notes,
+        ),
     ]
 
 

@@ -38,9 +38,10 @@ def benchmark_result() -> dict[str, Any]:
             }
         },
         "sizes": {
+            "limit": 1.9,
             "mass_matrix": {
                 "64": {"1": timing(30e-9), "2": timing(31e-9), "gain": 0.97, "ratio": 33.0}
-            }
+            },
         },
         "compiling": {"mass_matrix": {"cold": 0.25, "warm": 0.0125}},
         "length": {
