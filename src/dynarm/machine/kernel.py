@@ -15,7 +15,7 @@ from ..errors import KindError
 from ..graph import Port
 from .fusion import Instruction
 from .lanes import Lanes, integer
-from .layout import STAGE, dense, dense_steps, group
+from .layout import ASK, STAGE, dense, dense_steps, group
 from .program import Call, Program
 
 TABLE = "dynarm_table"
@@ -164,7 +164,11 @@ def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused:
     count = sum(1 for _ in _moves(Lanes(width), program, places))
     _write(f, main, program, _moves(f, program, places), count)
     areas = ", ".join(f"ptr noalias %{name}" for name in ("records", "work", "other", "stage"))
-    return f.function(f"internal void @woven{width}({areas}, i64 %next, i64 %last)")
+    declared = f"declare void {ASK}(ptr, i32, i32, i32)"
+    return [
+        declared,
+        *f.function(f"internal void @woven{width}({areas}, i64 %next, i64 %last)"),
+    ]
 
 
 def _moves(f: Lanes, program: Program, places: Sequence[Sequence[int]]) -> Iterator[None]:

@@ -28,6 +28,9 @@ from .lanes import Lanes
 Steps = Generator[None, None, list[str]]
 BASE, STEP, MODE, DENSE, SLOT, SIZE, AXES, STEPS, AHEAD, RECORD = 0, 1, 2, 3, 4, 5, 6, 9, 12, 13
 STAGE = (16, 128)  # sizes of outputs that gain from being written in whole lines of cache
+LINE = 64  # bytes of a line of cache
+SOON = 4  # blocks
+ASK = "@llvm.prefetch.p0"
 STRIDED, ROWS, SHORT, COLUMNS, FIXED, STAGED, STREAMED = range(7)
 
 
@@ -54,6 +57,11 @@ def declarations(width: int) -> list[str]:
         f"declare {t} @llvm.masked.load.v{size}f64.p0(ptr, i32, {truth}, {t})",
         f"declare void @llvm.masked.store.v{size}f64.p0({t}, ptr, i32, {truth})",
     ]
+
+
+def asked(address: str) -> str:
+    """Ask for a line of cache that is about to be written to."""
+    return f"call void {ASK}(ptr {address}, i32 1, i32 3, i32 1)"
 
 
 def group(width: int) -> int:
@@ -230,7 +238,14 @@ def dense_steps(
 
 
 def _one_by_one(f: Lanes, at: str, places: Sequence[str]) -> Iterator[None]:
-    """Columns to rows without gaps, number by number: the ports for arithmetic have no part in it."""
+    """Columns to rows without gaps, number by number: the ports for arithmetic have no part in it.
+
+    Lines of cache that will be written to soon are asked for, whether they are there or beyond the array's end.
+    """
+    block = 8 * f.width * len(places)
+    for line in range(0, block, LINE):
+        f.line(asked(f.ahead(at, SOON * block + line)))
+        yield
     for row in range(f.width):
         for column, place in enumerate(places):
             f.set_entry(at, row * len(places) + column, f.entry(place, row))

@@ -20,7 +20,7 @@ from .text import PAST, RARELY, Text
 
 LOOP = "dynarm_loop"
 HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
-ALIGN = LINE = 64
+ALIGN = 64
 PAST_CACHES = 32 << 20  # bytes of an output that no cache will hold until it is read
 PROBED = '"probe-stack"="inline-asm" '  # a stack that is too short is noticed, not jumped over
 STACK = 1 << 16  # bytes; larger workspaces are taken from the heap
@@ -35,7 +35,7 @@ def runtime_text(width: int, fused: bool) -> str:
         "declare ptr @dynarm_malloc(i64)",
         "declare void @dynarm_free(ptr)",
         *layout.declarations(width),
-        "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
+        f"declare void {layout.ASK}(ptr, i32, i32, i32)",
     ]
     for w in (1, width):
         text += [*Lanes(w).declarations(), *elementary(w, fused), *layout.layout(w), *_constants(w)]
@@ -241,9 +241,8 @@ def _ask(f: Text, first: str, count: str | int) -> None:
     with _records(f, "go") as record, f.when(f.test("ne", f.entry(record, layout.AHEAD), 0)):
         step = f.entry(record, layout.STEP)
         at = f.ahead(f.entry(record, layout.BASE, "ptr"), f.whole("mul", first, step))
-        with f.repeat(f.whole("sdiv", f.whole("mul", step, count), LINE)) as k:
-            line = f.ahead(at, f.whole("mul", k, LINE))
-            f.line(f"call void @llvm.prefetch.p0(ptr {line}, i32 1, i32 3, i32 1)")
+        with f.repeat(f.whole("sdiv", f.whole("mul", step, count), layout.LINE)) as k:
+            f.line(layout.asked(f.ahead(at, f.whole("mul", k, layout.LINE))))
 
 
 def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
