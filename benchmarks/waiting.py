@@ -18,7 +18,7 @@ from .robots import Robot
 
 REPEATS = 3
 JOINTS = (3, 5, 7, 10, 15, 20, 30, 45, 60)
-SAMPLES = 1024  # of every length, so that all work in the same caches
+SAMPLES = 4096  # of every length
 LENGTHENED = ("inverse_dynamics", "bias", "mass_matrix", "forward_dynamics")
 DERIVATIVES, DERIVED = "inverse_dynamics_derivatives", 20  # joints
 

@@ -1,9 +1,11 @@
 """A program as LLVM text: a kernel for one sample, a kernel for vectors of samples, and a table that describes them.
 
-    void kernel<W>(void *work, int64 blocks)     the workspaces of so many blocks of W samples, one after another
+    void kernel<W>(void *work, int64 blocks, void **next)
 
-Straight-line code longer than the processor's instruction cache runs only as fast as code can be fetched, so a long
-program takes two blocks of samples (a tile) through each piece in turn instead of each block through all pieces.
+work: the workspaces of so many blocks of W samples, one after another. Straight-line code longer than the processor's
+instruction cache runs only as fast as code can be fetched, so a long program takes two blocks of samples (a tile)
+through each piece in turn instead of each block through all pieces. Between its pieces it asks for the lines of cache
+from which the inputs of the next tile will come, `next` being their addresses.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from ..errors import KindError
 from ..graph import Port
 from .fusion import Instruction
 from .lanes import Lanes, integer
-from .layout import ASK, STAGE, dense, dense_steps, group
+from .layout import ASK, LINE, STAGE, asked, dense, dense_steps, group
 from .program import Call, Program
 
 TABLE = "dynarm_table"
@@ -32,7 +34,6 @@ INPUTS, OUTPUTS, SLOTS, TILE, AREAS, LARGEST, CONSTANTS, PORTS = range(9, 17)
 PORT = 7
 LENGTHS, AXES = 3, 6  # entries of a port
 MOST_PORTS = 16
-CACHED = 4000  # instructions of a kernel that still runs from a common instruction cache
 HUGE = 20000  # instructions from which on a scalar kernel takes longer to compile than it is worth
 WOVEN_MOST = (
     600  # instructions up to which moves are felt enough to be worth compiling another kernel
@@ -42,25 +43,19 @@ WOVEN_LANES = 8  # lanes from which on there are enough registers for both
 UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
 
 
-def tile_of(program: Program) -> int:
-    """How many blocks of samples go through each piece in turn."""
-    return 1 if program.length + program.moves <= CACHED else 2
-
-
 def kernel_text(
     program: Program, inputs: Sequence[Port], outputs: Sequence[Port], width: int, fused: bool
 ) -> str:
     """The module of a program: both kernels (of a huge one the vector kernel only) and the table."""
-    tile = tile_of(program)
     calls = {(s.op, len(s.arguments)) for s in program.steps if isinstance(s, Call)}
-    text = []
+    text = [ASK]
     widths = (1, width) if program.length <= HUGE else (width,)
     for w in widths:
         text += Lanes(w).declarations()
         for op, count in sorted(calls):
             arguments = ", ".join(["ptr"] * (count + 1))
             text.append(f"declare void @{called(op, count, w)}({arguments})")
-        text += _kernel(program, w, fused, tile if w > 1 else 1)
+        text += _kernel(program, inputs, w, fused)
     moves = []
     places = [range(s, s + port.size) for s, port in zip(program.inputs, inputs, strict=True)]
     sides: list[tuple[str, Sequence[Sequence[int]], int]]
@@ -76,7 +71,7 @@ def kernel_text(
     kernels = ["@kernel1" if 1 in widths else "null", f"@kernel{width}"]
     entry = ["@entry" if 1 in widths else "null", f"@{KNOWN}"]
     pointers = [*kernels, *moves, *entry, "null", "null"]
-    return "\n".join([*text, *_table(program, inputs, outputs, pointers, tile)])
+    return "\n".join([*text, *_table(program, inputs, outputs, pointers)])
 
 
 def _dense(name: str, slots: Sequence[Sequence[int]], first: int, width: int) -> list[str]:
@@ -105,9 +100,11 @@ def called(op: str, count: int, width: int) -> str:
     return f"dynarm_{op}{count}x{width}"
 
 
-def _kernel(program: Program, width: int, fused: bool, tile: int) -> list[str]:
+def _kernel(program: Program, inputs: Sequence[Port], width: int, fused: bool) -> list[str]:
     text: list[str] = []
     main = Lanes(width, fused)
+    tile = program.tile if width > 1 else 1
+    places = [main.entry("%next", k, "ptr") for k in range(len(inputs))] if tile > 1 else []
     for k, step in enumerate(program.steps):
         if not isinstance(step, Call):
             text += _piece(step, program, f"piece{width}_{k}", width, fused)
@@ -115,13 +112,15 @@ def _kernel(program: Program, width: int, fused: bool, tile: int) -> list[str]:
             _run(main, program, k, "%work")
             continue
         with main.repeat("%blocks") as block:
-            _run(
-                main,
-                program,
-                k,
-                main.ahead("%work", main.whole("mul", block, 8 * width * program.slots)),
-            )
-    return [*text, *main.function(f"internal void @kernel{width}(ptr noalias %work, i64 %blocks)")]
+            for place, port in zip(places, inputs, strict=True):
+                lines = -(-port.size * 8 * width // (LINE * len(program.steps)))
+                at = main.ahead(place, main.whole("mul", block, LINE * lines))
+                for line in range(k * tile * lines, (k * tile + 1) * lines):
+                    main.line(asked(main.ahead(at, LINE * line), write=False))
+            work = main.ahead("%work", main.whole("mul", block, 8 * width * program.slots))
+            _run(main, program, k, work)
+    head = f"internal void @kernel{width}(ptr noalias %work, i64 %blocks, ptr noalias %next)"
+    return [*text, *main.function(head)]
 
 
 def _run(main: Lanes, program: Program, k: int, work: str) -> None:
@@ -164,11 +163,7 @@ def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused:
     count = sum(1 for _ in _moves(Lanes(width), program, places))
     _write(f, main, program, _moves(f, program, places), count)
     areas = ", ".join(f"ptr noalias %{name}" for name in ("records", "work", "other", "stage"))
-    declared = f"declare void {ASK}(ptr, i32, i32, i32)"
-    return [
-        declared,
-        *f.function(f"internal void @woven{width}({areas}, i64 %next, i64 %last)"),
-    ]
+    return f.function(f"internal void @woven{width}({areas}, i64 %next, i64 %last)")
 
 
 def _moves(f: Lanes, program: Program, places: Sequence[Sequence[int]]) -> Iterator[None]:
@@ -221,16 +216,15 @@ def _table(
     inputs: Sequence[Port],
     outputs: Sequence[Port],
     pointers: Sequence[str],
-    tile: int,
 ) -> list[str]:
     ports = [*inputs, *outputs]
     if len(ports) > MOST_PORTS:
         raise KindError(
             f"the function has {len(ports)} inputs and outputs; at most {MOST_PORTS} are compiled"
         )
-    areas = tile if pointers[WOVEN] == "null" else 2
-    entries = [len(inputs), len(outputs), program.slots, tile, areas]
-    staged = sum(port.size for port in outputs) if areas > tile else 0
+    areas = program.tile if pointers[WOVEN] == "null" else 2
+    entries = [len(inputs), len(outputs), program.slots, program.tile, areas]
+    staged = sum(port.size for port in outputs) if areas > program.tile else 0
     entries += [max(staged, *(port.size for port in outputs)), len(program.fixed)]
     core = len(ports)
     listed = PORTS + PORT * len(ports) + 2 * len(program.fixed)

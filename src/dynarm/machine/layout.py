@@ -30,7 +30,7 @@ BASE, STEP, MODE, DENSE, SLOT, SIZE, AXES, STEPS, AHEAD, RECORD = 0, 1, 2, 3, 4,
 STAGE = (16, 128)  # sizes of outputs that gain from being written in whole lines of cache
 LINE = 64  # bytes of a line of cache
 SOON = 4  # blocks
-ASK = "@llvm.prefetch.p0"
+ASK = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 STRIDED, ROWS, SHORT, COLUMNS, FIXED, STAGED, STREAMED = range(7)
 
 
@@ -59,9 +59,9 @@ def declarations(width: int) -> list[str]:
     ]
 
 
-def asked(address: str) -> str:
-    """Ask for a line of cache that is about to be written to."""
-    return f"call void {ASK}(ptr {address}, i32 1, i32 3, i32 1)"
+def asked(address: str, write: bool = True) -> str:
+    """Ask for a line of cache: into the first level, to be written to, or into the second, to be read."""
+    return f"call void @llvm.prefetch.p0(ptr {address}, i32 {int(write)}, i32 {2 + write}, i32 1)"
 
 
 def group(width: int) -> int:

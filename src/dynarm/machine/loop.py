@@ -35,7 +35,7 @@ def runtime_text(width: int, fused: bool) -> str:
         "declare ptr @dynarm_malloc(i64)",
         "declare void @dynarm_free(ptr)",
         *layout.declarations(width),
-        f"declare void {layout.ASK}(ptr, i32, i32, i32)",
+        layout.ASK,
     ]
     for w in (1, width):
         text += [*Lanes(w).declarations(), *elementary(w, fused), *layout.layout(w), *_constants(w)]
@@ -152,7 +152,7 @@ def _single() -> list[str]:
     with f.repeat(f.whole("sub", "%last", "%first")) as k:
         sample = f.whole("add", k, "%first")
         _ports(f, "come", 1, "%work", sample, 1)
-        f.line(f"call void {kernel}(ptr %work, i64 1)")
+        f.line(f"call void {kernel}(ptr %work, i64 1, ptr null)")
         _ports(f, "go", 1, "%work", sample, 1)
     return f.function(
         "internal void @single(ptr %table, ptr %records, i64 %first, i64 %last)", PROBED
@@ -164,6 +164,8 @@ def _wide(width: int) -> list[str]:
     f = Text()
     # whether the kernel's own code can move inputs and outputs, and whether the kernel with its moves woven in can run
     f.line("%dense = alloca [3 x i64], align 16")
+    f.line(f"%next = alloca [{table.MOST_PORTS} x ptr], align 16")
+    _point(f, "0")
     for place, entry in enumerate((table.DENSE_IN, table.DENSE_OUT, table.WOVEN)):
         own = f.entry("%table", entry)
         f.set_entry("%dense", place, f.choose(f.test("ne", own, 0), 1, 0))
@@ -199,7 +201,9 @@ def _wide(width: int) -> list[str]:
         f.line(f"call void @single(ptr %table, ptr %records, i64 {done}, i64 %n)")
     with f.when(f.both(f.test("sgt", rest, 0), f.put(f"xor i1 {alone}, true"))):
         _ports(f, "come", width, "%work", done, rest)
-        f.line(f"call void {f.entry('%table', table.KERNEL_WIDE, 'ptr')}(ptr %work, i64 1)")
+        f.line(
+            f"call void {f.entry('%table', table.KERNEL_WIDE, 'ptr')}(ptr %work, i64 1, ptr %next)"
+        )
         _ports(f, "go", width, "%work", done, rest)
     largest = f.whole("mul", f.entry("%table", table.LARGEST), 8)
     with f.when(f.test("sgt", f.whole("mul", largest, "%n"), PAST_CACHES)):
@@ -233,7 +237,16 @@ def _tiles(f: Text, width: int, blocks: str, tile: str, stride: str) -> None:
                     _ports(f, name, width, work, sample, width)
             if name == "come":
                 _ask(f, f.whole("mul", first, width), f.whole("mul", count, width))
-                f.line(f"call void {kernel}(ptr %work, i64 {count})")
+                _point(f, f.whole("mul", f.whole("add", first, count), width))
+                f.line(f"call void {kernel}(ptr %work, i64 {count}, ptr %next)")
+
+
+def _point(f: Text, sample: str) -> None:
+    """Write down where a sample's inputs are."""
+    with f.repeat(f.entry("%table", table.INPUTS)) as k:
+        record = f.ahead("%records", f.whole("mul", k, 8 * layout.RECORD))
+        offset = f.whole("mul", sample, f.entry(record, layout.STEP))
+        f.set_entry("%next", k, f.ahead(f.entry(record, layout.BASE, "ptr"), offset), "ptr")
 
 
 def _ask(f: Text, first: str, count: str | int) -> None:

@@ -24,6 +24,8 @@ from .order import PORTS, by_latency, cycles, depth_first, outputs_by_columns, o
 # Weights of instructions and of stored outputs, and of what makes one function: some passes of the compiler are more
 # than linear in its length, and its scheduler looks at every pair of stores.
 STORE, PIECE = 3, 1200
+BRIEF = 300  # weight of pieces whose order waits for results: the next block begins while the last one waits
+CACHED = 4000  # instructions of a kernel that still runs from a common instruction cache
 VERY_LONG = 20000  # instructions from which on trying several orders takes longer than it gains
 LONG = 1600  # instructions from which on fetching them, not waiting for results, decides how fast they run
 MOVE = 0.12  # cycles that a load or store takes from arithmetic
@@ -66,21 +68,28 @@ class Program:
             for ins in step
         )
 
+    @property
+    def tile(self) -> int:
+        """How many blocks of samples go through each piece in turn: more than one where code is fetched from afar."""
+        return 1 if self.length + self.moves <= CACHED else 2
+
 
 def program_of(
     graph: Graph, fused: bool = True, registers: int = 26, piece: int = PIECE
 ) -> Program:
-    """The graph as a program for that many registers, in pieces of about that weight."""
+    """The graph as a program for that many registers, in pieces of that weight at most."""
     code, flipped = instructions(graph, fused)
     bodies, calls = _rounds(graph, code)
-    best: tuple[float, Program] | None = None
-    for order in _orders(graph, bodies[-1]):
-        program = _Allocation(graph, flipped, registers, piece).run([*bodies[:-1], order], calls)
-        cost = _cost(order, program)
-        if best is None or cost < best[0]:
-            best = cost, program
-    assert best is not None
-    return best[1]
+
+    def allocated(order: list[Instruction], piece: int) -> Program:
+        return _Allocation(graph, flipped, registers, piece).run([*bodies[:-1], order], calls)
+
+    orders = list(_orders(graph, bodies[-1]))
+    programs = [allocated(order, piece) for order in orders]
+    best = min(range(len(orders)), key=lambda k: _cost(orders[k], programs[k]))
+    if programs[best].tile > 1 and piece > BRIEF and _waits(orders[best]):
+        return allocated(orders[best], BRIEF)
+    return programs[best]
 
 
 def _orders(graph: Graph, written: list[Instruction]) -> Iterator[list[Instruction]]:
@@ -92,8 +101,13 @@ def _orders(graph: Graph, written: list[Instruction]) -> Iterator[list[Instructi
     yield depth_first(written, outputs_by_rows(graph))
     if len(written) > LONG:
         yield depth_first(written, outputs_by_columns(graph))
-    elif cycles(written) > WAITING * len(written) / PORTS:
+    elif _waits(written):
         yield by_latency(written)
+
+
+def _waits(order: Sequence[Instruction]) -> bool:
+    """Whether an order takes longer than its instructions' own time."""
+    return cycles(order) > WAITING * len(order) / PORTS
 
 
 def _cost(order: Sequence[Instruction], program: Program) -> float:

@@ -13,7 +13,6 @@ import pytest
 from dynarm.errors import KindError
 from dynarm.graph import Builder, Port
 from dynarm.machine import compile_graph, gufunc, kernel, llvm
-from dynarm.machine.kernel import tile_of
 from dynarm.machine.llvm import host
 from dynarm.machine.loop import STACK
 from dynarm.machine.program import program_of
@@ -83,7 +82,7 @@ def cases():
 
 
 def test_the_long_case_is_worked_through_in_tiles():
-    assert tile_of(program_of(newton_euler_graph(50))) > 1
+    assert program_of(newton_euler_graph(50)).tile > 1
 
 
 @pytest.fixture(params=["inverse dynamics", "many ports", "long"])
@@ -274,7 +273,7 @@ def test_without_memory_on_the_heap_the_result_is_the_same(build, monkeypatch, s
     starved = gufunc.runtime(host())
     monkeypatch.undo()
     graph = newton_euler_graph(50)
-    assert 8 * host().width * tile_of(program_of(graph)) * program_of(graph).slots > STACK
+    assert 8 * host().width * program_of(graph).tile * program_of(graph).slots > STACK
     plenty = build(graph)
     if not scalar:
         monkeypatch.setattr(kernel, "HUGE", 10)

@@ -16,7 +16,7 @@ from dynarm.machine.order import (
     outputs_by_columns,
     outputs_by_rows,
 )
-from dynarm.machine.program import Call, program_of
+from dynarm.machine.program import BRIEF, PIECE, STORE, Call, program_of
 from oracles.machine_graphs import (
     ARITHMETIC,
     newton_euler_graph,
@@ -144,16 +144,38 @@ def test_many_angles_are_computed_in_groups_of_nearly_equal_size():
     assert [len(step.arguments) for step in steps if isinstance(step, Call)] == [4, 4]
 
 
-def test_a_long_program_is_cut_into_pieces_and_keeps_few_slots():
-    graph = newton_euler_graph(30)
-    program = program_of(graph, piece=400)
-    lengths = [
+def lengths_of(program) -> list[int]:
+    """Arithmetic instructions of each piece."""
+    return [
         sum(ins.op not in ("load", "store") for ins in step)
         for step in program.steps
         if not isinstance(step, Call)
     ]
+
+
+def test_a_long_program_is_cut_into_pieces_and_keeps_few_slots():
+    program = program_of(newton_euler_graph(30), piece=400)
+    lengths = lengths_of(program)
     assert sum(lengths) == program.length and max(lengths) <= 600 and len(lengths) > 5
     assert program.slots < 0.3 * program.length
+
+
+def test_long_programs_that_wait_for_results_are_cut_into_brief_pieces():
+    """While one block waits, the next one's piece begins; a program that runs from the cache has nothing to gain."""
+    long, short = (program_of(newton_euler_graph(n)) for n in (50, 20))
+    assert long.tile == 2 and max(lengths_of(long)) < 1.5 * BRIEF
+    assert short.tile == 1 and max(lengths_of(short)) > 2 * BRIEF
+
+
+def test_long_programs_that_do_not_wait_are_cut_into_few_pieces():
+    build, columns = Builder(), 3000
+    x = [build.input(0, k) for k in range(4)]
+    results = [
+        build.mul(build.add(x[k % 4], build.const(float(k))), x[(k + 1) % 4])
+        for k in range(columns)
+    ]
+    program = program_of(build.finish([Port("x", (4,))], [Port("y", (columns,))], [results]))
+    assert program.tile == 2 and max(lengths_of(program)) > 0.8 * PIECE / (1 + STORE / 2)
 
 
 ORDERS = {
