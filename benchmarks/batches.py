@@ -159,7 +159,7 @@ def _size(robot: Robot, peers: Peers, quantity: str, samples: int, seconds: floa
     far, _ = agreeing(robot, quantity, partial(peers.single, quantity), s.each(1))
     peer = (near or far).get(PEER[quantity])
     calls = _methods(robot, quantity, s, len(outputs) == 1)
-    timings = contest(calls, 2 * seconds, run=5e-3)
+    timings = contest(calls, 4 * seconds, run=5e-3)
     found: Figures = {k: timings[k].per(samples).as_dict() for k in calls}
     found["gain"] = timings["1"].best / timings["2"].best
     if len(outputs) == 1:

@@ -190,7 +190,7 @@ def _length(section: Figures) -> list[Table]:
             _nano(r["dynarm"], 0),
             f"{r['dynarm']['best'] / int(n) * 1e9:.1f}",
             _against_15(chains, n, q),
-            _times(r["peer"]["best"] / r["dynarm"]["best"]) if "peer" in r else "",
+            _times(r["ratio"]) if "ratio" in r else "",
         ]
         for n, row in chains.items()
         for q, r in row.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from dynarm.robot.generic import generic_arm
 from .batches import Figures, Settings, Step
 from .contenders import INPUTS, PEER, agreeing, ours, runs, states
 from .first_use import empty_cache, used
-from .measure import contest
+from .measure import Timing, contest
 from .peers import Peers
 from .robots import Robot
 
@@ -41,14 +42,24 @@ def compiling(robot: Robot, settings: Settings, step: Step) -> Figures:
 def length(robot: Robot, settings: Settings, step: Step) -> Figures:
     """Cost and first use against the number of joints, on the papers' generic arms, with a cache that was empty."""
     found: Figures = {"samples": SAMPLES}
+    lengths = [n for n in JOINTS if n <= settings.largest]
     with empty_cache() as cache:
-        for n in JOINTS:
-            if n <= settings.largest:
-                step(f"{n} joints")
-                found[str(n)] = _chain(n, cache, settings.seconds / 2)
-            if n == DERIVED <= settings.largest:
+        for n in lengths:
+            step(f"{n} joints")
+            found[str(n)] = _chain(n, cache, settings.seconds / 2)
+            if n == DERIVED:
                 found["derivatives"] = {str(n): _first(n, cache, DERIVATIVES)[DERIVATIVES]}
+        for quantity in LENGTHENED:
+            step(quantity)
+            for n, timing in _side_by_side(lengths, quantity, settings.seconds).items():
+                found[n][quantity]["dynarm"] = timing.per(SAMPLES).as_dict()
     return found
+
+
+def _side_by_side(lengths: Sequence[int], quantity: str, seconds: float) -> dict[str, Timing]:
+    """Seconds of a call by number of joints, all lengths in turns, each long enough to forget the others' arrays."""
+    calls = {str(n): ours(Robot(generic_arm(n)), quantity, states(n, SAMPLES)) for n in lengths}
+    return contest(calls, seconds, run=1e-2)
 
 
 def _first(n: int, cache: Path, *quantities: str) -> dict[str, float]:
@@ -59,22 +70,24 @@ def _first(n: int, cache: Path, *quantities: str) -> dict[str, float]:
 
 
 def _chain(n: int, cache: Path, seconds: float) -> Figures:
+    """First use of each quantity, its operations, and how it compares with pinocchio."""
     first = _first(n, cache, *LENGTHENED)
     robot = Robot(generic_arm(n))
     peers = Peers(robot, ["pinocchio"])
+    s = states(n, SAMPLES)
     found: Figures = {}
     for quantity in LENGTHENED:
-        s = states(n, SAMPLES)
         calls, differences = agreeing(robot, quantity, partial(peers.batch, quantity), [s])
-        timings = contest({"dynarm": ours(robot, quantity, s), **runs(calls)}, seconds)
         count = dynarm.count(robot.arm, quantity)
         found[quantity] = {
             "mul": count.mul,
             "add": count.add,
             "first_use": first[quantity],
-            "dynarm": timings["dynarm"].per(SAMPLES).as_dict(),
             "differences": differences,
         }
-        if PEER[quantity] in timings:
-            found[quantity]["peer"] = timings[PEER[quantity]].per(SAMPLES).as_dict()
+        peer = runs(calls).get(PEER[quantity])
+        if peer:
+            timings = contest({"dynarm": ours(robot, quantity, s), "peer": peer}, seconds)
+            found[quantity]["peer"] = timings["peer"].per(SAMPLES).as_dict()
+            found[quantity]["ratio"] = timings["peer"].best / timings["dynarm"].best
     return found
