@@ -1,15 +1,18 @@
 """A program as LLVM text: a kernel for one sample, a kernel for vectors of samples, and a table that describes them.
 
-    void kernel<W>(void *work, int64 blocks, void **next)
+    void kernel<W>(void *work, int64 blocks, void **lines)
 
 work: the workspaces of so many blocks of W samples, one after another. Straight-line code longer than the processor's
 instruction cache runs only as fast as code can be fetched, so a long program takes two blocks of samples (a tile)
-through each piece in turn instead of each block through all pieces. Between its pieces it asks for the lines of cache
-from which the inputs of the next tile will come, `next` being their addresses.
+through each piece in turn instead of each block through all pieces.
+
+lines: for each block, the addresses from which the inputs of the next tile will come and those to which the outputs
+of this block will go. While it computes, a kernel asks for their lines of cache, a few at a time.
 """
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Iterator, Sequence
 
@@ -55,7 +58,7 @@ def kernel_text(
         for op, count in sorted(calls):
             arguments = ", ".join(["ptr"] * (count + 1))
             text.append(f"declare void @{called(op, count, w)}({arguments})")
-        text += _kernel(program, inputs, w, fused)
+        text += _kernel(program, [*inputs, *outputs], len(inputs), w, fused)
     moves = []
     places = [range(s, s + port.size) for s, port in zip(program.inputs, inputs, strict=True)]
     sides: list[tuple[str, Sequence[Sequence[int]], int]]
@@ -100,34 +103,48 @@ def called(op: str, count: int, width: int) -> str:
     return f"dynarm_{op}{count}x{width}"
 
 
-def _kernel(program: Program, inputs: Sequence[Port], width: int, fused: bool) -> list[str]:
+def _kernel(
+    program: Program, ports: Sequence[Port], inputs: int, width: int, fused: bool
+) -> list[str]:
     text: list[str] = []
     main = Lanes(width, fused)
-    tile = program.tile if width > 1 else 1
-    places = [main.entry("%next", k, "ptr") for k in range(len(inputs))] if tile > 1 else []
+    asked_by = _lines(program, ports, width) if width > 1 else {}
     for k, step in enumerate(program.steps):
         if not isinstance(step, Call):
-            text += _piece(step, program, f"piece{width}_{k}", width, fused)
-        if tile == 1:
-            _run(main, program, k, "%work")
+            asking = [(port, line, port >= inputs) for port, line in asked_by.get(k, ())]
+            text += _piece(step, program, asking, f"piece{width}_{k}", width, fused)
+        if width == 1 or program.tile == 1:
+            _run(main, program, k, "%work", "%lines")
             continue
         with main.repeat("%blocks") as block:
-            for place, port in zip(places, inputs, strict=True):
-                lines = -(-port.size * 8 * width // (LINE * len(program.steps)))
-                at = main.ahead(place, main.whole("mul", block, LINE * lines))
-                for line in range(k * tile * lines, (k * tile + 1) * lines):
-                    main.line(asked(main.ahead(at, LINE * line), write=False))
             work = main.ahead("%work", main.whole("mul", block, 8 * width * program.slots))
-            _run(main, program, k, work)
-    head = f"internal void @kernel{width}(ptr noalias %work, i64 %blocks, ptr noalias %next)"
+            lines = main.ahead("%lines", main.whole("mul", block, 8 * len(ports)))
+            _run(main, program, k, work, lines)
+    head = f"internal void @kernel{width}(ptr noalias %work, i64 %blocks, ptr noalias %lines)"
     return [*text, *main.function(head)]
 
 
-def _run(main: Lanes, program: Program, k: int, work: str) -> None:
+def _lines(program: Program, ports: Sequence[Port], width: int) -> dict[int, list[tuple[int, int]]]:
+    """For each piece after the last call, which lines it asks for: port and number, evenly over the instructions."""
+    last = max((k for k, step in enumerate(program.steps) if isinstance(step, Call)), default=-1)
+    pieces = range(last + 1, len(program.steps))
+    counts = [-(-port.size * 8 * width // LINE) for port in ports]
+    lines = [(p, line) for p, count in enumerate(counts) for line in range(count)]
+    lines.sort(key=lambda place: place[1] / counts[place[0]])
+    ends = list(itertools.accumulate(len(program.steps[k]) for k in pieces))
+    found: dict[int, list[tuple[int, int]]] = {}
+    for k, place in enumerate(lines if ends else ()):
+        piece = pieces[bisect.bisect_right(ends, k * ends[-1] // len(lines))]
+        found.setdefault(piece, []).append(place)
+    return found
+
+
+def _run(main: Lanes, program: Program, k: int, work: str, lines: str) -> None:
     """Step k of the program on one workspace."""
     step = program.steps[k]
     if not isinstance(step, Call):
-        main.line(f"call void @piece{main.width}_{k}(ptr {main.slot(work, _middle(program))})")
+        middle = main.slot(work, _middle(program))
+        main.line(f"call void @piece{main.width}_{k}(ptr {middle}, ptr {lines})")
         return
     places = ", ".join(f"ptr {main.slot(work, s)}" for s in (*step.arguments, step.results[0]))
     main.line(f"call void @{called(step.op, len(step.arguments), main.width)}({places})")
@@ -156,7 +173,7 @@ def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused:
         return []  # outputs that would be the next block's inputs by then
     f = Lanes(width, fused)
     for k in range(len(program.steps) - 1):
-        _run(f, program, k, "%work")
+        _run(f, program, k, "%work", "null")  # only the last piece would ask for lines
     middle = 8 * width * _middle(program)
     f.line(f"%middle = getelementptr i8, ptr %work, i64 {middle}")
     f.line(f"%far = getelementptr i8, ptr %other, i64 {middle}")
@@ -177,11 +194,27 @@ def _moves(f: Lanes, program: Program, places: Sequence[Sequence[int]]) -> Itera
 
 
 def _piece(
-    piece: Sequence[Instruction], program: Program, name: str, width: int, fused: bool
+    piece: Sequence[Instruction],
+    program: Program,
+    lines: Sequence[tuple[int, int, bool]],
+    name: str,
+    width: int,
+    fused: bool,
 ) -> list[str]:
+    """A piece that also asks for lines: of which port, which one, and whether it will be written to."""
     lanes = Lanes(width, fused)
-    _write(lanes, piece, program, iter(()), 0)
-    return lanes.function(f"internal void @{name}(ptr noalias %middle)")
+    _write(lanes, piece, program, _asking(lanes, lines), len(lines))
+    return lanes.function(f"internal void @{name}(ptr noalias %middle, ptr noalias %lines)")
+
+
+def _asking(f: Lanes, lines: Sequence[tuple[int, int, bool]]) -> Iterator[None]:
+    """The instructions that ask for lines, a pause after each."""
+    at: dict[int, str] = {}
+    for port, line, write in lines:
+        if port not in at:
+            at[port] = f.entry("%lines", port, "ptr")
+        f.line(asked(f.ahead(at[port], LINE * line), write))
+        yield
 
 
 def _write(

@@ -74,9 +74,8 @@ def _describe(width: int) -> list[str]:
         huge = f.test("sgt", f.whole("mul", step, "%n"), PAST_CACHES)
         better = f.choose(huge, layout.STREAMED, f.choose(wide, layout.STAGED, layout.ROWS))
         mode = f.choose(f.both(gapless, output), better, mode)
-        # rows that are written piece by piece wait for every line; staged ones are only delayed by asking
-        wider = f.both(f.test("sgt", size, layout.STAGE[1]), f.put(f"xor i1 {huge}, true"))
-        asked = f.both(f.both(gapless, output), wider)
+        asked = f.choose(gapless, f.whole("mul", step, width), 0)
+        asked = f.choose(f.both(output, huge), 0, asked)
         mode = f.choose(f.test("eq", step, 8), layout.COLUMNS, mode)
         still = f.both(f.test("eq", step, 0), f.test("slt", k, inputs))
         mode = f.choose(still, layout.FIXED, mode)
@@ -91,7 +90,7 @@ def _describe(width: int) -> list[str]:
             (layout.DENSE, flag),
             (layout.SLOT, f.choose(output, listed, slot)),
             (layout.SIZE, size),
-            (layout.AHEAD, f.choose(asked, 1, 0)),
+            (layout.AHEAD, asked),
         ):
             f.set_entry(record, entry, value)
         for d in range(3):
@@ -164,8 +163,7 @@ def _wide(width: int) -> list[str]:
     f = Text()
     # whether the kernel's own code can move inputs and outputs, and whether the kernel with its moves woven in can run
     f.line("%dense = alloca [3 x i64], align 16")
-    f.line(f"%next = alloca [{table.MOST_PORTS} x ptr], align 16")
-    _point(f, "0")
+    f.line(f"%lines = alloca [{2 * table.MOST_PORTS} x ptr], align 16")
     for place, entry in enumerate((table.DENSE_IN, table.DENSE_OUT, table.WOVEN)):
         own = f.entry("%table", entry)
         f.set_entry("%dense", place, f.choose(f.test("ne", own, 0), 1, 0))
@@ -188,6 +186,7 @@ def _wide(width: int) -> list[str]:
             with f.when(fixed):
                 f.line(f"call void @come{width}(ptr {record}, ptr {work}, i64 0, i64 1)")
     blocks = f.whole("sdiv", "%n", width)
+    _point(f, tile, blocks)
     some = f.test("sgt", blocks, 0)
     woven = f.test("ne", f.entry("%dense", 2), 0)
     with f.when(f.both(some, woven)):
@@ -201,9 +200,8 @@ def _wide(width: int) -> list[str]:
         f.line(f"call void @single(ptr %table, ptr %records, i64 {done}, i64 %n)")
     with f.when(f.both(f.test("sgt", rest, 0), f.put(f"xor i1 {alone}, true"))):
         _ports(f, "come", width, "%work", done, rest)
-        f.line(
-            f"call void {f.entry('%table', table.KERNEL_WIDE, 'ptr')}(ptr %work, i64 1, ptr %next)"
-        )
+        kernel = f.entry("%table", table.KERNEL_WIDE, "ptr")
+        f.line(f"call void {kernel}(ptr %work, i64 1, ptr %lines)")
         _ports(f, "go", width, "%work", done, rest)
     largest = f.whole("mul", f.entry("%table", table.LARGEST), 8)
     with f.when(f.test("sgt", f.whole("mul", largest, "%n"), PAST_CACHES)):
@@ -236,26 +234,21 @@ def _tiles(f: Text, width: int, blocks: str, tile: str, stride: str) -> None:
                 with f.when(f.put(f"xor i1 {dense[side]}, true")):
                     _ports(f, name, width, work, sample, width)
             if name == "come":
-                _ask(f, f.whole("mul", first, width), f.whole("mul", count, width))
-                _point(f, f.whole("mul", f.whole("add", first, count), width))
-                f.line(f"call void {kernel}(ptr %work, i64 {count}, ptr %next)")
+                _point(f, tile, first)
+                f.line(f"call void {kernel}(ptr %work, i64 {count}, ptr %lines)")
 
 
-def _point(f: Text, sample: str) -> None:
-    """Write down where a sample's inputs are."""
-    with f.repeat(f.entry("%table", table.INPUTS)) as k:
+def _point(f: Text, tile: str, first: str) -> None:
+    """Where the lines begin that a tile from block `first` on asks for: of its outputs, of the next tile's inputs."""
+    inputs = f.entry("%table", table.INPUTS)
+    ports = f.whole("add", inputs, f.entry("%table", table.OUTPUTS))
+    with f.repeat(ports) as k:
         record = f.ahead("%records", f.whole("mul", k, 8 * layout.RECORD))
-        offset = f.whole("mul", sample, f.entry(record, layout.STEP))
-        f.set_entry("%next", k, f.ahead(f.entry(record, layout.BASE, "ptr"), offset), "ptr")
-
-
-def _ask(f: Text, first: str, count: str | int) -> None:
-    """Ask for the lines that the outputs of `count` samples from `first` on will be written to, where that helps."""
-    with _records(f, "go") as record, f.when(f.test("ne", f.entry(record, layout.AHEAD), 0)):
-        step = f.entry(record, layout.STEP)
-        at = f.ahead(f.entry(record, layout.BASE, "ptr"), f.whole("mul", first, step))
-        with f.repeat(f.whole("sdiv", f.whole("mul", step, count), layout.LINE)) as k:
-            f.line(layout.asked(f.ahead(at, f.whole("mul", k, layout.LINE))))
+        step, base = f.entry(record, layout.AHEAD), f.entry(record, layout.BASE, "ptr")
+        begin = f.choose(f.test("slt", k, inputs), f.whole("add", first, tile), first)
+        with f.repeat(tile) as b:
+            at = f.ahead(base, f.whole("mul", f.whole("add", begin, b), step))
+            f.set_entry("%lines", f.whole("add", f.whole("mul", b, ports), k), at, "ptr")
 
 
 def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
