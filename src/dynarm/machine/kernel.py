@@ -20,7 +20,7 @@ from ..errors import KindError
 from ..graph import Port
 from .fusion import Instruction
 from .lanes import Lanes, integer
-from .layout import ASK, LINE, STAGE, asked, dense, dense_steps, group
+from .layout import ASK, LINE, STAGE, asked, dense, dense_steps, group, singly_steps
 from .program import Call, Program
 
 TABLE = "dynarm_table"
@@ -41,7 +41,6 @@ HUGE = 20000  # instructions from which on a scalar kernel takes longer to compi
 WOVEN_MOST = (
     600  # instructions up to which moves are felt enough to be worth compiling another kernel
 )
-WOVEN_OUTPUTS = 160  # elements of outputs up to which there is enough to weave them into
 WOVEN_LANES = 8  # lanes from which on there are enough registers for both
 UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
 
@@ -156,7 +155,7 @@ def _middle(program: Program) -> int:
 
 
 def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused: bool) -> list[str]:
-    """woven<W>(records, work, other, stage, next, last): one block, with the moves of its neighbours woven in.
+    """woven<W>(records, work, other, next, last): one block, with the moves of its neighbours woven in.
 
     Transposing keeps one kind of execution port busy and leaves others idle; between arithmetic instructions it costs
     almost nothing. While the block in `work` is computed, the inputs of the block from sample `next` on come into the
@@ -166,7 +165,7 @@ def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused:
     if not main or isinstance(main, Call) or program.length > WOVEN_MOST or width < WOVEN_LANES:
         return []
     sizes = [len(port) for port in program.outputs]
-    if min(sizes) < group(width) or max(sizes) > STAGE[1] or sum(sizes) > WOVEN_OUTPUTS:
+    if min(sizes) < group(width) or max(sizes) >= STAGE[0] or sum(sizes) > UNROLLED:
         return []
     taken = {slot for port in places for slot in port}
     if any(taken.intersection(port) for port in program.outputs):
@@ -179,7 +178,7 @@ def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused:
     f.line(f"%far = getelementptr i8, ptr %other, i64 {middle}")
     count = sum(1 for _ in _moves(Lanes(width), program, places))
     _write(f, main, program, _moves(f, program, places), count)
-    areas = ", ".join(f"ptr noalias %{name}" for name in ("records", "work", "other", "stage"))
+    areas = ", ".join(f"ptr noalias %{name}" for name in ("records", "work", "other"))
     return f.function(f"internal void @woven{width}({areas}, i64 %next, i64 %last)")
 
 
@@ -190,7 +189,7 @@ def _moves(f: Lanes, program: Program, places: Sequence[Sequence[int]]) -> Itera
         [[slot - middle for slot in port] for port in side] for side in (places, program.outputs)
     )
     yield from dense_steps(f, "come", 0, come, "%far", "%next")
-    yield from dense_steps(f, "go", len(places), go, "%far", "%last", "%stage")
+    yield from singly_steps(f, len(places), go, "%far", "%last")
 
 
 def _piece(
@@ -257,8 +256,7 @@ def _table(
         )
     areas = program.tile if pointers[WOVEN] == "null" else 2
     entries = [len(inputs), len(outputs), program.slots, program.tile, areas]
-    staged = sum(port.size for port in outputs) if areas > program.tile else 0
-    entries += [max(staged, *(port.size for port in outputs)), len(program.fixed)]
+    entries += [max(port.size for port in outputs), len(program.fixed)]
     core = len(ports)
     listed = PORTS + PORT * len(ports) + 2 * len(program.fixed)
     starts = itertools.accumulate((port.size for port in outputs), initial=listed)

@@ -13,7 +13,7 @@ The workspace holds one vector of W samples for every element of every port. Fou
              the last one, so that they raise no floating-point flag of their own, and are not stored.
 
 A record describes one operand: the address of its first sample, the step from sample to sample, how it is moved, how
-dense it is (1: the elements of a sample lie side by side; 2: and so do samples, moved as rows; 3: by the staging area),
+dense it is (1: the elements of a sample lie side by side; 2: and so do samples, moved as rows without a stage),
 its first slot (of an output: the address of its elements' slots), size, three axes with their steps, and whether its
 lines of cache are asked for before they are written to.
 """
@@ -209,27 +209,12 @@ def dense(name: str, first: int, slots: Sequence[Sequence[int]], width: int) -> 
 
 
 def dense_steps(
-    f: Lanes,
-    name: str,
-    first: int,
-    slots: Sequence[Sequence[int]],
-    work: str,
-    sample: str,
-    stage: str = "",
+    f: Lanes, name: str, first: int, slots: Sequence[Sequence[int]], work: str, sample: str
 ) -> Iterator[None]:
-    """The instructions of `dense`, a pause after each; with a stage, large ports go there, side by side."""
+    """The instructions of `dense`, a pause after each."""
     width, size = f.width, group(f.width)
-    staged = 0
     for number, port in enumerate(slots, first):
-        if stage and len(port) >= STAGE[0]:
-            at = f.slot(stage, staged)
-            staged += len(port)
-        else:
-            base = f.entry("%records", number * RECORD + BASE, "ptr")
-            at = f.ahead(base, f.whole("mul", sample, 8 * len(port)))
-            if stage:
-                yield from _one_by_one(f, at, [f.slot(work, s) for s in port])
-                continue
+        at = _rows_of(f, number, sample, len(port))
         for start in range(0, len(port), size):
             column = min(start, len(port) - size)
             pointers = [f.ahead(at, 8 * (row * len(port) + column)) for row in range(width)]
@@ -237,19 +222,30 @@ def dense_steps(
             yield from _group_steps(f, name, pointers, places, start - column)
 
 
-def _one_by_one(f: Lanes, at: str, places: Sequence[str]) -> Iterator[None]:
-    """Columns to rows without gaps, number by number: the ports for arithmetic have no part in it.
+def _rows_of(f: Lanes, number: int, sample: str, size: int) -> str:
+    """The address of a sample's row, of a port whose rows have no gaps."""
+    base = f.entry("%records", number * RECORD + BASE, "ptr")
+    return f.ahead(base, f.whole("mul", sample, 8 * size))
+
+
+def singly_steps(
+    f: Lanes, first: int, slots: Sequence[Sequence[int]], work: str, sample: str
+) -> Iterator[None]:
+    """Outputs to rows without gaps, number by number, a pause after each: the ports for arithmetic have no part in it.
 
     Lines of cache that will be written to soon are asked for, whether they are there or beyond the array's end.
     """
-    block = 8 * f.width * len(places)
-    for line in range(0, block, LINE):
-        f.line(asked(f.ahead(at, SOON * block + line)))
-        yield
-    for row in range(f.width):
-        for column, place in enumerate(places):
-            f.set_entry(at, row * len(places) + column, f.entry(place, row))
+    for number, port in enumerate(slots, first):
+        at = _rows_of(f, number, sample, len(port))
+        block = 8 * f.width * len(port)
+        for line in range(0, block, LINE):
+            f.line(asked(f.ahead(at, SOON * block + line)))
             yield
+        places = [f.slot(work, s) for s in port]
+        for row in range(f.width):
+            for column, place in enumerate(places):
+                f.set_entry(at, row * len(port) + column, f.entry(place, row))
+                yield
 
 
 def _short(name: str, width: int) -> list[str]:

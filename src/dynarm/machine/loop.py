@@ -82,8 +82,7 @@ def _describe(width: int) -> list[str]:
         f.set_entry(record, layout.BASE, f.entry("%args", k, "ptr"), "ptr")
         listed = f.put(f"ptrtoint ptr {f.ahead('%table', f.whole('mul', slot, 8))} to i64")
         tight = f.both(gapless, f.test("eq", mode, layout.ROWS))
-        by_stage = f.both(f.both(gapless, output), wide)
-        flag = f.choose(by_stage, 3, f.choose(tight, 2, f.choose(dense, 1, 0)))
+        flag = f.choose(tight, 2, f.choose(dense, 1, 0))
         for entry, value in (
             (layout.STEP, step),
             (layout.MODE, mode),
@@ -172,7 +171,6 @@ def _wide(width: int) -> list[str]:
             found = f.entry(record, layout.DENSE)
             with f.when(f.test("ne", found, 2)):
                 f.set_entry("%dense", side, 0)
-            with f.when(f.test("slt", found, 2)):
                 f.set_entry("%dense", 2, 0)
     tile, slots = f.entry("%table", table.TILE), f.entry("%table", table.SLOTS)
     areas = f.entry("%table", table.AREAS)
@@ -254,7 +252,6 @@ def _point(f: Text, tile: str, first: str) -> None:
 def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
     """All whole blocks, each computed while the inputs of the next one come and the outputs of the last one go."""
     come, kernel = (f.entry("%table", e, "ptr") for e in (table.DENSE_IN, table.WOVEN))
-    f.line("%staged = alloca ptr, align 8")
     f.line(f"call void {come}(ptr %records, ptr %work, i64 0)")
     end = f.whole("sub", blocks, 1)
 
@@ -265,26 +262,9 @@ def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
         after = f.whole("add", k, 1)
         before = f.choose(f.test("sgt", k, 0), f.whole("sub", k, 1), 0)  # at first for nothing
         next_, last = (f.whole("mul", x, width) for x in (f.smaller(after, end), before))
-        areas = f"ptr {area(k)}, ptr {area(after)}, ptr %stage"
+        areas = f"ptr {area(k)}, ptr {area(after)}"
         f.line(f"call void {kernel}(ptr %records, {areas}, i64 {next_}, i64 {last})")
-        _from_stage(f, width, last)
     _ports(f, "go", width, area(end), f.whole("mul", end, width), width)
-
-
-def _from_stage(f: Text, width: int, first: str) -> None:
-    """Copy what a woven kernel has laid out on the stage to its outputs, for the block from sample `first` on."""
-    f.set_entry("%staged", 0, "%stage", "ptr")
-    with _records(f, "go") as record, f.when(f.test("eq", f.entry(record, layout.DENSE), 3)):
-        size = f.entry(record, layout.SIZE)
-        base = f.entry(record, layout.BASE, "ptr")
-        at = f.ahead(base, f.whole("mul", first, f.entry(record, layout.STEP)))
-        source = f.entry("%staged", 0, "ptr")
-        past = f.test("eq", f.entry(record, layout.MODE), layout.STREAMED)
-        with f.when(past):
-            f.line(f"call void @streamed{width}(ptr {at}, ptr {source}, i64 {size})")
-        with f.when(f.put(f"xor i1 {past}, true")):
-            f.line(f"call void @staged{width}(ptr {at}, ptr {source}, i64 {size})")
-        f.set_entry("%staged", 0, f.ahead(source, f.whole("mul", size, 8 * width)), "ptr")
 
 
 def _loop(width: int) -> list[str]:
