@@ -170,6 +170,8 @@ def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused:
     taken = {slot for port in places for slot in port}
     if any(taken.intersection(port) for port in program.outputs):
         return []  # outputs that would be the next block's inputs by then
+    if not all(isinstance(step, Call) for step in program.steps[-2:-1]):
+        return []  # a piece before the last one that would ask for lines, too
     f = Lanes(width, fused)
     for k in range(len(program.steps) - 1):
         _run(f, program, k, "%work", "null")  # only the last piece would ask for lines

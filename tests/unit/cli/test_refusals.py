@@ -13,6 +13,7 @@ import pytest
 from program import dynarm
 
 import dynarm as library
+from oracles.processes import started
 
 LOG = "t,q1,q2,tau1,tau2\n"
 
@@ -185,16 +186,6 @@ def test_an_error_of_our_own_is_one_line_too(monkeypatch):
 
 
 # ---- Ctrl-C, banners, terminals: in processes of their own
-
-
-def started(script: str, folder: Path) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-c", script],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")

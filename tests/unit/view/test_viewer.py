@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.request
@@ -16,6 +15,7 @@ import pytest
 
 import dynarm
 from hostile import hostile_arm
+from oracles.processes import started
 
 viser = pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")
 
@@ -217,13 +217,7 @@ def test_the_help_s_examples_serve_a_page_until_they_are_stopped(tmp_path):
     for line in EXAMPLES:
         words = [*line.split()[1:], "--json"]
         script = f"import sys; from dynarm.cli.app import run; sys.exit(run({words!r}))"
-        process = subprocess.Popen(
-            [sys.executable, "-c", script],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = started(script, tmp_path)
         lines = [process.stdout.readline() for _ in range(4)]
         told = json.loads("".join(lines))
         with urllib.request.urlopen(told["address"], timeout=10) as answer:
