@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
+# Shells let what they start in the background ignore interrupts, and so would all that the tests start.
+HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
 
 def started(script: str, folder: Path) -> subprocess.Popen[str]:
-    """A script that runs by itself in a folder. Ctrl-C reaches it even if the tests were started in the background."""
+    """A script that runs by itself in a folder, and that an interrupt reaches."""
     return subprocess.Popen(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", HEED + script],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=None if sys.platform == "win32" else _heed_interrupts,
     )
-
-
-def _heed_interrupts() -> None:
-    """Shells let what they start in the background ignore interrupts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
