@@ -1,0 +1,44 @@
+"""What `model.jax` gives, compared with the compiled functions: a script that prints the largest errors as JSON.
+
+JAX starts threads that do not survive a fork, and brings an LLVM of its own: it gets a process to itself.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import jax
+import numpy as np
+
+import dynarm
+from dynarm.robot.generic import generic_arm
+
+
+def states(model: dynarm.Model, name: str, batch: tuple[int, ...]) -> list[np.ndarray]:
+    """Inputs of a quantity, the same in every process."""
+    rng = np.random.default_rng(0)
+    return [rng.uniform(-2, 2, (*batch, *port.shape)) for port in model.ports(name)[0]]
+
+
+def difference(found: object, wanted: object) -> float:
+    """The largest difference, relative to the largest entry where that is above 1."""
+    pairs = zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True)
+    return max(float(np.abs(a - b).max() / max(1.0, np.abs(b).max())) for a, b in pairs)
+
+
+def main(names: list[str]) -> None:
+    jax.config.update("jax_enable_x64", True)
+    model = dynarm.compile(generic_arm(4, 2))
+    errors = {}
+    for name in names:
+        args = states(model, name, (3, 2))
+        errors[name] = difference(jax.jit(model.jax(name))(*args), model.functions[name](*args))
+    q, qd, qdd = states(model, "inverse_dynamics", (5,))
+    slopes = jax.vmap(jax.jacfwd(model.jax("inverse_dynamics"), argnums=0))(q, qd, qdd)
+    errors["slopes"] = difference(slopes, model.inverse_dynamics_derivatives(q, qd, qdd)[0])
+    print(json.dumps(errors))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
