@@ -189,7 +189,7 @@ def _length(section: Figures) -> list[Table]:
             f"{r['first_use']:.2f}",
             _nano(r["dynarm"], 0),
             f"{r['dynarm']['best'] / int(n) * 1e9:.1f}",
-            _against_15(chains, n, q),
+            f"{r['joint']:.2f}",
             _times(r["ratio"]) if "ratio" in r else "",
         ]
         for n, row in chains.items()
@@ -203,14 +203,6 @@ def _length(section: Figures) -> list[Table]:
     ]
     title = f"Generic arms, batches of {section.get('samples', 1024)}, cache empty at first"
     return [Table(title, heads, rows, left=2, notes=notes)]
-
-
-def _against_15(chains: Figures, n: str, quantity: str) -> str:
-    """Cost per joint relative to that of 15 joints."""
-    if "15" not in chains:
-        return ""
-    here, there = (chains[k][quantity]["dynarm"]["best"] / int(k) for k in (n, "15"))
-    return f"{here / there:.2f}"
 
 
 def _identify(section: Figures) -> list[Table]:

@@ -112,10 +112,7 @@ def _filled(result: Result) -> float:
 
 
 def _per_joint(result: Result) -> float:
-    long, short = (
-        result["length"][n]["inverse_dynamics"]["dynarm"]["best"] / int(n) for n in ("60", "15")
-    )
-    return float(long / short)
+    return float(result["length"]["60"]["inverse_dynamics"]["joint"])
 
 
 def _first_use(temperature: str, derivatives: bool | None = None) -> Callable[[Result], float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,13 +12,14 @@ from dynarm.robot.generic import generic_arm
 from .batches import Figures, Settings, Step
 from .contenders import INPUTS, PEER, agreeing, ours, runs, states
 from .first_use import empty_cache, used
-from .measure import Timing, contest
+from .measure import contest
 from .peers import Peers
 from .robots import Robot
 
 REPEATS = 3
 JOINTS = (3, 5, 7, 10, 15, 20, 30, 45, 60)
 SAMPLES = 4096  # of every length
+REFERENCE = 15  # joints, whose cost the others are compared with
 LENGTHENED = ("inverse_dynamics", "bias", "mass_matrix", "forward_dynamics")
 DERIVATIVES, DERIVED = "inverse_dynamics_derivatives", 20  # joints
 
@@ -51,15 +51,22 @@ def length(robot: Robot, settings: Settings, step: Step) -> Figures:
                 found["derivatives"] = {str(n): _first(n, cache, DERIVATIVES)[DERIVATIVES]}
         for quantity in LENGTHENED:
             step(quantity)
-            for n, timing in _side_by_side(lengths, quantity, settings.seconds).items():
-                found[n][quantity]["dynarm"] = timing.per(SAMPLES).as_dict()
+            for n in lengths:
+                found[str(n)][quantity] |= _beside(n, quantity, settings.seconds)
     return found
 
 
-def _side_by_side(lengths: Sequence[int], quantity: str, seconds: float) -> dict[str, Timing]:
-    """Seconds of a call by number of joints, all lengths in turns, each long enough to forget the others' arrays."""
-    calls = {str(n): ours(Robot(generic_arm(n)), quantity, states(n, SAMPLES)) for n in lengths}
-    return contest(calls, seconds, run=1e-2)
+def _beside(n: int, quantity: str, seconds: float) -> Figures:
+    """Seconds a sample, and the cost of a joint over that in an arm of 15 joints, timed in turns."""
+    calls = {
+        str(k): ours(Robot(generic_arm(k)), quantity, states(k, SAMPLES)) for k in {n, REFERENCE}
+    }
+    timings = contest(calls, seconds)
+    mine, other = timings[str(n)], timings[str(REFERENCE)]
+    return {
+        "dynarm": mine.per(SAMPLES).as_dict(),
+        "joint": (mine.best / n) / (other.best / REFERENCE),
+    }
 
 
 def _first(n: int, cache: Path, *quantities: str) -> dict[str, float]:
