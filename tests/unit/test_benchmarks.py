@@ -44,7 +44,7 @@ def whole_result(ratio=100.0, seconds=1e-3):
         }
         for q, peer in contenders.PEER.items()
     }
-    row = {"mul": 1, "add": 1, "first_use": seconds, "peer": timing(1e-6)}
+    row = {"mul": 1, "add": 1, "first_use": seconds, "peer": timing(1e-6), "joint": 1.0}
     chains = {
         str(n): {
             q: {**row, "dynarm": timing(1e-9 * n)}
