@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from chrome import BROWSER, DRIVER, MISSING, Chrome
 
 import dynarm
+from patience import waited
 
 pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
 pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")
@@ -25,13 +24,6 @@ def browser():
     with Chrome() as found:
         found.size(900, 600)  # drawn without a graphics card: every pixel takes time
         yield found
-
-
-def waited(condition, seconds: float = 120.0) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def errors(page: Chrome) -> list[str]:

@@ -29,7 +29,7 @@ Steps = Generator[None, None, list[str]]
 BASE, STEP, MODE, DENSE, SLOT, SIZE, AXES, STEPS, AHEAD, RECORD = 0, 1, 2, 3, 4, 5, 6, 9, 12, 13
 STAGE = (16, 128)  # sizes of outputs that gain from being written in whole lines of cache
 LINE = 64  # bytes of a line of cache
-SOON = 4  # blocks
+SOON = 4  # blocks ahead for which a woven kernel asks for lines
 ASK = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 STRIDED, ROWS, SHORT, COLUMNS, FIXED, STAGED, STREAMED = range(7)
 

@@ -16,6 +16,7 @@ from . import builtin, layout
 from . import kernel as table
 from .elementary import LIBRARY, elementary
 from .lanes import Lanes
+from .program import TILE
 from .text import PAST, RARELY, Text
 
 LOOP = "dynarm_loop"
@@ -162,7 +163,7 @@ def _wide(width: int) -> list[str]:
     f = Text()
     # whether the kernel's own code can move inputs and outputs, and whether the kernel with its moves woven in can run
     f.line("%dense = alloca [3 x i64], align 16")
-    f.line(f"%lines = alloca [{2 * table.MOST_PORTS} x ptr], align 16")
+    f.line(f"%lines = alloca [{TILE * table.MOST_PORTS} x ptr], align 16")
     for place, entry in enumerate((table.DENSE_IN, table.DENSE_OUT, table.WOVEN)):
         own = f.entry("%table", entry)
         f.set_entry("%dense", place, f.choose(f.test("ne", own, 0), 1, 0))

@@ -25,6 +25,7 @@ from .order import PORTS, by_latency, cycles, depth_first, outputs_by_columns, o
 # than linear in its length, and its scheduler looks at every pair of stores.
 STORE, PIECE = 3, 1200
 BRIEF = 300  # weight of pieces whose order waits for results: the next block begins while the last one waits
+TILE = 2  # blocks of samples that go through each piece of a longer program in turn
 CACHED = 4000  # instructions of a kernel that still runs from a common instruction cache
 VERY_LONG = 20000  # instructions from which on trying several orders takes longer than it gains
 LONG = 1600  # instructions from which on fetching them, not waiting for results, decides how fast they run
@@ -71,7 +72,7 @@ class Program:
     @property
     def tile(self) -> int:
         """How many blocks of samples go through each piece in turn: more than one where code is fetched from afar."""
-        return 1 if self.length + self.moves <= CACHED else 2
+        return 1 if self.length + self.moves <= CACHED else TILE
 
 
 def program_of(

@@ -6,7 +6,6 @@ import json
 import signal
 import socket
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 
@@ -16,6 +15,7 @@ import pytest
 import dynarm
 from hostile import hostile_arm
 from oracles.processes import started
+from patience import waited
 
 viser = pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")
 
@@ -31,14 +31,6 @@ def pose_of(handle) -> np.ndarray:
     T[:3, :3] = viser.transforms.SO3(np.asarray(handle.wxyz)).as_matrix()
     T[:3, 3] = handle.position
     return T
-
-
-def waited(condition, seconds: float = 60.0) -> None:
-    """Callbacks of the page run in threads of their own."""
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not happen in time"
-        time.sleep(0.01)
 
 
 @pytest.fixture
