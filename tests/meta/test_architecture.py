@@ -12,6 +12,7 @@ import dynarm
 ROOT = Path(dynarm.__file__).parent
 LAYERS = [  # a module may import from its own layer and from those before it
     {"errors"},
+    {"border"},
     {"arguments"},
     {"algebra"},
     {"robot"},

@@ -1,0 +1,1 @@
+"""What comes from outside is checked here, once: files, text, numbers, arrays."""
