@@ -23,7 +23,6 @@ from .scene import Options
 from .table import QUANTITIES as TABLED
 from .table import Formulation, check_quantity
 from .table import formulation as tabled
-from .trace import express
 
 Array = Any
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -170,6 +169,8 @@ class Model:
 
     def casadi(self, key: str) -> Any:
         """A casadi.Function of a quantity, for optimal control; matrices come as columns, entries by rows."""
+        from .casadi_bridge import express
+
         return express(self.graph(key)).function(key.replace(":", "_"))
 
     def jax(self, key: str) -> Any:

@@ -22,7 +22,7 @@ LAYERS = [  # a module may import from its own layer and from those before it
     {"minimal", "long_form", "redundancy"},
     {"table"},
     {"graph"},
-    {"simplify", "trace"},
+    {"simplify", "casadi_bridge", "trace"},
     {"scene", "quantities", "regularity", "counts"},
     {"machine"},
     {"compiled", "batch", "jax_bridge"},
@@ -34,7 +34,7 @@ LAYERS = [  # a module may import from its own layer and from those before it
     {"__main__"},
 ]
 DOORS = {
-    "casadi": {"trace.py", "identify/excitation.py"},
+    "casadi": {"casadi_bridge.py", "identify/excitation.py"},
     "llvmlite": {"machine/"},
     "xml": {"robot/urdf.py"},
     "plotly": {"report/"},
