@@ -1,17 +1,15 @@
 """python -m benchmarks [--robot panda] [--only batch single ...] [--seconds 0.5]
 
 Measures dynarm and its peers in one process: same robot, same states, results checked equal first, contenders timed in
-turns, best of many repeats. Prints ratios with operation counts beside them, writes benchmarks/results/<robot>.json and
-draws benchmarks/results/<robot>.svg from it.
+turns, best of many repeats. Prints ratios with operation counts beside them, writes
+benchmarks/results/<robot>-<processor>.json and draws the picture of the same name from it. A figure belongs to a
+machine: results of another one are kept apart, never merged, and the verdicts are those of this run alone.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import platform
 import sys
-from importlib import metadata
 from pathlib import Path
 
 from rich.console import Console
@@ -19,35 +17,31 @@ from rich.console import Console
 from . import sections
 from .batches import Settings
 from .console import running, show
-from .peers import MODULES, installed
+from .machine import machine
 from .picture import picture
+from .results import begin, path_of, put, this_run
 from .robots import robot
 from .tables import tables, targets
-
-HERE = Path(__file__).parent
 
 
 def main() -> None:
     given = _parser().parse_args()
     out = Console(width=160 if not sys.stdout.isatty() else None, highlight=False)
-    name = Path(given.robot).stem.replace(":", "_")
-    path = given.json or HERE / "results" / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    stored = json.loads(path.read_text()) if path.exists() else {}
-    found = stored if set(given.only) != set(sections.NAMES) else {}
-    found |= {"robot": given.robot, "machine": machine()}
+    host = machine()
+    path = given.json or path_of(given.robot, host)
+    result = begin(path, given.robot, host, anew=set(given.only) == set(sections.NAMES))
     twin, settings = robot(given.robot), Settings(given.seconds, given.largest)
     with running(out, len(given.only)) as bar:
         for section in given.only:
-            found[section] = sections.SECTIONS[section](twin, settings, bar.steps(section))
-            path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            figures = sections.SECTIONS[section](twin, settings, bar.steps(section))
+            result = put(path, result, section, figures)
             bar.done()
-            for table in tables(section, found[section]):
+            for table in tables(section, figures):
                 show(table, out)
-    for table in targets(found):
+    for table in targets(this_run(result, given.only)):
         show(table, out)
     drawing = path.with_suffix(".svg")
-    drawing.write_text(picture(found), encoding="utf-8")
+    drawing.write_text(picture(result), encoding="utf-8")
     out.print(f"figures: {path.name}, {drawing.name}")
 
 
@@ -67,24 +61,6 @@ def _parser() -> argparse.ArgumentParser:
         "--largest", type=int, default=60, help="longest chain of the section 'length'"
     )
     return parser
-
-
-def machine() -> dict[str, str]:
-    """What was measured on, and with what."""
-    cpu = next(
-        (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")),
-        platform.machine(),
-    )
-    peers = [MODULES[name][1] for name in installed()]
-    libraries = dict.fromkeys(("numpy", "llvmlite", "casadi", "scipy", *peers))
-    return {"cpu": cpu, "python": platform.python_version()} | {
-        name: metadata.version(name) for name in libraries
-    }
-
-
-def _cpuinfo() -> list[str]:
-    path = Path("/proc/cpuinfo")
-    return path.read_text().splitlines() if path.exists() else []
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def _timed(
     """
     near = {name: c for name, c in calls.items() if name == first}
     far = {name: c for name, c in calls.items() if name != first}
-    lanes = _lanes()
+    lanes = host_lanes()
     contenders = {"dynarm": call, "multiply-adds": loop(lanes), **runs(near)}
     timings = contest(contenders, seconds, run=5e-3)  # long enough to forget the others' arrays
     mine = timings.pop("dynarm").per(BATCH)
@@ -89,7 +89,8 @@ def _timed(
     return mine, peak, {name: t.per(calls[name].samples) for name, t in timings.items()}
 
 
-def _lanes() -> int:
+def host_lanes() -> int:
+    """Lanes of the vectors that code is made for here."""
     from dynarm.machine.llvm import host
 
     return host().width
@@ -174,7 +175,7 @@ def _size(robot: Robot, peers: Peers, quantity: str, samples: int, seconds: floa
 
 def _limit(seconds: float) -> float:
     """How many times as many multiply-adds two threads do as one, with nothing else to do."""
-    run = loop(_lanes())
+    run = loop(host_lanes())
 
     def some() -> None:
         for _ in range(40):

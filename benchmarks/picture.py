@@ -41,7 +41,9 @@ def picture(result: Figures) -> str:
         q: r for q, r in result.get("batch", {}).items() if r.get("peer") in r.get("ratios", {})
     }
     if ratios:
-        parts += _bars(ratios, RATIOS if result.get("robot") == ROBOT else {})
+        lanes = result.get("machine", {}).get("lanes")
+        asked = {q: by[lanes] for q, (_, by) in RATIOS.items() if lanes in by}
+        parts += _bars(ratios, asked if result.get("robot") == ROBOT else {})
     chains = {int(n): row for n, row in result.get("length", {}).items() if n.isdigit()}
     if len(chains) > 1:
         parts += _costs(chains, result["length"].get("samples", 1024))
@@ -64,7 +66,7 @@ def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
 def _bars(rows: Figures, asked: Figures) -> list[str]:
     """How many times as fast as its peer each quantity is, on a plain scale from nought."""
     left, right = 8, MIDDLE - 60
-    most = max([r["ratios"][r["peer"]] for r in rows.values()] + [a for _, a in asked.values()])
+    most = max([r["ratios"][r["peer"]] for r in rows.values()] + list(asked.values()))
     scale, step = (right - left) / most, (LOW + 16 - TOP) / len(rows)
     parts = [
         _text(left, 18, "Times as fast as pinocchio", "title"),
@@ -85,7 +87,7 @@ def _bars(rows: Figures, asked: Figures) -> list[str]:
             _text(left + ratio * scale + 8, y + 30, f"{ratio:.0f}", "title"),
         ]
         if quantity in asked:
-            x = left + asked[quantity][1] * scale
+            x = left + asked[quantity] * scale
             parts.append(_line("asked", x, y + 16, x, y + 34))
     return parts
 

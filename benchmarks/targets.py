@@ -57,10 +57,11 @@ class Verdict:
 
 
 def verdicts(result: Result) -> list[Verdict]:
-    """Every target beside the result's figure; none for other robots."""
+    """Every target of the machine's lanes beside the result's figure; none for other robots."""
     if result.get("robot") != ROBOT:
         return []
-    return [Verdict(target, _measured(target, result)) for target in TARGETS]
+    asked = targets_of(result.get("machine", {}).get("lanes", 0))
+    return [Verdict(target, _measured(target, result)) for target in asked]
 
 
 def _measured(target: Target, result: Result) -> float | None:
@@ -73,13 +74,15 @@ def _measured(target: Target, result: Result) -> float | None:
 # ---- where a result holds its figures
 
 
-RATIOS = {  # on batches of 4096: the peer, and how many times as fast
-    "inverse_dynamics": ("pin.rneaInParallel(1)", 45.0),
-    "forward_dynamics": ("pin.abaInParallel(1)", 45.0),
-    "mass_matrix": ("pin.crba", 35.0),
-    "regressor": ("pin.computeJointTorqueRegressor", 12.0),
-    "inverse_dynamics_derivatives": ("pin.computeRNEADerivatives", 25.0),
+RATIOS = {  # on batches of 4096: the peer, and how many times as fast by lanes of a vector
+    "inverse_dynamics": ("pin.rneaInParallel(1)", {4: 28.0, 8: 60.0}),
+    "forward_dynamics": ("pin.abaInParallel(1)", {4: 32.0, 8: 60.0}),
+    "mass_matrix": ("pin.crba", {4: 28.0, 8: 40.0}),
+    "regressor": ("pin.computeJointTorqueRegressor", {4: 25.0, 8: 25.0}),
+    "inverse_dynamics_derivatives": ("pin.computeRNEADerivatives", {4: 26.0, 8: 40.0}),
 }
+FILLED = {4: 0.85, 8: 0.75}  # of the multiply-add slots
+ONE_CALL = 4.0  # times as fast as pinocchio's one call, through the method
 
 
 def _batch(quantity: str, peer: str, asked: float) -> Target:
@@ -147,14 +150,25 @@ def _memory(result: Result) -> float:
     return float(large - small) / 1e6
 
 
-TARGETS = (
-    *(_batch(quantity, peer, asked) for quantity, (peer, asked) in RATIOS.items()),
-    _one_call("inverse_dynamics", "pin.rnea", 0, "at least", 1.2),
+def targets_of(lanes: int) -> list[Target]:
+    """What is asked of a host with so many lanes; ratios and slots where that width has figures to be asked."""
+    wide = [
+        _batch(quantity, peer, asked[lanes])
+        for quantity, (peer, asked) in RATIOS.items()
+        if lanes in asked
+    ]
+    if lanes in FILLED:
+        what = "multiply-add slots filled, inverse dynamics"
+        wide.append(Target(what, "at least", FILLED[lanes], "", _filled, 0, " %"))
+    return [*wide, *ANYWHERE]
+
+
+ANYWHERE = (
+    _one_call("inverse_dynamics", "pin.rnea", 0, "at least", ONE_CALL),
     _one_call("inverse_dynamics", "pin.rnea", 1, "at least", 1.4),
     _one_call("mass_matrix", "pin.crba", 0, "more than", 1),
     Target("exported C, gcc -O2", "at least", 4, " x pin.rneaInParallel(1)", _exported),
     Target("two threads, batch of 262144", "at least", 1.6, " x one thread", _gain, 2),
-    Target("multiply-add slots filled, inverse dynamics", "at least", 0.75, "", _filled, 0, " %"),
     Target(
         "inverse dynamics per joint, 60 joints",
         "at most",

@@ -74,8 +74,13 @@ def _robot(name: str, result: Figures) -> str:
     tables = _part("tables")
     machine = dict(result.get("machine", {}))
     cpu = machine.pop("cpu", "unknown processor")
+    lanes = machine.pop("lanes", None)
+    cpu += f", {lanes} lanes a vector" if lanes else ""
+    days = sorted({stamp["date"] for stamp in result.get("measured", {}).values()})
     versions = ", ".join(f"{library} {version}" for library, version in machine.items())
-    parts = [f"## {result.get('robot', name)}", f"Measured on {cpu}; {versions}."]
+    when = f", {' to '.join(dict.fromkeys((days[0], days[-1])))}" if days else ""
+    head = f"## {result.get('robot', name)}, {cpu.split(',')[0]}"
+    parts = [head, f"Measured on {cpu}{when}; {versions}."]
     parts += [_markdown(table) for table in tables.targets(result)]
     parts.append(f"![{ABOUT}]({_address(name)})")
     for section in (s for s in tables.MAKERS if s in result):

@@ -113,8 +113,8 @@ def test_benchmarks_quote_the_stored_figures(tmp_path):
     (tmp_path / "panda.json").write_text(json.dumps(benchmark_result()))
     made = script("benchmarks").figures(tmp_path)
     for quoted in (
-        "some processor; numpy 2.0",
-        "| mass matrix, batch of 4096 | at least 35 x pin.crba | 40.0 | met |",
+        "some processor, 8 lanes a vector, 2026-11-16; numpy 2.0",
+        "| mass matrix, batch of 4096 | at least 40 x pin.crba | 40.0 | met |",
         "![Left: how many times",
         "(pictures/benchmarks_panda.svg)",
         "| mass_matrix | 11 | 12 | 25.0 | 60% | 80% | 40.0 × pin.crba |",

@@ -13,7 +13,8 @@ def benchmark_result() -> dict[str, Any]:
     """Every section once, with numbers that are easily recognised."""
     return {
         "robot": "panda",
-        "machine": {"cpu": "some processor", "numpy": "2.0"},
+        "machine": {"cpu": "some processor", "lanes": 8, "numpy": "2.0"},
+        "measured": {"batch": {"date": "2026-11-16", "dynarm": "0.1.0"}},
         "batch": {
             "mass_matrix": {
                 "mul": 11,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from functools import partial
@@ -9,14 +10,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from benchmarks import contenders, emitted
+from benchmarks import contenders, emitted, results
 from benchmarks.contenders import Call, States, agreeing, difference, states
 from benchmarks.memory import beyond
 from benchmarks.picture import picture
 from benchmarks.robots import Robot, robot
 from benchmarks.sections import NAMES
 from benchmarks.tables import MAKERS, tables, targets
-from benchmarks.targets import TARGETS, verdicts
+from benchmarks.targets import targets_of, verdicts
 
 from dynarm.machine.llvm import host
 from dynarm.robot.generic import generic_arm
@@ -30,7 +31,7 @@ def arm():
     return Robot(generic_arm(3))
 
 
-def whole_result(ratio=100.0, seconds=1e-3):
+def whole_result(ratio=100.0, seconds=1e-3, lanes=8):
     """A result with every figure that a target asks for."""
     batch = {
         q: {
@@ -55,6 +56,7 @@ def whole_result(ratio=100.0, seconds=1e-3):
     size = {"gain": ratio, "memory": 0.0}
     return {
         "robot": "panda",
+        "machine": {"cpu": "some processor", "lanes": lanes},
         "batch": batch,
         "single": {
             "inverse_dynamics": {"ratios": {"pin.rnea": [ratio, ratio]}},
@@ -70,8 +72,26 @@ def whole_result(ratio=100.0, seconds=1e-3):
 # ---- asked and measured
 
 
-def test_every_target_finds_its_figure():
-    assert [v.word for v in verdicts(whole_result())] == ["met"] * len(TARGETS)
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_every_target_finds_its_figure(lanes):
+    assert [v.word for v in verdicts(whole_result(lanes=lanes))] == ["met"] * len(targets_of(lanes))
+
+
+@pytest.mark.parametrize(
+    ("lanes", "asked"),
+    [(4, [28, 32, 28, 25, 26, 0.85]), (8, [60, 60, 40, 25, 40, 0.75]), (2, []), (0, [])],
+)
+def test_targets_are_stated_by_lanes(lanes, asked):
+    wide = [
+        v.target for v in verdicts(whole_result(lanes=lanes)) if "one call" not in v.target.what
+    ]
+    wide = [t.asked for t in wide if "4096" in t.what.split(",")[-1] or "slots" in t.what]
+    assert wide == asked
+
+
+def test_one_call_is_asked_of_every_host():
+    (one,) = [t for t in targets_of(2) if "inverse dynamics, the method" in t.what]
+    assert one.asked == 4
 
 
 def test_targets_fall_short_by_their_figures():
@@ -87,7 +107,7 @@ def test_targets_fall_short_by_their_figures():
 
 def test_a_target_is_met_at_its_very_number():
     result = whole_result()
-    result["batch"]["mass_matrix"]["ratios"]["pin.crba"] = 35.0
+    result["batch"]["mass_matrix"]["ratios"]["pin.crba"] = 40.0
     result["single"]["mass_matrix"]["ratios"]["pin.crba"] = [1.0, 1.0]  # faster was asked for
     found = {v.target.what: v.word for v in verdicts(result)}
     assert found["mass matrix, batch of 4096"] == "met"
@@ -110,10 +130,62 @@ def test_nothing_was_asked_of_other_robots():
     assert not targets(whole_result() | {"robot": "ur10"})
 
 
+# ---- a figure belongs to a machine
+
+
+HERE = {"cpu": "Some(R) Processor 9 @ 2 GHz", "lanes": 4, "dynarm": "0.2.0"}
+
+
+def test_results_of_machines_are_kept_apart():
+    path = results.path_of("models/panda.urdf", HERE)
+    assert path.name == "panda-some-processor-9-2-ghz-4-lanes.json"
+    assert results.path_of("panda", HERE | {"lanes": 8}) != results.path_of("panda", HERE)
+
+
+def test_sections_of_one_machine_are_gathered_with_their_days(tmp_path):
+    path = tmp_path / "a.json"
+    old = {"robot": "panda", "machine": HERE, "batch": 1, "single": 2}
+    old["measured"] = {k: {"date": "2026-01-02", "dynarm": "0.1.0"} for k in ("batch", "single")}
+    path.write_text(json.dumps(old))
+    result = results.begin(path, "panda", HERE, anew=False)
+    result = results.put(path, result, "batch", 3)
+    assert json.loads(path.read_text()) == result
+    assert result["batch"] == 3 and result["single"] == 2
+    assert result["measured"]["single"]["date"] == "2026-01-02"
+    assert result["measured"]["batch"]["dynarm"] == "0.2.0"
+    assert result["measured"]["batch"]["date"] > "2026-01-02"
+    assert results.begin(path, "panda", HERE, anew=True).keys() == {"robot", "machine", "measured"}
+
+
+@pytest.mark.parametrize("other", [{"lanes": 8}, {"cpu": "Another"}])
+def test_figures_of_two_machines_never_share_a_file(tmp_path, other):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"robot": "panda", "machine": HERE | other, "batch": 1}))
+    with pytest.raises(results.OtherMachine, match="--json"):
+        results.begin(path, "panda", HERE, anew=False)
+
+
+def test_verdicts_of_a_partial_run_are_its_own():
+    stored = whole_result()
+    now = results.this_run(stored, ["batch"])
+    words = {v.target.what: v.word for v in verdicts(now)}
+    assert words["mass matrix, batch of 4096"] == "met"
+    assert words["exported C, gcc -O2"] == "not measured"
+
+
+def test_stored_results_say_where_when_and_by_which_version():
+    for path in results.FOLDER.glob("*.json"):
+        stored = json.loads(path.read_text())
+        assert path == results.path_of(stored["robot"], stored["machine"])
+        sections = stored.keys() - {"robot", "machine", "measured"}
+        assert stored["measured"].keys() == sections
+        assert stored["machine"]["dynarm"] and stored["machine"]["lanes"] in (1, 2, 4, 8)
+
+
 # ---- tables
 
 
-@pytest.mark.parametrize("name", list(benchmark_result())[2:])
+@pytest.mark.parametrize("name", list(benchmark_result())[3:])
 def test_tables_are_rectangular_and_hold_plain_words(name):
     for table in tables(name, benchmark_result()[name]):
         assert table.rows
