@@ -6,6 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from skips import plugin
+
 # The matrices of these tests are small: a second thread of the linear algebra only waits for the first.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Machine code and counts of this run, shared by its workers; nothing of the user's cache is read or written.
@@ -15,7 +17,13 @@ if FIRST:
 RUN = Path(os.environ["DYNARM_TEST_RUN"])
 os.environ["DYNARM_CACHE_DIR"] = str(RUN / "machine")
 # Graphs are millions of small tuples without cycles: looking for cycles among them takes a third of their time.
+pytest_plugins = ["pytester"]
 gc.set_threshold(100_000, 50, 100)
+
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(plugin(config.pluginmanager.hasplugin("xdist")), "skips")
 
 
 def pytest_collection_finish() -> None:
