@@ -32,5 +32,6 @@ SECTIONS: dict[str, Section] = {
     "simulation": extra("bench_simulation"),
     "identify": extra("bench_identify"),
     "mobile": extra("bench_mobile"),
+    "weight": extra("bench_weight"),
 }
 NAMES = list(SECTIONS)

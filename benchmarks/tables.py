@@ -38,22 +38,21 @@ def tables(name: str, section: Figures) -> list[Table]:
 
 
 def targets(result: Result) -> list[Table]:
-    """What was asked and measured: one table, or none where nothing was asked of the robot."""
-    found = verdicts(result)
-    if not found:
+    """What was asked and measured: one table, or none where nothing was asked of the robot or measured of it."""
+    asked = verdicts(result)
+    measured = [v for v in asked if v.measured is not None]
+    if not measured:
         return []
     rows = [
-        [
-            v.target.what,
-            v.target.wanted,
-            "" if v.measured is None else v.target.number(v.measured),
-            v.word,
-        ]
-        for v in found
+        [v.target.what, v.target.wanted, v.target.number(v.measured), v.word]
+        for v in measured
+        if v.measured is not None
     ]
-    met = sum(v.word == "met" for v in found)
-    title = f"Asked and measured: {met} of {len(found)} targets met"
-    return [Table(title, ["what", "asked", "measured", "verdict"], rows, left=2)]
+    met = sum(v.word == "met" for v in measured)
+    title = f"Asked and measured: {met} of {len(measured)} targets met"
+    others = len(asked) - len(measured)
+    notes = [f"{others} more targets were not measured in this run"] if others else []
+    return [Table(title, ["what", "asked", "measured", "verdict"], rows, left=2, notes=notes)]
 
 
 # ---- small words
@@ -256,4 +255,5 @@ MAKERS: dict[str, Callable[[Figures], list[Table]]] = {
     "simulation": lambda section: [_plain("Simulation beside MuJoCo, 7-joint Panda", section)],
     "identify": _identify,
     "mobile": _mobile,
+    "weight": lambda section: [_plain("Installed sizes [MB]", section)],
 }

@@ -68,4 +68,5 @@ def benchmark_result() -> dict[str, Any]:
             "by_hand": {"fit [s of one core]": 8.0},
         },
         "mobile": {"car": {"python": {"best": 7.5, "median": 8.5}, "operations": {"mul": 9}}},
+        "weight": {"plain install": 700.0, "extra [parquet]": {"pyarrow": 150.0}},
     }

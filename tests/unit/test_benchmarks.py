@@ -171,6 +171,9 @@ def test_verdicts_of_a_partial_run_are_its_own():
     words = {v.target.what: v.word for v in verdicts(now)}
     assert words["mass matrix, batch of 4096"] == "met"
     assert words["exported C, gcc -O2"] == "not measured"
+    (table,) = targets(now)
+    assert len(table.rows) == 6 and "6 of 6" in table.title and "12 more" in table.notes[0]
+    assert not targets(results.this_run(stored, ["weight"]))
 
 
 def test_stored_results_say_where_when_and_by_which_version():
