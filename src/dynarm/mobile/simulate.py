@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import flag, real, reals
-from ..errors import InputError, UnknownName
+from ..errors import InputError, ModelError, UnknownName
+from ..simulation.budget import Budget
 from .admissibility import coefficients
 from .constraints import SINGULAR, forwardness
 from .stability import Tipover, friction_needed, tip_angles
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Array = Any
 Signal = Callable[..., np.ndarray]
+MOST_TIMES = 1e7  # of one run
 METHODS = {m.lower(): m for m in ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")}
 
 
@@ -93,6 +95,7 @@ def simulate(
     method: str = "dop853",
     rtol: float = 1e-12,
     atol: float = 1e-12,
+    max_seconds: float | None = None,
 ) -> Run:
     """The motion from (q0, z0) until t_end, the wheels taken to roll whatever happens.
 
@@ -103,6 +106,8 @@ def simulate(
     project       put the speeds back on the energy of the start after each interval of the grid; off by default,
                   because the speeds are independent and nothing drifts off the constraints
     dt            spacing of the grid; default: a hundredth of t_end, at most 0.01 s
+    max_seconds   computing time after which the run is refused; None: no limit, but a run that would need more than ten
+                  further minutes at its pace is refused as well. What a function of yours raises is raised
     """
     q0, z0, t_end = _start(robot, q0, z0, t_end)
     name = METHODS.get(str(method).lower())
@@ -112,6 +117,12 @@ def simulate(
     if dt is not None:
         wanted = f"a spacing between 0 and t_end = {t_end:g} s"
         step = real("dt", dt, wanted, lambda x: 0 < x <= t_end)
+    if t_end > MOST_TIMES * step:
+        raise InputError(
+            f"{t_end:g} s by steps of {step:g} s are more than {MOST_TIMES:.0e} times; take a larger dt or end earlier"
+        )
+    if max_seconds is not None:
+        max_seconds = real("max_seconds", max_seconds, "seconds above 0", lambda x: x > 0)
     stop, project = flag("stop", stop), flag("project", project)
     small = "a tolerance between 1e-15 and 1"
     rtol, atol = (
@@ -126,7 +137,7 @@ def simulate(
             "project keeps the energy of free motion; leave torque, load and friction out"
         )
     robot.variant("derivative", z0, locked)
-    flow = Flow(robot, inputs, loads, eta, locked)
+    flow = Flow(robot, inputs, loads, eta, locked, Budget(t_end, max_seconds))
     grid = np.append(np.arange(0.0, t_end - 1e-9 * step, step), t_end)
     settings = {"method": name, "rtol": rtol, "atol": atol, "events": flow.events(stop)}
     return _run(robot, flow, *_integrate(flow, q0, z0, grid, project, settings))
@@ -182,6 +193,7 @@ class Flow:
     loads: Signal
     eta: np.ndarray | None
     locked: bool
+    budget: Budget
     singular: list[float] = field(default_factory=list)
 
     def labels(self) -> list[tuple[str, str, int]]:
@@ -198,6 +210,9 @@ class Flow:
 
     def rate(self, t: float, y: np.ndarray) -> np.ndarray:
         """Rates of q and z."""
+        spent = self.budget.spent(t)
+        if spent:
+            raise ModelError(spent)
         n = len(self.robot.coordinate_names)
         q, z = y[:n], y[n:]
         name = "derivative:locked" if self.locked and self.robot.guidance.steered else "derivative"

@@ -69,7 +69,7 @@ class Friction:
                 object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
         if not isinstance(self.shape, str) or self.shape not in SHAPES:
             raise InputError(f"friction shape is {self.shape!r}; choose 'sign' or 'tanh'")
-        if self.width <= 0:
+        if not self.width >= 1e-300:  # its inverse must be a number
             raise InputError(f"friction width is {self.width}; give a positive velocity")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .budget import Budget
 from .events import POINTS, Event, root
 from .fixed import state_of
 from .friction import Sliding
@@ -30,6 +31,7 @@ SOLVERS = {
     "lsoda": "LSODA",
 }
 IMPLICIT = ("radau", "bdf", "lsoda")
+ASKED = 200  # evaluations after which the clock is looked at
 STALLED = 100  # switches of friction in a row at the same time
 LOST = 2000  # evaluations in a row that give no finite number, before the run is given up
 BROKEN = (ValueError, ArithmeticError, np.linalg.LinAlgError)  # what SciPy raises over NaN
@@ -95,6 +97,7 @@ class Settings:
     max_step: float
     max_steps: int
     events: Sequence[Event]
+    max_seconds: float | None = None
 
 
 class Motion:
@@ -115,6 +118,7 @@ class Motion:
         self.states: list[np.ndarray] = []
         self.found: list[tuple[float, str]] = []
         self.evaluations, self.steps, self.lost, self.stalled = 0, 0, 0, 0
+        self.budget = Budget(np.inf)
 
     # ---- right-hand side
 
@@ -124,6 +128,8 @@ class Motion:
     def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
         n = self.n
         self.evaluations += 1
+        if not self.evaluations % ASKED:
+            self.mind_budget()
         rate = self.rates(y, *self.drives(t, y[:n], y[n : 2 * n]), *self.extras)
         if np.isfinite(rate).all():
             self.lost = 0
@@ -132,6 +138,12 @@ class Motion:
             if self.lost > LOST:
                 raise Ended
         return rate
+
+    def mind_budget(self) -> None:
+        """End a run that takes longer than it may."""
+        spent = self.budget.spent(self.times[-1])
+        if spent:
+            raise Ended("time", spent)
 
     def jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
         """d(derivative)/dy: dynamics by their compiled derivatives, a torque that follows the state by differences."""
@@ -169,6 +181,7 @@ class Motion:
 
     def run(self, q0: Any, qd0: Any, t_end: float, progress: Progress | None) -> tuple[str, str]:
         """Integrate as far as it goes; status and message."""
+        self.budget = Budget(t_end, self.settings.max_seconds)
         t, y = 0.0, np.append(state_of(q0, qd0), [0.0] * (self.sliding is not None))
         self.states.append(y)
         breaks = breaks_of(self.sources, t_end)

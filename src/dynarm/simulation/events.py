@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import among, flag, real, shown
+from ..arguments import among, flag, float_of, real, shown
 from ..errors import InputError, KindError
 from ..model import Model
-from .inputs import Failed, locked
+from .inputs import Failed, Raised, asked, locked
 
 POINTS = 8  # places of a step at which signs are looked at
 LIMITS = ("ignore", "report", "stop")
@@ -38,12 +38,12 @@ class Event:
         real("direction", self.direction, "1 for rising zeros, -1 for falling ones, 0 for both")
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> float:
+        returned = asked(self.function, t, locked(q), locked(qd))
         try:
-            value = float(self.function(t, locked(q), locked(qd)))
-        except Exception as error:
-            raise Failed(
-                f"event '{self.name}' raised {type(error).__name__}: {error} (t = {t:.6g} s)"
-            ) from error
+            value = float_of(returned)
+        except (TypeError, ValueError, OverflowError):
+            words = f"what event '{self.name}' returned is {shown(returned)}; return a real number"
+            raise Raised(KindError(words)) from None
         if np.isnan(value):
             raise Failed(f"event '{self.name}' returned NaN at t = {t:.6g} s")
         return value
@@ -64,7 +64,13 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     if b == 0 or (a < 0) == (b < 0):
         return high
     width = 4 * np.spacing(max(abs(low), abs(high), 1e-300))
-    return float(brentq(function, low, high, xtol=width, rtol=8.9e-16))
+    ends = {low: a, high: b}  # not asked again: of noise, the same sides are seen
+
+    def inside(t: float) -> float:
+        return ends[t] if t in ends else function(t)
+
+    found, _ = brentq(inside, low, high, xtol=width, rtol=8.9e-16, full_output=True, disp=False)
+    return float(found)  # of a function that jumps, where it was last seen to
 
 
 def events_of(given: Any, model: Model, limits: str) -> list[Event]:

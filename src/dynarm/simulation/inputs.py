@@ -13,17 +13,34 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..arguments import among, reals, shown
-from ..errors import InputError
+from ..errors import DynarmError, InputError
 
 Array = np.ndarray
 HOLDS = ("zero", "linear")
+MOST_TICKS = 1e8  # of a controller in one run: gigabytes of times
 TOGETHER = 1e-12  # part of a run that two breaks must be apart
 
 
 class Failed(Exception):
-    """A torque, wrench or event function that raised or returned something else than it should."""
+    """A torque, wrench or event function that returned no finite number."""
 
     done = 0  # steps of the present call that had been made before
+
+
+class Raised(Exception):
+    """A user's function raised: `error` goes on to the user, whatever an integrator would make of it on the way."""
+
+    def __init__(self, error: Exception):
+        super().__init__(error)
+        self.error = error
+
+
+def asked(function: Callable[..., Any], *state: Any) -> Any:
+    """What a user's function returns; what it raises is carried past the integrator."""
+    try:
+        return function(*state)
+    except Exception as error:
+        raise Raised(error) from None
 
 
 class Law(Protocol):
@@ -129,23 +146,24 @@ class Function:
     steady: bool = False
 
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
+        returned = asked(self.function, t, locked(q), locked(qd))
         try:
-            found = np.asarray(self.function(t, locked(q), locked(qd)), dtype=float)
-        except Exception as error:
-            raise Failed(
-                f"the {self.what} function raised {type(error).__name__}: {error} (t = {t:.6g} s)"
-            ) from error
-        if found.shape == self.shape:
+            force = reals(f"what the {self.what} function returned", returned, "real numbers")
+        except DynarmError as error:
+            raise Raised(error) from None
+        if force.shape == self.shape:
             pass
-        elif found.shape == self.shape[-1:] or (found.ndim == 0 and self.shape[-1] == 1):
-            found = np.broadcast_to(found, self.shape)
+        elif force.shape == self.shape[-1:] or (force.ndim == 0 and self.shape[-1] == 1):
+            force = np.broadcast_to(force, self.shape)
         else:
-            raise Failed(
-                f"the {self.what} function returned shape {found.shape} at t = {t:.6g} s; it must be {self.shape}"
+            raise Raised(
+                InputError(
+                    f"the {self.what} function returned shape {force.shape} at t = {t:.6g} s; it must be {self.shape}"
+                )
             )
-        if not np.isfinite(found).all() and np.isfinite(qd).all():
+        if not np.isfinite(force).all() and np.isfinite(qd).all():
             raise Failed(f"the {self.what} function returned NaN or infinity at t = {t:.6g} s")
-        return found
+        return force
 
     def breaks(self, t_end: float) -> Array:
         return np.zeros(0)
@@ -163,6 +181,11 @@ class Held:
     last: Array | None = field(default=None)
 
     def breaks(self, t_end: float) -> Array:
+        if t_end > MOST_TICKS * self.period:
+            raise InputError(
+                f"{self.function.what}: a rate of {1 / self.period:g} Hz over {t_end:g} s is more than "
+                f"{MOST_TICKS:.0e} samples; lower the rate or end the run earlier"
+            )
         ticks = self.period * np.arange(1, int(np.ceil(t_end / self.period)) + 1)
         return ticks[ticks < t_end * (1 - 1e-12)]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +19,13 @@ from .events import events_of
 from .fixed import Integration, state_of, step_length
 from .friction import coulomb_limits
 from .health import Record, singular_start
-from .inputs import Failed, Held, Source, source_of
+from .inputs import Failed, Held, Raised, Source, source_of
 from .integrators import Plant
 from .run import Run
 from .steppers import STEPPERS
 
 METHODS = (*SOLVERS, *STEPPERS)
+MOST_STEPS = 1e10  # of fixed length in one run: hours of computing
 TIGHTEST = 2.3e-14  # the smallest rtol that SciPy accepts
 
 
@@ -46,6 +48,7 @@ def simulate(
     limits: str = "ignore",
     max_step: float = np.inf,
     max_steps: int = 1_000_000,
+    max_seconds: float | None = None,
     every: int = 1,
     threads: int | None = None,
     progress: bool | Callable[[float], Any] | None = None,
@@ -65,12 +68,14 @@ def simulate(
     events   functions f(t, q, qd) whose zeros are reported in run.events; with attribute terminal=True they end the
              run, with direction=+1 or -1 only rising or falling zeros count
     limits   "ignore", "report" or "stop" at the joints' position limits
+    max_seconds   computing time after which an adaptive run ends with status "time" and what it has; None: no limit,
+             but a run that would need more than ten further minutes at its pace is given up in the same way
     progress None: a bar on a terminal when the run takes long; False: none; or a function of the part that is done
 
     q0, qd0 of shape (N, n), values (N, p) or gravity (N, 3) make a batch: fixed steps, all samples at once, on
     `threads` threads; torques, wrenches and a controller's gains may then be (N, ...) too. What goes wrong while the
     motion is computed does not raise: run.status and run.message say when and why, everything computed until then is
-    kept, and run.check() raises.
+    kept, and run.check() raises. What a function of yours raises is raised.
     """
     if not isinstance(model, Model):
         raise KindError(f"model is {model!r}; give dynarm.compile(arm)")
@@ -92,14 +97,32 @@ def simulate(
             raise InputError(
                 f"{method} chooses its steps itself; give rtol and atol, or max_step, instead of dt"
             )
-        settings = _settings(method, rtol, atol, max_step, max_steps, watched)
-        return _adaptive(job, settings, _times(times, t_end), bar)
+        settings = _settings(method, rtol, atol, max_step, max_steps, max_seconds, watched)
+        if t_end > settings.max_steps * settings.max_step:
+            raise InputError(
+                f"max_step is {settings.max_step:g}; {t_end:g} s would take more than max_steps = "
+                f"{settings.max_steps} steps; allow longer or more of them"
+            )
+        with _errors_of_functions():
+            return _adaptive(job, settings, _times(times, t_end), bar)
     if watched or limits != "ignore" or times is not None:
         raise InputError(
             f"{method} knows no events, limits or times; use an adaptive method such as 'dop853'"
         )
     count = batch.threads if threads is None else batch.check_threads(threads)
-    return _stepped(job, dt, _whole("every", every), count, bar)
+    if max_seconds is not None:
+        raise InputError(f"{method} knows no max_seconds; choose dt and t_end instead")
+    with _errors_of_functions():
+        return _stepped(job, dt, _whole("every", every), count, bar)
+
+
+@contextmanager
+def _errors_of_functions() -> Iterator[None]:
+    """What a torque, wrench or event function raises goes to the user as it was raised, with its traceback."""
+    try:
+        yield
+    except Raised as raised:
+        raise raised.error from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,14 +222,23 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _settings(
-    method: str, rtol: Any, atol: Any, max_step: Any, max_steps: Any, events: Sequence[Any]
+    method: str,
+    rtol: Any,
+    atol: Any,
+    max_step: Any,
+    max_steps: Any,
+    max_seconds: Any,
+    events: Sequence[Any],
 ) -> Settings:
     rtol = _positive("rtol", rtol, "a relative error")
     if rtol < TIGHTEST:
         raise InputError(f"rtol is {rtol:g}; double precision allows no less than {TIGHTEST:g}")
     atol = rtol / 100 if atol is None else _positive("atol", atol, "an error")
     longest = _positive("max_step", max_step, "a number of seconds", infinite=True)
-    return Settings(method, rtol, atol, longest, _whole("max_steps", max_steps), events)
+    if max_seconds is not None:
+        max_seconds = _positive("max_seconds", max_seconds, "a number of seconds", infinite=True)
+    most = _whole("max_steps", max_steps)
+    return Settings(method, rtol, atol, longest, most, events, max_seconds)
 
 
 def _times(given: Any, t_end: float) -> np.ndarray | None:
@@ -221,7 +253,12 @@ def _times(given: Any, t_end: float) -> np.ndarray | None:
 def _step(job: Job, dt: Any) -> float:
     """The step that was asked for, or one that suits the robot."""
     if dt is not None:
-        return min(_positive("dt", dt, "a number of seconds"), job.t_end)
+        step = min(_positive("dt", dt, "a number of seconds"), job.t_end)
+        if job.t_end > MOST_STEPS * step:
+            raise InputError(
+                f"dt is {step:g}; {job.t_end:g} s would take more than {MOST_STEPS:.0e} steps; take a longer one"
+            )
+        return step
     sources = [s for s in (job.torque, job.push) if s is not None]
     laws = [s.during(0.0, job.t_end, job.q0, job.qd0) for s in sources]
     drives = [law(0.0, job.q0, job.qd0) for law in laws]

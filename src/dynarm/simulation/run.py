@@ -22,8 +22,9 @@ class Run:
     """Times (T,), states, torques (T, n) and energies (T,) of a simulation; for batches (N, T, n) and (N, T).
 
     status   "success", or why it ended early: "event", "singular" (mass matrix), "nan", "step" (blew up, or too many
-             steps), "function" (a torque, wrench or event function failed); `message` says when and why, and everything
-             computed until then is kept. In a batch the others go on; what is missing is NaN
+             steps), "time" (took too long), "function" (a torque, wrench or event function returned NaN); `message`
+             says when and why, and everything computed until then is kept. In a batch the others go on; what is
+             missing is NaN
     reached  the last time that is good [s], (N,) for a batch
     events   (time, name) of every event; joints with sharp Coulomb friction report when they stick and slide
     dense    a function of time that gives (q, qd) between the samples, for adaptive methods
