@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dynarm
 from dynarm import mobile
 from dynarm.errors import InputError, KindError, UnknownName
 from dynarm.mobile.pace import Motion
@@ -268,3 +269,45 @@ def test_motion_that_skids_is_refused():
     q[:, 1] = t
     with pytest.raises(InputError, match="skid sideways"):
         TANNER.motion(t, q)
+
+
+@pytest.mark.parametrize(
+    ("drift", "rolls"), [(1e-9, True), (0.9e-6, True), (1.1e-6, False), (1e-3, False)]
+)
+def test_how_much_skidding_is_rounding(drift, rolls):
+    """Straight ahead at 1 m/s with a sideways speed: a millionth of the motion's is the most that still rolls."""
+    t = np.linspace(0, 1, 50)
+    q = np.zeros((50, len(TANNER.coordinate_names)))
+    q[:, 0], q[:, 1] = t, drift * t
+    if rolls:
+        assert np.abs(TANNER.motion(t, q).z[:, 0] - 1).max() < 1e-9
+        return
+    with pytest.raises(InputError, match="skid sideways"):
+        TANNER.motion(t, q)
+
+
+BUDGETS = {
+    "t_end": ({"t_end": 1e12}, "take a larger dt"),
+    "dt": ({"dt": 1e-12}, "take a larger dt"),
+    "max_seconds": ({"max_seconds": 0}, "max_seconds"),
+    "spent": ({"max_seconds": 1e-9}, "led no further than t = 0"),
+}
+
+
+@pytest.mark.parametrize("case", BUDGETS)
+def test_runs_that_would_not_end_are_refused(case):
+    options, words = BUDGETS[case]
+    q, z = CIRCLE
+    with pytest.raises(dynarm.DynarmError, match=words):
+        TANNER.simulate(q, z, **({"t_end": 1.0} | options))
+
+
+def test_what_a_torque_raises_is_raised():
+    def torque(t, q, z):
+        if t > 0.1:
+            raise KeyError("bus")
+        return np.zeros(len(TANNER.input_names))
+
+    with pytest.raises(KeyError, match="bus") as raised:
+        TANNER.simulate(*CIRCLE, 1.0, torque)
+    assert raised.traceback[-1].name == "torque"

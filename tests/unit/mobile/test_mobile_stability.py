@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -260,3 +262,18 @@ def test_tip_angle_of_a_box():
     assert np.allclose(tip.angles, expected, rtol=0, atol=1e-14)
     assert tip.measure == pytest.approx(98.1 * expected.min())
     assert tip.axes[0] == ("a", "b") and "stands" in tip.status
+
+
+def test_wheels_that_face_opposite_ways_share_no_sum():
+    """Turned by half a turn, a wheel's axle points the other way: only the difference of the two is determinate."""
+    drive = mobile.load("diffdrive_puma560")
+    left, right, *rest = drive.wheels
+    turned = replace(right, angle=np.pi)
+    wheels = [left, turned, *rest]
+    robot = mobile.MobileManipulator(drive.platform, wheels, drive.base, drive.arm)
+    state = states(robot, 1)[:3]
+    assert list(drive.contact(*state).axle_sums) == [("left", "right")]
+    contact = robot.contact(*state)
+    assert contact.axle_sums == {} and not contact.determinate[:2, 1].any()
+    both = contact.forces[0, :2, 1]
+    assert both[0] == pytest.approx(-both[1])  # the minimum-norm split of what they carry together

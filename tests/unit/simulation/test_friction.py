@@ -228,3 +228,18 @@ def test_fixed_steps_across_sharp_friction_are_refused(method):
     model = dynarm.compile(rail(Friction(coulomb=1.0)), friction=True)
     with pytest.raises(dynarm.DynarmError, match="tanh"):
         dynarm.simulate(model, [0.0], [1.0], 1.0, method=method, dt=0.01)
+
+
+def test_asymmetric_friction_lets_go_at_its_own_side():
+    """+3 N holds against a push ahead, 1 N against one backwards: each side breaks away at its own load."""
+    model = dynarm.compile(rail(Friction(coulomb=3.0, coulomb_negative=1.0)), friction=True)
+    for ramp, when in ((1.0, 3.0), (-1.0, 1.0)):
+        run = dynarm.simulate(model, [0.0], [0.0], 3.5, lambda t, q, qd, r=ramp: r * t, rtol=1e-10)
+        assert [name for _, name in run.events] == ["slider slides"]
+        assert abs(run.events[0][0] - when) <= 1e-6
+        assert np.sign(run.qd[-1, 0]) == ramp
+    jump = Sampled([0.0, 1.0], [[0.9], [-0.9]])
+    assert not dynarm.simulate(model, [0.0], [0.0], 2.0, jump).events
+    between = Sampled([0.0, 1.0], [[2.9], [-1.1]])
+    run = dynarm.simulate(model, [0.0], [0.0], 2.0, between)
+    assert [(round(t, 6), name) for t, name in run.events] == [(1.0, "slider slides")]
