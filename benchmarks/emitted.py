@@ -27,7 +27,7 @@ def instructions(graph: Graph) -> int | None:
     if not target.triple.startswith("x86_64"):
         return None
     program = program_of(graph, target.fused, target.registers)
-    text = kernel_text(program, graph.inputs, graph.outputs, target.width, target.fused)
+    text = kernel_text(program, graph.inputs, graph.outputs, target)
     functions = {**_runtime(), **_functions(text)}
     names = [
         called(step.op, len(step.arguments), target.width)
@@ -58,7 +58,7 @@ def counts(line: str) -> bool:
 @cache
 def _runtime() -> dict[str, list[str]]:
     target = door.host()
-    return _functions(runtime_text(target.width, target.fused))
+    return _functions(runtime_text(target))
 
 
 def _functions(text: str) -> dict[str, list[str]]:

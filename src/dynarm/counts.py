@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
@@ -108,7 +108,7 @@ def choose(
 def cheapest(
     arm: Arm, quantity: str, options: Options = PLAIN, minimal: MinimalParameters | None = None
 ) -> Formulation:
-    """The formulation with the fewest multiplications and additions for this very robot."""
+    """The formulation with the fewest multiplications and additions for this very robot; of equals the first."""
     rows = applicable(quantity, probe(arm, options))
     if quantity in PAIRS or (quantity in PARTS and arm.n <= FEW):
         pair = "+".join(cheapest(arm, part, options, minimal).name for part in PARTS[quantity])
@@ -122,10 +122,20 @@ def cheapest(
         totals.append(found.total)
         if len(found.nodes) <= FACTORED:
             short[k] = found
-    close = [k for k, total in enumerate(totals) if total <= NEAR * min(totals) + 4]
-    if len(close) == 1 or not short.keys() >= set(close):
-        return rows[totals.index(min(totals))]
-    return rows[min(close, key=lambda k: simplify(short[k]).total)]
+    return rows[preferred(totals, short.keys(), lambda k: simplify(short[k]).total)]
+
+
+def preferred(totals: Sequence[int], short: Collection[int], factored: Callable[[int], int]) -> int:
+    """Which of several graphs with so many operations is taken.
+
+    Those near the cheapest are compared again after factoring, if all of them are short enough for that. Of equal ones
+    the first is taken: the order of the table decides, and no clock and no hash.
+    """
+    least = min(totals)
+    close = [k for k, total in enumerate(totals) if total <= NEAR * least + 4]
+    if len(close) == 1 or not all(k in short for k in close):
+        return totals.index(least)
+    return min(close, key=factored)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import dynarm
 from dynarm.graph import Graph
 from dynarm.machine import compile_graph, kernel, load_object
 from dynarm.machine.gufunc import inner_loop
-from dynarm.machine.llvm import Host
+from dynarm.machine.host import Host
 from dynarm.model import Model
 from dynarm.quantities import QUANTITIES
 from dynarm.robot.generic import generic_arm

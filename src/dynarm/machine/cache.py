@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DynarmWarning, InputError, KindError
+from .host import host
 
 MAGIC = b"dynarm object 1\n"
 _HEAD = struct.Struct("<16s32sIIQ")
@@ -106,12 +107,12 @@ def directory() -> Path:
 
 
 def digest(*parts: Any) -> str:
-    """A key: the hash of the parts, of dynarm's sources, of the libraries' versions and of the processor.
+    """A key: the hash of the parts, of dynarm's sources, of the libraries' versions and of the host.
 
     Parts are None, numbers, strings, bytes, arrays, and tuples, lists, dictionaries and dataclasses of such.
     """
     h = hashlib.sha256(_surroundings())
-    _feed(h, parts)
+    _feed(h, (host(), parts))
     return h.hexdigest()
 
 
@@ -152,13 +153,13 @@ def _feed(h: Any, part: Any) -> None:
 @once
 def _surroundings() -> bytes:
     """The hash of what compiled code depends on besides its own recipe."""
-    from .llvm import host, versions
+    from .llvm import versions
 
     h = hashlib.sha256()
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
         _feed(h, (path.relative_to(root).as_posix(), path.read_bytes()))
-    _feed(h, (sys.version, np.__version__, versions(), _version_of("casadi"), host()))
+    _feed(h, (sys.version, np.__version__, versions(), _version_of("casadi")))
     return h.digest()
 
 

@@ -24,8 +24,9 @@ import numpy as np
 from ..errors import DynarmError
 from ..graph import Port
 from . import cache as disk
+from .host import Host, check_runs, host, native, on
 from .kernel import INPUTS, KNOWN, PORT, PORTS, QUICK, TABLE, called
-from .llvm import LOCK, Host, compile_runtime, host, library, linked
+from .llvm import LOCK, compile_runtime, library, linked
 from .loop import LOOP
 from .program import GROUP
 
@@ -66,7 +67,9 @@ def runtime(target: Host) -> Any:
     """The loop and the functions that all kernels share, in executable memory for good."""
     with LOCK:  # there must be one: whatever another one's loops were given would be gone with it
         if target not in _RUNTIMES:
-            key = disk.digest("runtime", target)
+            check_runs(target, native())
+            with on(target):  # a key holds the host
+                key = disk.digest("runtime")
             entry = disk.load(key)
             if entry is None:
                 entry = disk.Entry({}, compile_runtime(target))
@@ -78,7 +81,7 @@ def runtime(target: Host) -> Any:
 
 def _services(target: Host) -> tuple[str, ...]:
     """What kernels may call."""
-    widths = (1, target.width)
+    widths = sorted({1, target.width})
     sincos = [called("sincos", count, w) for w in widths for count in range(1, GROUP + 1)]
     return (*sincos, *(called("tanh", 1, w) for w in widths), QUICK, KNOWN)
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from ..errors import KindError
 from ..graph import Port
 from .fusion import Instruction
+from .host import Host
 from .lanes import Lanes, integer
 from .layout import ASK, LINE, STAGE, asked, dense, dense_steps, group, singly_steps
 from .program import Call, Program
@@ -41,17 +42,17 @@ HUGE = 20000  # instructions from which on a scalar kernel takes longer to compi
 WOVEN_MOST = (
     600  # instructions up to which moves are felt enough to be worth compiling another kernel
 )
-WOVEN_LANES = 8  # lanes from which on there are enough registers for both
 UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
 
 
 def kernel_text(
-    program: Program, inputs: Sequence[Port], outputs: Sequence[Port], width: int, fused: bool
+    program: Program, inputs: Sequence[Port], outputs: Sequence[Port], target: Host
 ) -> str:
-    """The module of a program: both kernels (of a huge one the vector kernel only) and the table."""
+    """The module of a program: both kernels (of a huge one the widest only) and the table."""
+    width, fused = target.width, target.fused
     calls = {(s.op, len(s.arguments)) for s in program.steps if isinstance(s, Call)}
     text = [ASK]
-    widths = (1, width) if program.length <= HUGE else (width,)
+    widths = sorted({1, width}) if program.length <= HUGE else [width]
     for w in widths:
         text += Lanes(w).declarations()
         for op, count in sorted(calls):
@@ -66,7 +67,7 @@ def kernel_text(
         found = _dense(name, slots, first, width)
         moves.append(f"@dense_{name}{width}" if found else "null")
         text += found
-    woven = _woven(program, places, width, fused) if moves[0] != "null" else []
+    woven = _woven(program, places, width, fused) if target.woven and moves[0] != "null" else []
     moves.append(f"@woven{width}" if woven else "null")
     text += woven
     text += _entry() if 1 in widths else []
@@ -80,7 +81,7 @@ def _dense(name: str, slots: Sequence[Sequence[int]], first: int, width: int) ->
     """Code that moves all ports of one side at once, if there are not too many of them and none is short."""
     sizes = [len(port) for port in slots]
     longest = STAGE[0] - 1 if name == "go" else UNROLLED
-    if min(sizes) < group(width) or max(sizes) > longest or sum(sizes) > UNROLLED:
+    if width == 1 or min(sizes) < group(width) or max(sizes) > longest or sum(sizes) > UNROLLED:
         return []
     return dense(name, first, slots, width)
 
@@ -162,7 +163,7 @@ def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused:
     workspace `other`, and the outputs of the block from sample `last` on go from there.
     """
     main = program.steps[-1] if program.steps else ()
-    if not main or isinstance(main, Call) or program.length > WOVEN_MOST or width < WOVEN_LANES:
+    if not main or isinstance(main, Call) or program.length > WOVEN_MOST:
         return []
     sizes = [len(port) for port in program.outputs]
     if min(sizes) < group(width) or max(sizes) >= STAGE[0] or sum(sizes) > UNROLLED:

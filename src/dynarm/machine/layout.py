@@ -51,6 +51,8 @@ def layout(width: int) -> list[str]:
 
 def declarations(width: int) -> list[str]:
     """What a module with the layout of this width must declare."""
+    if width == 1:
+        return []
     size = group(width)
     t, truth = f"<{size} x double>", f"<{size} x i1>"
     return [

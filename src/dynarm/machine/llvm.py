@@ -8,13 +8,13 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ..errors import DynarmError
 from ..graph import Graph
 from . import elementary, fusion
+from .host import Host, host, native
 from .kernel import kernel_text
 from .loop import HEAP, runtime_text
 from .program import program_of
@@ -28,33 +28,15 @@ if hasattr(os, "register_at_fork"):
 _NUMBERS = itertools.count()
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
-    """What code is made for."""
-
-    triple: str
-    cpu: str
-    features: str
-    width: int  # lanes of a vector register
-    fused: bool  # whether a multiply-add is one instruction
-    registers: int  # values that a program may hold in vector registers, a few left for constants and temporaries
-
-
-@cache
-def host() -> Host:
-    """This machine."""
+def processor() -> tuple[str, str, dict[str, bool]]:
+    """This machine as LLVM names it, its processor, and which features that has."""
     import llvmlite.binding as llvm
 
     with LOCK:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        triple, cpu = llvm.get_process_triple(), llvm.get_host_cpu_name()
-        features = llvm.get_host_cpu_features()
-    x86 = triple.startswith(("x86_64", "i386", "i686"))
-    width = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
-    many = width == 8 or not x86
-    fused = not x86 or bool(features.get("fma"))
-    return Host(triple, cpu, features.flatten(), width, fused, 26 if many else 11)
+        features = dict(llvm.get_host_cpu_features())
+        return llvm.get_process_triple(), llvm.get_host_cpu_name(), features
 
 
 def versions() -> list[str]:
@@ -69,7 +51,7 @@ def compile_graph(graph: Graph, name: str, target: Host | None = None) -> bytes:
     """An object file for this host: the graph's kernels and the table that describes them."""
     target = target or host()
     program = program_of(graph, target.fused, target.registers)
-    text = kernel_text(program, graph.inputs, graph.outputs, target.width, target.fused)
+    text = kernel_text(program, graph.inputs, graph.outputs, target)
     return assembled(text, name, target)
 
 
@@ -86,7 +68,7 @@ def instructions(graph: Graph) -> int:
 
 def compile_runtime(target: Host) -> bytes:
     """An object file for this host: the loop that runs every kernel, and the functions that kernels call."""
-    return assembled(runtime_text(target.width, target.fused), "runtime", target)
+    return assembled(runtime_text(target), "runtime", target)
 
 
 def assembled(text: str, name: str, target: Host) -> bytes:
@@ -107,6 +89,9 @@ def assembled(text: str, name: str, target: Host) -> bytes:
 def _machine(target: Host) -> Any:
     import llvmlite.binding as llvm
 
+    if target.triple != native().triple:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
     )
@@ -132,7 +117,7 @@ def linked(code: bytes, name: str, exports: tuple[str, ...], imports: Mapping[st
 def _jit() -> Any:
     import llvmlite.binding as llvm
 
-    host()
+    native()  # whoever is asked for it makes LLVM ready
     return llvm.create_lljit_compiler()
 
 

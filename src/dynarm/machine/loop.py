@@ -4,7 +4,8 @@
 
 dims[0] samples; steps holds, in bytes, the step from sample to sample of each operand and then the steps inside each
 operand's core axes; the table describes the kernels. Whole blocks of W samples run in the vector kernel, a single
-sample in the scalar one, and several left over in the vector kernel with lanes repeated.
+sample in the scalar one, and several left over in the vector kernel with lanes repeated. On a host of one lane all
+samples run in the scalar kernel.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from . import builtin, layout
 from . import kernel as table
 from .elementary import LIBRARY, elementary
+from .host import Host
 from .lanes import Lanes
 from .program import TILE
 from .text import PAST, RARELY, Text
@@ -22,30 +24,29 @@ from .text import PAST, RARELY, Text
 LOOP = "dynarm_loop"
 HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
 ALIGN = 64
-PAST_CACHES = 32 << 20  # bytes of an output that no cache will hold until it is read
 PROBED = '"probe-stack"="inline-asm" '  # a stack that is too short is noticed, not jumped over
-STACK = 1 << 16  # bytes; larger workspaces are taken from the heap
 
 
-def runtime_text(width: int, fused: bool) -> str:
+def runtime_text(target: Host) -> str:
     """The module that every kernel of a host is run by: the loop, the layouts and the elementary functions."""
+    width, past = target.width, target.past_caches
     text = [
         RARELY,
         PAST,
         *(f"declare double @{name}(double)" for name in LIBRARY),
         "declare ptr @dynarm_malloc(i64)",
         "declare void @dynarm_free(ptr)",
-        *layout.declarations(width),
         layout.ASK,
     ]
-    for w in (1, width):
-        text += [*Lanes(w).declarations(), *elementary(w, fused), *layout.layout(w), *_constants(w)]
-    return "\n".join(
-        [*text, *_describe(width), *_single(), *_wide(width), *_loop(width), *builtin.builtin()]
-    )
+    for w in sorted({1, width}):
+        text += [*Lanes(w).declarations(), *elementary(w, target.fused)]
+        text += [*layout.declarations(w), *layout.layout(w), *_constants(w)]
+    text += [*_describe(width, past), *_single()]
+    text += [*_wide(width, past), *_loop(width, target.stack)] if width > 1 else _loop_of_one()
+    return "\n".join([*text, *builtin.builtin()])
 
 
-def _describe(width: int) -> list[str]:
+def _describe(width: int, past: int) -> list[str]:
     """describe(args, steps, table, records, count, n): a record for each operand, and how it is moved."""
     f = Text()
     inputs = f.entry("%table", table.INPUTS)
@@ -72,7 +73,7 @@ def _describe(width: int) -> list[str]:
         )
         output = f.test("sge", k, inputs)
         wide = f.both(f.test("sge", size, layout.STAGE[0]), f.test("sle", size, layout.STAGE[1]))
-        huge = f.test("sgt", f.whole("mul", step, "%n"), PAST_CACHES)
+        huge = f.test("sgt", f.whole("mul", step, "%n"), past)
         better = f.choose(huge, layout.STREAMED, f.choose(wide, layout.STAGED, layout.ROWS))
         mode = f.choose(f.both(gapless, output), better, mode)
         asked = f.choose(gapless, f.whole("mul", step, width), 0)
@@ -158,7 +159,7 @@ def _single() -> list[str]:
     )
 
 
-def _wide(width: int) -> list[str]:
+def _wide(width: int, past: int) -> list[str]:
     """wide(table, records, work, n): n > 1 samples, block by block."""
     f = Text()
     # whether the kernel's own code can move inputs and outputs, and whether the kernel with its moves woven in can run
@@ -203,7 +204,7 @@ def _wide(width: int) -> list[str]:
         f.line(f"call void {kernel}(ptr %work, i64 1, ptr %lines)")
         _ports(f, "go", width, "%work", done, rest)
     largest = f.whole("mul", f.entry("%table", table.LARGEST), 8)
-    with f.when(f.test("sgt", f.whole("mul", largest, "%n"), PAST_CACHES)):
+    with f.when(f.test("sgt", f.whole("mul", largest, "%n"), past)):
         f.line("fence seq_cst")  # what went past the caches is seen by whoever reads next
     return f.function(
         "internal void @wide(ptr %table, ptr %records, ptr %work, i64 %n)", "noinline "
@@ -268,9 +269,8 @@ def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
     _ports(f, "go", width, area(end), f.whole("mul", end, width), width)
 
 
-def _loop(width: int) -> list[str]:
-    """The inner loop itself. Without memory on the heap, samples run one by one: the result is the same."""
-    f = Text()
+def _begun(f: Text) -> str:
+    """The number of samples, with a record for each operand, if there are any samples at all."""
     f.line(f"%records = alloca [{table.MOST_PORTS * layout.RECORD} x i64], align {ALIGN}")
     n = f.entry("%dims", 0)
     with f.when(f.test("slt", n, 1), leave=True):
@@ -280,13 +280,28 @@ def _loop(width: int) -> list[str]:
     f.line(
         f"call void @describe(ptr %args, ptr %steps, ptr %table, ptr %records, i64 {count}, i64 {n})"
     )
+    return n
+
+
+def _loop_of_one() -> list[str]:
+    """The inner loop of a host without vectors: samples one by one."""
+    f = Text()
+    n = _begun(f)
+    f.line(f"call void @single(ptr %table, ptr %records, i64 0, i64 {n})")
+    return f.function(f"void @{LOOP}(ptr %args, ptr %dims, ptr %steps, ptr %table)", PROBED)
+
+
+def _loop(width: int, stack: int) -> list[str]:
+    """The inner loop itself. Without memory on the heap, samples run one by one: the result is the same."""
+    f = Text()
+    n = _begun(f)
     scalar = _has_scalar(f)
     with f.when(f.both(f.test("eq", n, 1), scalar), leave=True):
         f.line("call void @single(ptr %table, ptr %records, i64 0, i64 1)")
     size = f.whole("mul", f.entry("%table", table.AREAS), f.entry("%table", table.SLOTS))
     size = f.whole("add", size, f.entry("%table", table.LARGEST))
     size = f.whole("mul", size, 8 * width)
-    with f.when(f.test("sle", size, STACK), leave=True):
+    with f.when(f.test("sle", size, stack), leave=True):
         f.line(f"%near = alloca i8, i64 {size}, align {ALIGN}")
         f.line(f"call void @wide(ptr %table, ptr %records, ptr %near, i64 {n})")
     heap = f.put(f"call ptr @dynarm_malloc(i64 {f.whole('add', size, ALIGN)})")

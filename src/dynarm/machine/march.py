@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from .gufunc import inner_loop
-from .llvm import assembled, host, linked
+from .host import Host, host
+from .llvm import assembled, linked
 
 _TEXT = """\
 define void @march(ptr %loop, ptr %args, ptr %dims, ptr %steps, ptr %data, ptr %advance, i64 %operands, i64 %count) {
@@ -50,9 +51,9 @@ done:
 
 
 @cache
-def _march() -> tuple[Any, Any]:
+def _march(target: Host) -> tuple[Any, Any]:
     """The compiled loop as a ctypes function that releases the GIL, and what keeps its code alive."""
-    tracker = linked(assembled(_TEXT, "march", host()), "march", ("march",), {})
+    tracker = linked(assembled(_TEXT, "march", target), "march", ("march",), {})
     word, address = ctypes.c_int64, ctypes.c_void_p
     kind = ctypes.CFUNCTYPE(None, *[address] * 6, word, word)
     return kind(tracker["march"]), tracker
@@ -67,7 +68,7 @@ class March:
     def __init__(self, ufunc: np.ufunc, cores: Sequence[int]):
         self.ufunc, self.cores = ufunc, tuple(cores)
         self.loop = inner_loop(ufunc)
-        self.run = _march()[0] if self.loop else None
+        self.run = _march(host())[0] if self.loop else None
 
     def __call__(
         self,

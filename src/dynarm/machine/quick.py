@@ -25,8 +25,8 @@ import numpy as np
 
 from .builtin import BASE, DATA, DESCR, FLAGS, KIND, NAMES, NDIM, SHAPE, STRIDES, TYPE
 from .gufunc import inner_loop
+from .host import STACK
 from .kernel import AXES, ENTRY, INPUTS, METHOD, PORT, PORTS, PYTHON, SLOTS, UFUNC
-from .loop import STACK
 
 FASTCALL_KEYWORDS = 0x0080 | 0x0002
 # What fetestexcept calls invalid, division by zero, overflow and underflow

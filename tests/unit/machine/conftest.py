@@ -6,18 +6,18 @@ import pytest
 
 from dynarm.graph import Graph
 from dynarm.machine import compile_graph, load_object
-from dynarm.machine.llvm import Host
-from oracles.processors import SMALLER, target_named
+from dynarm.machine.host import Host
+from oracles.processors import KINDS
 
 
-@pytest.fixture(params=["this host", *SMALLER])
+@pytest.fixture(params=KINDS)
 def target(request) -> Host:
-    return target_named(request.param)
+    return KINDS[request.param]
 
 
 @pytest.fixture
 def build():
-    """A gufunc from a graph, for this host or a smaller one."""
+    """A gufunc from a graph, for this host or another kind."""
 
     def make(graph: Graph, target: Host | None = None):
         code = compile_graph(graph, "made", target)

@@ -17,8 +17,9 @@ from dynarm.graph import Builder, Port
 from dynarm.machine import compile_graph, gufunc, instructions, load_object
 from dynarm.machine.elementary import SINCOS
 from dynarm.machine.gufunc import inner_loop, signature
+from dynarm.machine.host import host
 from dynarm.machine.kernel import TABLE
-from dynarm.machine.llvm import Host, assembled, host, linked
+from dynarm.machine.llvm import assembled, linked
 from oracles.machine_graphs import as_tuple, newton_euler_graph, random_graph, samples
 
 
@@ -232,11 +233,6 @@ def test_threads_compile_and_load_at_once():
     for t in threads:
         t.join()
     assert not wrong
-
-
-def test_the_host_is_described():
-    found = host()
-    assert isinstance(found, Host) and found.width in (2, 4, 8) and found.cpu and found.triple
 
 
 def test_objects_export_their_table_and_nothing_else_is_needed(torque):

@@ -6,15 +6,15 @@ import ctypes
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dynarm.errors import KindError
 from dynarm.graph import Builder, Port
-from dynarm.machine import compile_graph, gufunc, kernel, llvm
-from dynarm.machine.llvm import host
-from dynarm.machine.loop import STACK
+from dynarm.machine import compile_graph, gufunc, kernel, llvm, load_object
+from dynarm.machine.host import STACK
 from dynarm.machine.program import program_of
 from oracles.machine_graphs import (
     ARITHMETIC,
@@ -24,7 +24,7 @@ from oracles.machine_graphs import (
     run_program,
     samples,
 )
-from oracles.processors import target_named
+from oracles.processors import KINDS, VECTORS, WIDTHS, WOVEN
 
 COUNTS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 40)
 
@@ -43,10 +43,11 @@ def test_every_operation_is_rounded_as_the_program_says(seed, target, build):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_graphs_agree_with_their_own_evaluation(seed, build):
+    target = list(KINDS.values())[seed % len(KINDS)]
     graph = random_graph(seed, 60, inputs=((3,), (), (2, 2)), outputs=((), (5,), (2, 3)))
     inputs = samples(graph, 37, seed)
     for found, expected in zip(
-        as_tuple(build(graph)(*inputs)), graph.evaluate(*inputs), strict=True
+        as_tuple(build(graph, target)(*inputs)), graph.evaluate(*inputs), strict=True
     ):
         assert found.shape == expected.shape
         scale = np.maximum(1, np.abs(expected))
@@ -64,30 +65,37 @@ def test_inverse_dynamics_agrees_with_its_own_evaluation(target, build):
 # ---- the same bits
 
 
-@pytest.fixture(scope="module")
-def cases():
-    """(graph, a batch of inputs, what they give in one go)."""
-    from dynarm.machine import load_object
-
-    found = {}
-    for name, graph in {
-        "inverse dynamics": newton_euler_graph(),
-        "many ports": random_graph(3, 80, ((1,), (2,), (3,), (5,), ()), ((1,), (3,), (4, 5), ())),
-        "long": newton_euler_graph(50),
-    }.items():
-        f = load_object(compile_graph(graph, name), "made", graph.inputs, graph.outputs)
-        inputs = samples(graph, 1000, 5, 2.0)
-        found[name] = f, inputs, as_tuple(f(*inputs))
-    return found
+GRAPHS = {
+    "inverse dynamics": newton_euler_graph,
+    "many ports": lambda: random_graph(
+        3, 80, ((1,), (2,), (3,), (5,), ()), ((1,), (3,), (4, 5), ())
+    ),
+    "long": lambda: newton_euler_graph(40),
+}
 
 
-def test_the_long_case_is_worked_through_in_tiles():
-    assert program_of(newton_euler_graph(50)).tile > 1
+def test_the_long_case_is_worked_through_in_tiles(target):
+    assert program_of(GRAPHS["long"](), target.fused, target.registers).tile > 1
 
 
-@pytest.fixture(params=["inverse dynamics", "many ports", "long"])
-def case(request, cases):
-    return cases[request.param]
+def named(parts: tuple[str, str]) -> str:
+    return f"{parts[0]}: {parts[1]}"
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(k, name) for name in GRAPHS for k in (WIDTHS if name == "long" else KINDS)],
+    ids=named,
+)
+def case(request):
+    """(compiled function, a batch of inputs, what they give in one go), of every graph for every kind of host."""
+    kind, name = request.param
+    graph, target = GRAPHS[name](), KINDS[kind]
+    f = load_object(
+        compile_graph(graph, name, target), "made", graph.inputs, graph.outputs, "", target
+    )
+    inputs = samples(graph, 1000, 5, 2.0)
+    return f, inputs, as_tuple(f(*inputs))
 
 
 def same(found, expected) -> bool:
@@ -222,34 +230,30 @@ def test_eight_threads_at_once(case):
     assert not wrong
 
 
-def test_other_widths_give_the_same_bits(build):
-    """Programs of one kind (fused or not) have one result, whatever the vectors."""
-    graph = random_graph(7, 100)
+@pytest.mark.parametrize("name", ["inverse dynamics", "many ports"])
+def test_kinds_that_round_alike_give_the_same_bits_and_others_nearly(name, build):
+    """Whether multiply-adds are fused decides about the last bits, and nothing else of a host does."""
+    graph = GRAPHS[name]()
     inputs = samples(graph, 21)
-    native = host()
-    if native.width <= 4 or not native.fused:
-        pytest.skip("there is one width with fused multiply-adds here")
-    assert same(build(graph, target_named("four lanes"))(*inputs), as_tuple(build(graph)(*inputs)))
+    made = {k: as_tuple(build(graph, kind)(*inputs)) for k, kind in KINDS.items()}
+    first: dict[bool, tuple] = {}
+    for k, kind in KINDS.items():
+        assert same(made[k], first.setdefault(kind.fused, made[k])), k
+    one, *others = first.values()
+    for other in others:
+        assert not same(one, other)
+        for x, y in zip(one, other, strict=True):
+            assert np.abs(x - y).max() <= 1e-13 * max(1, np.abs(x).max())
 
 
-def test_a_workspace_too_large_for_the_stack(build):
-    """Outputs alone fill more than the stack's share."""
-    side = 40
-    size = side * side
-    assert size * 8 * host().width > STACK
-    ports = [Port("x", (side,))], [Port("y", (side, side))]
-    b = Builder()
-    x = [b.input(0, k) for k in range(side)]
-    f = build(
-        b.finish(
-            *ports,
-            [[b.mul(x[i], b.add(x[j], b.const(0.5))) for i in range(side) for j in range(side)]],
-        )
-    )
-    given = np.random.default_rng(0).uniform(-1, 1, (21, side))
-    expected = given[:, :, None] * (given[:, None, :] + 0.5)
-    np.testing.assert_array_equal(f(given), expected)
-    np.testing.assert_array_equal(f(given[4]), expected[4])
+@pytest.mark.parametrize("kind", WIDTHS)
+def test_a_workspace_too_large_for_the_stack(build, kind):
+    """Taken from the heap: the same bits as from the stack."""
+    graph = newton_euler_graph()
+    near, far = (build(graph, replace(WIDTHS[kind], stack=size)) for size in (STACK, 256))
+    for count in (1, 2, 9, 21):
+        inputs = samples(graph, count)
+        assert same(far(*inputs), as_tuple(near(*inputs)))
 
 
 @pytest.mark.parametrize("side", [3, 40])
@@ -264,47 +268,92 @@ def test_a_huge_program_has_no_scalar_kernel_and_the_same_bits(build, monkeypatc
         assert same(f(*given), as_tuple(expected(*given)))
 
 
+def counting(calls: list[int]) -> dict[str, object]:
+    """malloc and free of the C library, as functions that count: with one number, malloc has no memory at all."""
+    own = ctypes.CDLL(None)
+    own.malloc.restype, own.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    own.free.restype, own.free.argtypes = None, [ctypes.c_void_p]
+
+    def malloc(size: int) -> int | None:
+        calls[0] += 1
+        return own.malloc(size) if len(calls) > 1 else None
+
+    def free(place: int) -> None:
+        calls[1] += 1
+        own.free(place)
+
+    return {
+        "dynarm_malloc": ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(malloc),
+        "dynarm_free": ctypes.CFUNCTYPE(None, ctypes.c_void_p)(free),
+    }
+
+
+def with_heap(monkeypatch, target, functions):
+    """What kernels share, with other functions for memory on the heap."""
+    addresses = {k: ctypes.cast(f, ctypes.c_void_p).value for k, f in functions.items()}
+    with monkeypatch.context() as other:
+        other.setattr(gufunc, "library", lambda: llvm.library() | addresses)
+        other.setattr(gufunc, "_RUNTIMES", {})
+        return gufunc.runtime(target)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
 @pytest.mark.parametrize("scalar", [True, False])
-def test_without_memory_on_the_heap_the_result_is_the_same(build, monkeypatch, scalar):
-    nothing = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda size: None)
-    addresses = llvm.library() | {"dynarm_malloc": ctypes.cast(nothing, ctypes.c_void_p).value}
-    monkeypatch.setattr(gufunc, "library", lambda: addresses)
-    monkeypatch.setattr(gufunc, "_RUNTIMES", {})
-    starved = gufunc.runtime(host())
-    monkeypatch.undo()
-    graph = newton_euler_graph(50)
-    assert 8 * host().width * program_of(graph).tile * program_of(graph).slots > STACK
-    plenty = build(graph)
+def test_without_memory_on_the_heap_the_result_is_the_same(build, monkeypatch, scalar, kind):
+    target, graph = replace(VECTORS[kind], stack=256), newton_euler_graph()
+    calls = [0]
+    functions = counting(calls)
+    starved = with_heap(monkeypatch, target, functions)
+    plenty = build(graph, target)
     if not scalar:
         monkeypatch.setattr(kernel, "HUGE", 10)
     monkeypatch.setattr(gufunc, "runtime", lambda target: starved)
-    f = build(graph)
+    f = build(graph, target)
     for count in (1, 2, 9):
         inputs = samples(graph, count)
         assert same(f(*inputs), as_tuple(plenty(*inputs)))
+    assert calls == [2 if scalar else 3]
 
 
-def test_large_outputs_that_go_past_the_caches(build):
-    from dynarm.machine.loop import PAST_CACHES
+@pytest.mark.parametrize("kind", VECTORS)
+def test_memory_from_the_heap_is_given_back(build, monkeypatch, kind):
+    calls = [0, 0]
+    functions = counting(calls)
+    graph = newton_euler_graph()
+    for stack, wanted in ((256, [2, 2]), (STACK, [0, 0])):
+        target = replace(VECTORS[kind], stack=stack)
+        counted = with_heap(monkeypatch, target, functions)
+        with monkeypatch.context() as other:
+            other.setattr(gufunc, "runtime", lambda target, counted=counted: counted)
+            f = build(graph, target)
+        calls[:] = [0, 0]
+        for count in (1, 2, 9):
+            f(*samples(graph, count))
+        assert calls == wanted
 
+
+@pytest.mark.parametrize("kind", VECTORS)
+@pytest.mark.parametrize("size", [5, 67])
+def test_large_outputs_that_go_past_the_caches(build, kind, size):
+    """Rows of an odd number of words: blocks begin anywhere in a line of cache."""
     b = Builder()
     x = [b.input(0, k) for k in range(2)]
-    size = 67  # rows of an odd number of words: blocks begin anywhere in a line of cache
+    target = replace(VECTORS[kind], past_caches=1 << 12)
     f = build(
         b.finish(
             [Port("x", (2,))],
             [Port("y", (size,))],
             [[b.add(x[0], b.mul(x[1], b.const(k))) for k in range(1, size + 1)]],
-        )
+        ),
+        target,
     )
-    count = PAST_CACHES // (8 * size) + 1000
-    given = np.random.default_rng(0).integers(-9, 9, (count, 2)).astype(float)
-    whole = np.full(count * size + 9, np.nan)
-    out = whole[5:-4].reshape(count, size)
-    f(given, out=out)
-    assert np.array_equal(out[:, -1], given[:, 0] + size * given[:, 1])
-    assert np.array_equal(out.sum(axis=1), size * given[:, 0] + size * (size + 1) / 2 * given[:, 1])
-    assert np.isnan(whole[:5]).all() and np.isnan(whole[-4:]).all()
+    for count in (target.past_caches // (8 * size) + more for more in (-1, 0, 1, 2, 3, 103)):
+        given = np.random.default_rng(0).integers(-9, 9, (count, 2)).astype(float)
+        whole = np.full(count * size + 9, np.nan)
+        out = whole[5:-4].reshape(count, size)
+        f(given, out=out)
+        assert np.array_equal(out, given[:, :1] + given[:, 1:] * np.arange(1, size + 1))
+        assert np.isnan(whole[:5]).all() and np.isnan(whole[-4:]).all()
 
 
 def test_ports_beyond_what_is_compiled_are_refused():
@@ -322,7 +371,9 @@ import ctypes, mmap, sys
 import numpy as np
 sys.path[:0] = {path!r}
 from oracles.machine_graphs import as_tuple, random_graph
+from oracles.processors import host_named
 from dynarm.machine import compile_graph, load_object
+from dynarm.machine.host import on
 PAGE, libc = mmap.PAGESIZE, ctypes.CDLL(None)
 libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 keep = []
@@ -339,7 +390,8 @@ def fenced(shape, at_end):
     return np.frombuffer(area, np.float64, size // 8, offset).reshape(shape)
 for n in range(1, 10):
     graph = random_graph(n, 20, inputs=((n,), (2, n)), outputs=((n,), (n, 2)))
-    f = load_object(compile_graph(graph, "f"), "f", graph.inputs, graph.outputs)
+    with on(host_named({host!r})):
+        f = load_object(compile_graph(graph, "f"), "f", graph.inputs, graph.outputs)
     for count in (1, 2, 7, 8, 9, 16, 17):
         rng = np.random.default_rng(count)
         given = [rng.uniform(-1, 1, (count, *p.shape)) for p in graph.inputs]
@@ -359,8 +411,9 @@ print("untouched")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is fenced by mprotect")
-def test_nothing_beyond_the_arrays_is_touched():
+@pytest.mark.parametrize("name", [*WIDTHS, *WOVEN])
+def test_nothing_beyond_the_arrays_is_touched(name):
     """In a process of its own, for it would not survive a touch."""
-    code = GUARDED.format(path=[p for p in sys.path if p])
+    code = GUARDED.format(path=[p for p in sys.path if p], host=name)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout.strip() == "untouched", run.stderr[-2000:] or f"died with {run.returncode}"
