@@ -42,10 +42,20 @@ STALE = 90 * 86400  # seconds after which an unused entry is swept away
 _POSIX = (
     hasattr(os, "geteuid") and os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd
 )
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()
 _memory: OrderedDict[str, Entry] = OrderedDict()
 _warned = False
 _swept = False
+
+
+def _begin_anew() -> None:
+    """After a fork: whoever of the parent held the lock is not here to release it."""
+    global _LOCK
+    _LOCK = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -152,8 +162,10 @@ def _feed(h: Any, part: Any) -> None:
 @once
 def _surroundings() -> bytes:
     """The hash of what compiled code depends on besides its own recipe."""
+    from .engine import binding
     from .llvm import host, versions
 
+    binding()
     h = hashlib.sha256()
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
