@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from .forks import IMPORTS
+
 __version__ = "0.1.0"
 
 # public name -> module that defines it; imported when first used, so that `import dynarm` is cheap
@@ -44,11 +46,13 @@ __all__ = sorted(_PUBLIC)
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
-        value = getattr(importlib.import_module(_PUBLIC[name], __name__), name)
+        with IMPORTS:
+            value = getattr(importlib.import_module(_PUBLIC[name], __name__), name)
         globals()[name] = value
         return value
     if name in _PACKAGES:
-        return importlib.import_module(f".{name}", __name__)
+        with IMPORTS:
+            return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'dynarm' has no attribute {name!r}")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from .graph import Graph, Port
 from .machine import begin, cache, compile_graph, instructions, load_object
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Kernel:
     """A compiled function and what was noted when it was traced."""
 
@@ -25,18 +24,19 @@ class Kernel:
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
-REMEMBERED = 512  # kernels of this process that live on when no model holds them
+REMEMBERED = 32  # kernels, about those of one robot, that live on when no model holds them
 _kernels: OrderedDict[str, Kernel] = OrderedDict()
+_living: WeakValueDictionary[str, Kernel] = WeakValueDictionary()  # all that some model holds
 _turns: dict[
     str, threading.RLock
 ] = {}  # who compiles what: others that want the same wait, the rest do not
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def _begin_anew() -> None:
     """After a fork: what other threads of the parent were doing is not going on here."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     _turns.clear()
 
 
@@ -62,25 +62,33 @@ def kernel(
         if found is not None:
             return found
         turn = _turns.setdefault(key, threading.RLock())
-    with turn:
-        with _lock:
-            found = _recalled(key)
-        if found is None:
-            entry = _entry(key, name, build)
-            ufunc = load_object(entry.code, name, inputs, outputs, _describe(name, inputs, outputs))
-            found = Kernel(ufunc, entry.meta)
-        with _lock:
-            _kernels[key] = found
-            _turns.pop(key, None)
-            while len(_kernels) > REMEMBERED:
-                _kernels.popitem(last=False)
+    try:
+        with turn:
+            with _lock:
+                found = _recalled(key)
+            if found is None:
+                entry, doc = _entry(key, name, build), _describe(name, inputs, outputs)
+                found = Kernel(load_object(entry.code, name, inputs, outputs, doc), entry.meta)
+            with _lock:
+                _remember(key, found)
+    finally:
+        _turns.pop(key, None)
     return found
 
 
 def _recalled(key: str) -> Kernel | None:
-    if key in _kernels:
-        _kernels.move_to_end(key)
-    return _kernels.get(key)
+    found = _kernels.get(key) or _living.get(key)
+    if found is not None:
+        _remember(key, found)
+    return found
+
+
+def _remember(key: str, found: Kernel) -> None:
+    """Keep a kernel as the latest one that was asked for."""
+    _kernels[key] = _living[key] = found
+    _kernels.move_to_end(key)
+    while len(_kernels) > REMEMBERED:
+        _kernels.popitem(last=False)
 
 
 def _entry(
@@ -90,24 +98,11 @@ def _entry(
     entry = cache.load(key)
     if entry is None:
         begin()
-        with _uncollected():
-            graph, notes = build()
-            notes = {**notes, "instructions": instructions(graph)}
-            entry = cache.Entry(notes, compile_graph(graph, name))
+        graph, notes = build()
+        notes = {**notes, "instructions": instructions(graph)}
+        entry = cache.Entry(notes, compile_graph(graph, name))
         cache.store(key, entry)
     return entry
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector: graphs are many small tuples without cycles, and looking for some takes a while."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def function(

@@ -51,6 +51,10 @@ class FormatError(DynarmError, ValueError):
     """A file whose content is broken or describes something that dynarm does not support."""
 
 
+class RoomError(DynarmError, MemoryError):
+    """Memory or address space that is too short for what LLVM is about to do."""
+
+
 class ModelError(DynarmError, ValueError):
     """A robot whose numbers no dynamics can be computed from."""
 

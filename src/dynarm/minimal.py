@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from .algebra import Sym3, Vec3
 from .arguments import among, flag, real, shown
 from .errors import DynarmWarning, InputError, KindError, UnknownName
 from .long_form import Form, spell, spell_row, symbolic
+from .memo import cached_property
 from .papers.minimal_chain_lin1995 import MinimalChain, linfang_values, minimal_chain
 from .papers.minimal_parameters_lin1995 import (
     TOLERANCE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from .errors import InputError, KindError, ModelError
 from .functions import Functions
 from .graph import Graph, Port
 from .machine.quick import bound, by_gufunc
+from .memo import cached_property
 from .minimal import MinimalParameters
 from .quantities import Quantity, quantity_named
 from .refusals import check_keywords, check_options, explain

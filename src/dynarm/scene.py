@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from . import kinematics
 from .algebra import ZERO, Mat3, Scalar, Sym3, Vec3, add, mul, sub
 from .drive import drive_forces
 from .factorisation import LDL, factorise
+from .memo import cached_property
 from .minimal import MinimalParameters, minimal_chain
 from .papers.minimal_parameters_lin1995 import layout
 from .robot.arm import Arm

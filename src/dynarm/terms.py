@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from .arguments import samples
 from .compiled import function
 from .errors import InputError, KindError
 from .graph import Count, Graph, Port
+from .memo import cached_property
 from .papers.newton_euler_turney1980 import ALL, Weights, inverse_dynamics
 from .robot.arm import Arm
 from .robot.chain import Chain, Step, chain_of, pose

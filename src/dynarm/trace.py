@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .algebra import Scalar
+from .forks import IMPORTS
 from .graph import Builder, Graph, Port, Ref, Symbol
 
 
@@ -53,7 +54,8 @@ def _ref(build: Builder, x: Scalar) -> Ref:
 
 def jacobian(values: Sequence[Scalar], variables: Sequence[Symbol]) -> list[list[Scalar]]:
     """d values_i / d variables_j by automatic differentiation; entries that vanish are 0."""
-    from . import casadi_bridge
+    with IMPORTS:  # a child forked meanwhile would wait for the end of the import for ever
+        from . import casadi_bridge
 
     return casadi_bridge.jacobian(values, variables)
 

@@ -132,3 +132,9 @@ def test_site_holds_the_pictures_of_benchmarks(tmp_path):
     (tmp_path / "panda.json").write_text(json.dumps(benchmark_result()))
     ((address, text),) = script("benchmarks").pictures(tmp_path).items()
     assert address == "pictures/benchmarks_panda.svg" and text.startswith("<svg")
+
+
+def test_properties_computed_once_are_shown_as_properties(site):
+    page = (site / "reference" / "models.html").read_text(encoding="utf-8")
+    (name,) = re.findall(r'<h\d id="dynarm\.[\w.]*Model\.minimal"(.*?)</h\d>', page, re.DOTALL)
+    assert "cached" in name and "property" in name

@@ -11,7 +11,7 @@ import dynarm
 
 ROOT = Path(dynarm.__file__).parent
 LAYERS = [  # a module may import from its own layer and from those before it
-    {"errors"},
+    {"errors", "forks", "memo"},
     {"border"},
     {"arguments"},
     {"algebra"},

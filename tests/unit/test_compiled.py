@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +172,21 @@ def test_kernels_that_no_model_holds_are_forgotten(monkeypatch):
     kernels = [make() for make in makes]
     assert len(compiled._kernels) == 3
     assert makes[4]() is kernels[4]
-    again = makes[0]()  # from disk
-    assert again is not kernels[0] and again.ufunc([1.0, 1.0]) == 401.0
-    assert kernels[0].ufunc([1.0, 1.0]) == 401.0, "who holds it can use it"
+    assert makes[0]() is kernels[0], "who holds it shares it"
+    first = weakref.ref(kernels[1])
+    del kernels[1]
+    makes[2](), makes[3](), makes[4]()
+    gc.collect()
+    assert first() is None
+    assert makes[1]().ufunc([1.0, 1.0]) == 402.0  # from disk
+
+
+def test_what_fails_leaves_nothing_behind():
+    def refuse():
+        raise dynarm.DynarmError("no")
+
+    before = dict(compiled._turns)
+    for k in range(3):
+        with pytest.raises(dynarm.DynarmError):
+            compiled.kernel(("test_compiled", "nothing", k), "f", *PORTS, refuse)
+    assert compiled._turns == before

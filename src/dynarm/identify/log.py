@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..arguments import items, path_of, real, reals, shown
 from ..errors import DynarmError, InputError, KindError
+from ..memo import cached_property
 from ..robot.arm import Arm
 from .channels import check_same_names, read_channels
 from .quality import Quality, inspect

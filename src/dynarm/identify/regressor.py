@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from ..algebra import Sym3, Vec3
 from ..arguments import among, each, items, shown
 from ..errors import InputError, KindError
+from ..memo import cached_property
 from ..minimal import minimal_parameters
 from ..model import compile as compile_arm
 from ..papers.minimal_parameters_lin1995 import layout

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arguments import items, positive, real, samples, whole
 from ..errors import DynarmError
+from ..memo import cached_property
 from ..robot.arm import Arm, Friction
 from .estimators import Solution
 from .extended import ExtendedModel, with_columns

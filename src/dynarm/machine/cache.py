@@ -5,20 +5,18 @@ read whole and believed only if magic, lengths, hash and key agree, for LLVM die
 agree counts as absent and is written anew. Writing goes to a temporary name and is renamed into place, so that two
 processes and a full disk leave nothing half-written. Nothing is ever unpickled.
 
-Whoever can write here can run code as the user, so the folder must be a real folder (no symbolic link), the user's own,
-closed to everybody else; entries must be plain files of the user. Otherwise, and where the disk is read-only or
-full, entries live in memory, and one warning says so.
+Where the folder cannot be trusted (`folder.py`), is read-only or full, entries live in memory, and one warning says so.
+Entries that nobody used for long are deleted, and the longest unused ones where all together take too much.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import importlib.util
 import json
 import os
-import stat
+import re
 import struct
 import sys
 import threading
@@ -32,21 +30,30 @@ from typing import Any
 import numpy as np
 
 from ..errors import DynarmWarning, InputError, KindError
+from .folder import Folder
 from .host import host
 
 MAGIC = b"dynarm object 1\n"
 _HEAD = struct.Struct("<16s32sIIQ")
-LARGEST = 1 << 30  # bytes; a larger file is not ours
 REMEMBERED = 256  # entries kept in memory when there is no disk
 STALE = 90 * 86400  # seconds after which an unused entry is swept away
+LIMIT = 10**9  # bytes on disk, unless DYNARM_CACHE_LIMIT says otherwise
+_SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)(i?)b?\s*", re.ASCII | re.IGNORECASE)
 
-_POSIX = (
-    hasattr(os, "geteuid") and os.open in os.supports_dir_fd and os.rename in os.supports_dir_fd
-)
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()
 _memory: OrderedDict[str, Entry] = OrderedDict()
 _warned = False
-_swept = False
+_written: int | None = None  # bytes since this process last swept; None if it never did
+
+
+def _begin_anew() -> None:
+    """After a fork: whoever of the parent held the lock is not here to release it."""
+    global _LOCK
+    _LOCK = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -60,12 +67,13 @@ class Entry:
 def load(key: str) -> Entry | None:
     """The entry of a key, or None if there is none that can be trusted."""
     name = _file_name(key)
+    limit()  # what cannot be read is said before anything is compiled
     with _LOCK:
         if key in _memory:
             _memory.move_to_end(key)
             return _memory[key]
     try:
-        with _Folder(directory()) as folder:
+        with Folder(directory()) as folder:
             return _decoded(key, folder.read(name))
     except FileNotFoundError:
         return None
@@ -76,19 +84,41 @@ def load(key: str) -> Entry | None:
 
 def store(key: str, entry: Entry) -> None:
     """Keep an entry: on disk if that is possible, else in memory until the process ends."""
-    name, data = _file_name(key), _encoded(key, entry)
+    name, data, most = _file_name(key), _encoded(key, entry), limit()
+    if len(data) > most:
+        _remember(key, entry)
+        return
     try:
         place = directory()
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _Folder(place) as folder:
+        with Folder(place) as folder:
             folder.write(name, data)
-            _sweep(folder)
+            _sweep(folder, len(data), most)
     except (OSError, RuntimeError) as error:
         _warn(error)
-        with _LOCK:
-            _memory[key] = entry
-            while len(_memory) > REMEMBERED:
-                _memory.popitem(last=False)
+        _remember(key, entry)
+
+
+def _remember(key: str, entry: Entry) -> None:
+    with _LOCK:
+        _memory[key] = entry
+        while len(_memory) > REMEMBERED:
+            _memory.popitem(last=False)
+
+
+def limit() -> int:
+    """Bytes that entries may take on disk: $DYNARM_CACHE_LIMIT, such as 500MB or 2 GiB, else 1 GB."""
+    given = os.environ.get("DYNARM_CACHE_LIMIT", "")
+    if not given.strip():
+        return LIMIT
+    read = _SIZE.fullmatch(given)
+    if read is None:
+        raise InputError(
+            f"DYNARM_CACHE_LIMIT is {given[:60]!r}; give a size such as 500MB or 2GB, 0 to write nothing"
+        )
+    number, prefix, binary = read.groups()
+    unit = (1024 if binary else 1000) ** " kmgt".index(prefix.lower() or " ")
+    return int(float(number) * unit)
 
 
 def directory() -> Path:
@@ -153,8 +183,10 @@ def _feed(h: Any, part: Any) -> None:
 @once
 def _surroundings() -> bytes:
     """The hash of what compiled code depends on besides its own recipe."""
+    from .engine import binding
     from .llvm import versions
 
+    binding()
     h = hashlib.sha256()
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
@@ -208,118 +240,14 @@ def _warn(error: Exception) -> None:
         warnings.warn(text, DynarmWarning, stacklevel=4)
 
 
-def _sweep(folder: _Folder) -> None:
-    """Once a process, remove what nobody has used for long: old sources' entries are never asked for again."""
-    global _swept
+def _sweep(folder: Folder, size: int, most: int) -> None:
+    """Remove what is not used, with the first entry that a process writes and after each eighth of the limit.
+
+    Seven eighths stay, so that one process never exceeds the limit; each further one may by an eighth.
+    """
+    global _written
     with _LOCK:
-        first, _swept = not _swept, True
-    if first:
-        folder.remove_older(time.time() - STALE)
-
-
-class _Folder:
-    """The cache folder, opened once and held, so that what was checked is what is used."""
-
-    def __init__(self, path: Path):
-        self.path = path
-        self.handle: int | None = None
-
-    def __enter__(self) -> _Folder:
-        if _POSIX:
-            try:
-                self.handle = os.open(
-                    self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-                )
-            except NotADirectoryError:
-                raise PermissionError(
-                    f"{self.path} is not a folder (or a symbolic link to one)"
-                ) from None
-            found = os.fstat(self.handle)
-            try:
-                if found.st_uid != os.geteuid():
-                    raise PermissionError(f"{self.path} belongs to user {found.st_uid}, not to you")
-                if found.st_mode & 0o077:
-                    raise PermissionError(
-                        f"{self.path} is open to other users; close it with chmod 700"
-                    )
-            except PermissionError:
-                os.close(self.handle)
-                raise
-        elif not self.path.is_dir():
-            raise FileNotFoundError(self.path)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.handle is not None:
-            os.close(self.handle)
-
-    def _at(self, name: str) -> tuple[str, dict[str, int]]:
-        """A name and the keyword that makes os functions look for it in this folder."""
-        return (
-            (name, {"dir_fd": self.handle})
-            if self.handle is not None
-            else (str(self.path / name), {})
-        )
-
-    def read(self, name: str) -> bytes:
-        """The bytes of a plain file of the user; of anything else nothing."""
-        place, at = self._at(name)
-        flags = (
-            os.O_RDONLY
-            | getattr(os, "O_NOFOLLOW", 0)
-            | getattr(os, "O_NONBLOCK", 0)
-            | getattr(os, "O_BINARY", 0)
-        )
-        try:
-            handle = os.open(place, flags, **at)
-        except FileNotFoundError:
-            raise
-        except OSError:
-            return b""  # a symbolic link, or a file that is closed to us
-        try:
-            found = os.fstat(handle)
-            foreign = _POSIX and (found.st_uid != os.geteuid() or found.st_mode & 0o022)
-            if not stat.S_ISREG(found.st_mode) or foreign or found.st_size > LARGEST:
-                return b""
-            with open(handle, "rb", closefd=False) as file:
-                data = file.read()
-        finally:
-            os.close(handle)
-        if time.time() - found.st_mtime > STALE / 10:
-            with contextlib.suppress(OSError):
-                os.utime(place, None, **at)  # type: ignore[arg-type]
-        return data
-
-    def write(self, name: str, data: bytes) -> None:
-        """A file that appears under its name whole or not at all."""
-        place, at = self._at(f".{name}.{os.getpid()}.{threading.get_ident()}.{time.monotonic_ns()}")
-        flags = (
-            os.O_WRONLY
-            | os.O_CREAT
-            | os.O_EXCL
-            | getattr(os, "O_NOFOLLOW", 0)
-            | getattr(os, "O_BINARY", 0)
-        )
-        handle = os.open(place, flags, 0o600, **at)
-        try:
-            with open(handle, "wb") as file:
-                file.write(data)
-            if self.handle is not None:
-                os.rename(place, name, src_dir_fd=self.handle, dst_dir_fd=self.handle)
-            else:
-                os.replace(place, self.path / name)
-        except BaseException:
-            os.unlink(place, **at)
-            raise
-
-    def remove_older(self, moment: float) -> None:
-        """Delete entries and leftovers that were last used before a moment."""
-        try:
-            with os.scandir(self.handle if self.handle is not None else self.path) as entries:
-                for entry in entries:
-                    ours = ".object" in entry.name and entry.is_file(follow_symlinks=False)
-                    if ours and entry.stat(follow_symlinks=False).st_mtime < moment:
-                        place, at = self._at(entry.name)
-                        os.unlink(place, **at)
-        except OSError:
-            pass  # another process was faster
+        due = _written is None or _written + size > most // 8
+        _written = 0 if due else (_written or 0) + size
+    if due:
+        folder.sweep(time.time() - STALE, most - most // 8)

@@ -55,11 +55,12 @@ def begin() -> None:
     """Begin to compile what all kernels share, if it is not there yet, while others trace: LLVM needs no Python."""
     target = host()
     if target not in _RUNTIMES:
-        threading.Thread(target=_quietly, args=(target,), name="dynarm runtime").start()
+        with contextlib.suppress(RuntimeError):  # no thread to be had: it is compiled when needed
+            threading.Thread(target=_quietly, args=(target,), name="dynarm runtime").start()
 
 
 def _quietly(target: Host) -> None:
-    with contextlib.suppress(DynarmError):  # whoever needs it will be told
+    with contextlib.suppress(DynarmError, MemoryError):  # whoever needs it will be told
         runtime(target)
 
 

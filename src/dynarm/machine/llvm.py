@@ -1,38 +1,28 @@
-"""Machine code for this host from LLVM text, and its way into the process. The only door to llvmlite."""
+"""Machine code for this host from LLVM text; `engine.py` is its way into the process."""
 
 from __future__ import annotations
 
 import ctypes
-import itertools
-import os
 import sys
-import threading
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from ..errors import DynarmError
 from ..graph import Graph
 from . import elementary, fusion
+from .engine import COMPILING, binding, check_room
+from .engine import LOCK as LOCK
+from .engine import linked as linked
 from .host import Host, host, native
 from .kernel import kernel_text
 from .loop import HEAP, runtime_text
 from .program import program_of
 
-# LLVM is entered by one thread at a time, and by none while the process forks: a child would wait for it forever.
-LOCK = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release
-    )
-_NUMBERS = itertools.count()
-
 
 def processor() -> tuple[str, str, dict[str, bool]]:
     """This machine as LLVM names it, its processor, and which features that has."""
-    import llvmlite.binding as llvm
-
     with LOCK:
+        llvm = binding()
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         features = dict(llvm.get_host_cpu_features())
@@ -75,6 +65,7 @@ def assembled(text: str, name: str, target: Host) -> bytes:
     """The object file of a module given as text; it is written as it shall run, no optimising pass looks at it."""
     import llvmlite.binding as llvm
 
+    check_room(COMPILING, len(text), f"compiling '{name}'")
     # what LLVM made is given back before the lock is: a process that forks must find LLVM at rest
     with LOCK, llvm.create_context() as context:
         try:
@@ -95,30 +86,6 @@ def _machine(target: Host) -> Any:
     return llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
     )
-
-
-def linked(code: bytes, name: str, exports: tuple[str, ...], imports: Mapping[str, int]) -> Any:
-    """An object file in executable memory: a mapping of exported names to addresses, alive as long as it is kept."""
-    import llvmlite.binding as llvm
-
-    with LOCK:
-        builder = llvm.JITLibraryBuilder().add_object_img(code)
-        for symbol in exports:
-            builder.export_symbol(symbol)
-        for symbol, address in imports.items():
-            builder.import_symbol(symbol, address)
-        try:
-            return builder.link(_jit(), f"dynarm{next(_NUMBERS)}")
-        except RuntimeError as error:
-            raise DynarmError(f"LLVM cannot load the code of '{name}': {error}") from error
-
-
-@cache
-def _jit() -> Any:
-    import llvmlite.binding as llvm
-
-    native()  # whoever is asked for it makes LLVM ready
-    return llvm.create_lljit_compiler()
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ..forks import IMPORTS
 from ..robot.arm import Friction
 from .admissibility import Admissibility
 from .contact import Contact
@@ -35,5 +36,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in ("cases", "counts", "export"):
-        return importlib.import_module(f".{name}", __name__)
+        with IMPORTS:
+            return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'dynarm.mobile' has no attribute {name!r}")

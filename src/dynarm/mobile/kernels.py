@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from ..algebra import Scalar, Vec3, add, cos, mul, sin, sub, total
 from ..drive import friction_force
 from ..factorisation import factorise
 from ..graph import Graph, Port
+from ..memo import cached_property
 from ..papers.kane_platform_tanner2001 import inertial_speeds, rolling_speeds
 from ..papers.kane_tanner2001 import (
     Load,

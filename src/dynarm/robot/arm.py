@@ -6,13 +6,13 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..arguments import shown
 from ..errors import DynarmWarning, InputError, KindError, ModelError
+from ..memo import cached_property
 from .inertia import (
     PARAMETER_NAMES,
     move_parameters,

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..arguments import drafted, path_of
 from ..errors import InputError, ModelError
+from ..memo import cached_property
 from ..model import Model
 
 

@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
     place = tmp_path / "cache"
     monkeypatch.setenv("DYNARM_CACHE_DIR", str(place))
     monkeypatch.setattr(cache, "_warned", False)
-    monkeypatch.setattr(cache, "_swept", False)
+    monkeypatch.setattr(cache, "_written", None)
     monkeypatch.setattr(cache, "_memory", type(cache._memory)())
     return place
 
@@ -249,7 +249,7 @@ def test_what_nobody_uses_is_swept_away(folder):
     other.write_text("kept")
     for file in (old, other):
         os.utime(file, (0, 0))
-    cache._swept = False
+    cache._written = None
     store("fresh", ENTRY)
     assert sorted(f.name for f in folder.iterdir()) == ["fresh.object", "not ours.txt"]
 
