@@ -47,7 +47,7 @@ def export(
     ctest --test-dir build.
     """
     from ..export import DEFAULT, export_c
-    from ..machine.c import identifier
+    from ..machine.c_names import identifier
     from ..model import compile as compile_arm
     from ..quantities import QUANTITIES
 
