@@ -17,15 +17,15 @@ STRICT = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promo
 needs_gcc = pytest.mark.skipif("gcc" not in COMPILERS, reason="gcc is not installed")
 
 
-def one_joint(revolute=True):
-    return dynarm.Arm([dynarm.Joint(revolute=revolute, mass=1.0, com=(0.1, 0, 0))], name="one")
+def one_joint(kind="revolute"):
+    return dynarm.Arm([dynarm.Joint(kind, mass=1.0, com=(0.1, 0, 0))], name="one")
 
 
 ROBOTS = {
     "one": one_joint(),
-    "slide": one_joint(revolute=False),
+    "slide": one_joint("prismatic"),
     "scara": dynarm.load("scara"),
-    "seven": generic_arm(7),
+    "five": generic_arm(5),
 }
 
 
@@ -40,16 +40,16 @@ def usage(folder, compiler, level):
 
 @needs_gcc
 @pytest.mark.parametrize("single", [False, True], ids=["double", "single"])
-@pytest.mark.parametrize("robot", ["one", "seven"])
+@pytest.mark.parametrize("robot", ["one", "five"])
 def test_bounded_stack_is_what_the_header_says(robot, single, tmp_path):
     model = dynarm.compile(ROBOTS[robot])
-    names = ("inverse_dynamics", "mass_matrix", "gravity")
+    names = ("inverse_dynamics", "gravity")
     made = dynarm.export_c(
         model, tmp_path / "c", name="r", quantities=names, single=single, bounded_stack=True
     )
     assert f"at most {made.stack} bytes" in (made.folder / "r.h").read_text()
     for compiler in COMPILERS:
-        for level in ("-O0", "-O1", "-O2", "-O3", "-Os", "-Ofast"):
+        for level in ("-O0", "-O2", "-Ofast"):
             taken = usage(made.folder, compiler, level)
             helper = taken.pop("r_sincos", 0)
             assert max(taken.values()) + helper <= made.stack, (compiler, level, taken)
@@ -58,12 +58,12 @@ def test_bounded_stack_is_what_the_header_says(robot, single, tmp_path):
 @needs_gcc
 def test_bound_follows_the_temporaries(tmp_path):
     """What is promised beside the array does not grow with the robot, but for its inputs."""
-    model = dynarm.compile(ROBOTS["seven"])
+    model = dynarm.compile(ROBOTS["five"])
     plain = dynarm.export_c(model, tmp_path / "a", name="r")
     bounded = dynarm.export_c(model, tmp_path / "b", name="r", bounded_stack=True)
     sizes = re.findall(r"volatile double w\[(\d+)\]", (bounded.folder / "r.c").read_text())
     largest = 8 * max(map(int, sizes))
-    assert largest < bounded.stack <= largest + 512 + 8 * 3 * 7
+    assert largest < bounded.stack <= largest + 512 + 8 * 3 * 5
     assert bounded.stack < plain.stack / 3
 
 
