@@ -29,7 +29,7 @@ def export(
     ),
     single: bool = typer.Option(False, "--single", help="float instead of double."),
     bounded_stack: bool = typer.Option(
-        False, "--bounded-stack", help="Temporaries in one array of stated size."
+        False, "--bounded-stack", help="Stack of a stated size at most; slower."
     ),
     friction: bool = typer.Option(
         False, "--friction", help="Friction and motor inertia of the joints take part."
@@ -43,11 +43,11 @@ def export(
     """Write a robot's dynamics as C.
 
     C99: header, source, a self-test with stored cases, and a CMake file. No allocation, no global state, nothing of
-    the C library but sin, cos and sqrt. Build and try it with cmake -S FOLDER -B build && cmake --build build &&
+    the C library but sin, cos, sqrt and tanh. Build and try it with cmake -S FOLDER -B build && cmake --build build &&
     ctest --test-dir build.
     """
     from ..export import DEFAULT, export_c
-    from ..machine.c import identifier
+    from ..machine.c_names import identifier
     from ..model import compile as compile_arm
     from ..quantities import QUANTITIES
 
@@ -78,6 +78,5 @@ def export(
     say(f"{made.folder}: {', '.join(files)}")
     for function in made.functions:
         say(f"  {function}")
-    say(
-        f"temporaries of any function: {made.stack} bytes; {'float' if single else 'double'}, {arm.n} joints"
-    )
+    taken = "stack of any function: at most" if bounded_stack else "temporaries of any function:"
+    say(f"{taken} {made.stack} bytes; {'float' if single else 'double'}, {arm.n} joints")

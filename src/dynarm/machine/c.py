@@ -1,26 +1,19 @@
-"""Graph -> C99: one function of straight-line code, no allocation, no globals, no libc beyond sin, cos and sqrt."""
+"""Graph -> C99: one function of straight-line code, no allocation, no globals, no libc beyond sin, cos, sqrt, tanh."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from ..errors import InputError
 from ..graph import Graph, Port
 
-_KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int
-long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-main sin cos tanh fabs sqrt"""
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
-def identifier(text: str) -> str:
-    """A C identifier that resembles the text: letters, digits and underscores, never a keyword, at most 40 long."""
-    word = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_")[:40].lower()
-    if not word or word[0].isdigit():
-        word = f"robot_{word}".rstrip("_")
-    return f"{word}_robot" if word in _KEYWORDS.split() else word
+FRAME = 512  # bytes of stack beside temporaries and inputs: saved registers, constants, the call of sincos
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +28,32 @@ class Dialect:
     def real(self) -> str:
         return "float" if self.single else "double"
 
+    @property
+    def kept(self) -> str:
+        """The type of a temporary: where the stack is bounded it is kept where we put it, and nowhere else."""
+        return f"volatile {self.real}" if self.bounded else self.real
+
+    @property
+    def size(self) -> int:
+        return 4 if self.single else 8
+
     def call(self, name: str) -> str:
         return f"{name}f" if self.single else name
 
     def number(self, value: float) -> str:
-        """A literal that reads back as the same value."""
-        return f"{value!r}f" if self.single else repr(float(value))
+        """A literal that reads back as the same value, or as the nearest float."""
+        with np.errstate(over="ignore"):
+            nearest = np.float32(value) if self.single else np.float64(value)
+        if not np.isfinite(nearest):
+            raise InputError(
+                f"a number of {float(value)!r} is beyond {self.real} in C; {self._way_out}"
+            )
+        # the fewest digits that read back as the same number of that type
+        return f"{float(str(nearest))!r}{'f' if self.single else ''}"
+
+    @property
+    def _way_out(self) -> str:
+        return "export with single=False" if self.single else "check the robot with arm.check()"
 
 
 def signature(name: str, inputs: Sequence[Port], outputs: Sequence[Port], dialect: Dialect) -> str:
@@ -60,7 +73,7 @@ def output_name(port: Port, inputs: Sequence[Port]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A function's text and the bytes of its temporaries."""
+    """A function's text and the bytes of stack: of its temporaries, or, bounded, of all that it takes itself."""
 
     text: str
     stack: int
@@ -98,7 +111,7 @@ class _Plain:
     def stack(self) -> int:
         """Bytes that the temporaries take if the compiler keeps them all."""
         named = sum(node.op not in ("input", "const") for node in self.graph.nodes)
-        return named * (4 if self.dialect.single else 8)
+        return named * self.dialect.size
 
     def read(self, k: int) -> str:
         node = self.graph.nodes[k]
@@ -115,11 +128,11 @@ class _Plain:
         return f"    const {self.dialect.real} {self.local(k)} = {value};"
 
     def lines(self) -> list[str]:
-        found = []
+        lines = []
         for k, node in enumerate(self.graph.nodes):
             if node.op not in ("input", "const"):
-                found += self.node(k)
-        return found
+                lines += self.node(k)
+        return lines
 
     def node(self, k: int) -> list[str]:
         node = self.graph.nodes[k]
@@ -127,12 +140,9 @@ class _Plain:
         if node.op in _SIGNS:
             return [self.assign(k, f"{args[0]} {_SIGNS[node.op]} {args[1]}")]
         if node.op == "sign":
-            zero = self.dialect.number(0.0)
-            return [
-                self.assign(
-                    k, f"({self.dialect.real})(({args[0]} > {zero}) - ({args[0]} < {zero}))"
-                )
-            ]
+            one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
+            x = args[0]  # stands for itself at the end: the sign of NaN is NaN
+            return [self.assign(k, f"({x} > {zero}) ? {one} : (({x} < {zero}) ? -{one} : {x})")]
         if node.op in ("sqrt", "tanh"):
             return [self.assign(k, f"{self.dialect.call(node.op)}({args[0]})")]
         if node.op == "abs":
@@ -145,17 +155,15 @@ class _Plain:
         pair = self.pairs[node.args[0]]
         argument = self.read(node.args[0])
         if len(pair) == 1:
-            return [self.assign(k, f"{self.dialect.call(node.op)}({argument})")]
+            return [self.assign(k, f"{self.dialect.prefix}_{node.op}({argument})")]
         if k != min(pair.values()):
             return []
         s, c = self.local(pair["sin"]), self.local(pair["cos"])
         return [
-            *self.open_pair(s, c),
+            f"    {self.dialect.real} {s};",
+            f"    {self.dialect.real} {c};",
             f"    {self.dialect.prefix}_sincos({argument}, &{s}, &{c});",
         ]
-
-    def open_pair(self, s: str, c: str) -> list[str]:
-        return [f"    {self.dialect.real} {s};", f"    {self.dialect.real} {c};"]
 
 
 class _Bounded(_Plain):
@@ -165,6 +173,8 @@ class _Bounded(_Plain):
         super().__init__(graph, dialect)
         self.place = self._places()
         self.size = 1 + max(self.place.values(), default=-1)
+        if any(len(pair) == 1 for pair in self.pairs.values()):
+            self.size += 1  # the last place takes a cosine or sine that nobody wants
 
     def _places(self) -> dict[int, int]:
         nodes = self.graph.nodes
@@ -196,58 +206,29 @@ class _Bounded(_Plain):
         return place
 
     def declarations(self) -> list[str]:
-        return [f"    {self.dialect.real} w[{max(self.size, 1)}];"]
+        """volatile twice: an optimiser that takes the array apart needs twice its size for what it spills, and one that
+        repeats sincos at every call has new temporaries for each."""
+        kept, prefix = self.dialect.kept, self.dialect.prefix
+        array = [f"    {kept} w[{self.size}];"] if self.size else []
+        takes = f"{self.dialect.real}, {kept} *, {kept} *"
+        return array + [f"    void (*volatile turn)({takes}) = {prefix}_sincos;"] * bool(self.pairs)
 
     def stack(self) -> int:
-        return max(self.size, 1) * (4 if self.dialect.single else 8)
+        """Bytes of stack at most: the array, inputs that the compiler keeps at hand, and FRAME for all else."""
+        inputs = sum(port.size for port in self.graph.inputs)
+        return (self.size + inputs) * self.dialect.size + FRAME
+
+    def angle(self, k: int) -> list[str]:
+        argument = self.graph.nodes[k].args[0]
+        pair = self.pairs[argument]
+        if k != min(pair.values()):
+            return []
+        spare = f"w[{self.size - 1}]"
+        s, c = (self.local(pair[op]) if op in pair else spare for op in ("sin", "cos"))
+        return [f"    turn({self.read(argument)}, &{s}, &{c});"]
 
     def local(self, k: int) -> str:
         return f"w[{self.place[k]}]"
 
     def assign(self, k: int, value: str) -> str:
         return f"    {self.local(k)} = {value};"
-
-    def open_pair(self, s: str, c: str) -> list[str]:
-        return []
-
-
-def sincos(dialect: Dialect) -> str:
-    """A static function for sin and cos of one angle with one range reduction; the library's beyond 1e5 rad."""
-    real, prefix = dialect.real, dialect.prefix
-    head = f"static void {prefix}_sincos({real} x, {real} *s, {real} *c)\n{{\n"
-    if dialect.single:
-        return head + "    *s = sinf(x);\n    *c = cosf(x);\n}\n"
-    return (
-        head
-        + """    if (!(x > -1.0e5 && x < 1.0e5)) {
-        *s = sin(x);
-        *c = cos(x);
-    } else {
-        /* x = k pi/2 + r, |r| <= pi/4, pi/2 in three parts; then two minimax polynomials in r^2 */
-        const double t = x * 0.6366197723675814 + 6755399441055744.0;
-        const double k = t - 6755399441055744.0;
-        const int quadrant = (int)k & 3;
-        const double r =
-            ((x - k * 1.5707963267341256) - k * 6.077100506303966e-11) - k * 2.0222662487959506e-21;
-        const double z = r * r;
-        const double sine = r + (r * z) * (-1.6666666666666632e-1 + z * (8.33333333332249e-3
-            + z * (-1.984126982985795e-4 + z * (2.755731370707007e-6 + z * (-2.5050760253406863e-8
-            + z * 1.58969099521155e-10)))));
-        const double cosine = (1.0 - 0.5 * z) + (z * z) * (4.16666666666666e-2 + z * (-1.3888888888874110e-3
-            + z * (2.480158728947673e-5 + z * (-2.7557314351390663e-7 + z * (2.087572321298175e-9
-            + z * -1.1359647557788195e-11)))));
-        const double a = ((quadrant & 1) != 0) ? cosine : sine;
-        const double b = ((quadrant & 1) != 0) ? sine : cosine;
-        *s = ((quadrant & 2) != 0) ? -a : a;
-        *c = (((quadrant + 1) & 2) != 0) ? -b : b;
-    }
-}
-"""
-    )
-
-
-def check_prefix(prefix: str) -> str:
-    """The prefix itself if it can stand before C names."""
-    if identifier(prefix) != prefix:
-        raise InputError(f"{prefix!r} cannot begin C names; try {identifier(prefix)!r}")
-    return prefix

@@ -1,19 +1,24 @@
 #include "two_link.h"
 
 #include <math.h>
+#include <float.h>
+
+#if DBL_MANT_DIG < 53
+#error "double has fewer than 53 bits here; export with single=True"
+#endif
+
+/* Where this array has no size, constants are not double: leave out -fsingle-precision-constant. */
+typedef char two_link_double_constants[(sizeof(1.0) == sizeof(double)) ? 1 : -1];
 
 static void two_link_sincos(double x, double *s, double *c)
 {
-    if (!(x > -1.0e5 && x < 1.0e5)) {
-        *s = sin(x);
-        *c = cos(x);
-    } else {
-        /* x = k pi/2 + r, |r| <= pi/4, pi/2 in three parts; then two minimax polynomials in r^2 */
-        const double t = x * 0.6366197723675814 + 6755399441055744.0;
-        const double k = t - 6755399441055744.0;
-        const int quadrant = (int)k & 3;
-        const double r =
-            ((x - k * 1.5707963267341256) - k * 6.077100506303966e-11) - k * 2.0222662487959506e-21;
+    if (x > -1.0e5 && x < 1.0e5) {
+        /* x = k pi/2 + r, |r| <= pi/4, pi/2 in three parts; then two minimax polynomials in r^2.
+           y is exact, and volatile so that fast-math cannot merge the parts. */
+        const long n = (long)(x * 0.6366197723675814 + 65536.5);
+        const double k = (double)(n - 65536L);
+        const volatile double y = x - k * 0x1.921fb544p+0;
+        const double r = (y - k * 6.077100506303966e-11) - k * 2.0222662487959506e-21;
         const double z = r * r;
         const double sine = r + (r * z) * (-1.6666666666666632e-1 + z * (8.33333333332249e-3
             + z * (-1.984126982985795e-4 + z * (2.755731370707007e-6 + z * (-2.5050760253406863e-8
@@ -21,11 +26,31 @@ static void two_link_sincos(double x, double *s, double *c)
         const double cosine = (1.0 - 0.5 * z) + (z * z) * (4.16666666666666e-2 + z * (-1.3888888888874110e-3
             + z * (2.480158728947673e-5 + z * (-2.7557314351390663e-7 + z * (2.087572321298175e-9
             + z * -1.1359647557788195e-11)))));
-        const double a = ((quadrant & 1) != 0) ? cosine : sine;
-        const double b = ((quadrant & 1) != 0) ? sine : cosine;
-        *s = ((quadrant & 2) != 0) ? -a : a;
-        *c = (((quadrant + 1) & 2) != 0) ? -b : b;
+        const double a = ((n & 1L) != 0) ? cosine : sine;
+        const double b = ((n & 1L) != 0) ? sine : cosine;
+        *s = ((n & 2L) != 0) ? -a : a;
+        *c = (((n + 1L) & 2L) != 0) ? -b : b;
+    } else {
+        /* volatile: the library, never an instruction that knows pi to 66 bits only */
+        double (*volatile sine)(double) = sin;
+        double (*volatile cosine)(double) = cos;
+        *s = sine(x);
+        *c = cosine(x);
     }
+}
+
+static double two_link_sin(double x)
+{
+    double s, c;
+    two_link_sincos(x, &s, &c);
+    return s;
+}
+
+static double two_link_cos(double x)
+{
+    double s, c;
+    two_link_sincos(x, &s, &c);
+    return c;
 }
 
 void two_link_inverse_dynamics(
@@ -120,7 +145,7 @@ void two_link_mass_matrix(
     const double q[restrict 2],
     double M[restrict 4])
 {
-    const double v1 = cos(q[1]);
+    const double v1 = two_link_cos(q[1]);
     const double v3 = v1 * 1.2000000000000002;
     const double v6 = v3 * 2.0;
     const double v7 = 0.6425000000000001 + v6;
@@ -189,7 +214,7 @@ void two_link_coriolis_matrix(
     const double qd[restrict 2],
     double C[restrict 4])
 {
-    const double v3 = sin(q[1]);
+    const double v3 = two_link_sin(q[1]);
     const double v4 = qd[0] + qd[1];
     const double v6 = v4 * 2.4000000000000004;
     const double v7 = v3 * v6;
