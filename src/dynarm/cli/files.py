@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arguments import drafted
+from ..arguments import drafted, path_of
 from ..errors import FileError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_folder(folder: str | os.PathLike[str], force: bool) -> Path:
     """The folder that results shall go to; refused before the work begins where it cannot be made."""
-    target = Path(folder)
+    target = path_of("--out", folder, "the name of a folder")
     if target.exists() and not target.is_dir():
         raise FileError(f"{target} is a file; name a folder")
     if target.is_dir() and any(target.iterdir()) and not force:
