@@ -229,7 +229,7 @@ def _as_data(run: Run, files: list[str]) -> dict[str, Any]:
         "qd_end": run.qd[-1],
         "energy_start": run.energy[0],
         "energy_end": run.energy[-1],
-        "unexplained_energy": abs(run.balance).max(),
+        "unexplained_energy": run.unexplained,
         "events": run.events,
         "files": files,
     }
