@@ -45,9 +45,8 @@ def start_server(port: int | None, label: str) -> Any:
     chosen = _free_port(port)
     with _quiet(), gated():
         server = viser.ViserServer(host=HOST, port=chosen, label=label, verbose=False)
-    if not is_gated(
-        HOST, server.get_port()
-    ):  # another viser than we know: no page rather than an open one
+    # another viser than we know may not ask us: no page rather than an open one
+    if not is_gated(HOST, server.get_port()):
         with _quiet():
             server.stop()
         raise ViewError(

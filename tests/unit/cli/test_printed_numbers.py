@@ -218,7 +218,10 @@ def test_a_limit_is_what_it_says_down_to_zero(recorded, tmp_path):
     assert strict.code == 1
     reasons = json.loads(strict.out)["reasons"]
     assert sum("on the fitted log" in reason for reason in reasons) == 2
-    assert dynarm(*words, "--limit", "0.5", "--out", "loose", folder=tmp_path).code == 0
+    worst = max(json.loads(strict.out)["relative"])
+    for factor, code in ((0.7, 1), (1.4, 0)):
+        limit = ["--limit", repr(float(factor * worst)), "--out", f"at{factor}"]
+        assert dynarm(*words, *limit, folder=tmp_path).code == code
 
 
 def test_validate_prints_errors_of_the_model_s_own_torques(recorded):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -198,7 +199,9 @@ def test_a_validation_tells_error_and_limit(arm, identified):
 
 @pytest.fixture(scope="module")
 def simulated(arm):
-    model = dynarm.compile(arm, friction=True)
+    rubbing = dynarm.Friction(viscous=3.0, coulomb=1.0, shape="tanh")
+    driven = replace(arm, joints=tuple(replace(j, friction=rubbing) for j in arm.joints))
+    model = dynarm.compile(driven, friction=True)
     torque = [1.0, -2.0, 30.0, 0.1]
     run = dynarm.simulate(
         model,
@@ -234,6 +237,7 @@ def test_angles_are_drawn_in_degrees_and_lengths_in_metres(simulated, arm):
 
 def test_energies_are_those_of_the_run(simulated):
     run, page = simulated
+    assert run.loss[-1] > 0.01 < run.work[-1]
     balance, unexplained = page["Energy"].figures
     traces = {trace["name"]: trace for trace in balance["data"]}
     for name, values in (
@@ -364,23 +368,27 @@ def test_the_sheet_s_costs_and_mass_matrix_are_computed_ones(sheet, arm):
         ("largest / smallest", diagonal.max(axis=0) / diagonal.min(axis=0)),
     ):
         np.testing.assert_allclose(rows.numbers(column), values, rtol=1e-8)
-    maps, couplings = inertia.figures
+    _, couplings = inertia.figures
     size = np.sqrt(diagonal)
     share = np.abs(M / (size[:, :, None] * size[:, None, :])).mean(axis=0)
     np.testing.assert_allclose(couplings["data"][0]["z"], share, rtol=5e-5, atol=1e-12)
-    over(maps, arm)
 
 
-def over(maps, arm):
-    """The first heat map is the diagonal entry that it names, at the poses that its axes say."""
+# over two angles; over an angle and a length
+@pytest.mark.parametrize("name", ["scara", "stanford"])
+def test_a_heat_map_is_the_entry_that_it_names_at_the_poses_of_its_axes(name):
+    arm = dynarm.load(name)
+    html = "".join(robot_sheet.inertia_section(arm).parts)
+    maps = read(f"<section><h2>x</h2>{html}</section>")["x"].figures[0]
     axes, places = [], []
     for axis in ("xaxis", "yaxis"):
-        name, unit = maps["layout"][axis]["title"]["text"].rsplit(" ", 1)
-        j = list(arm.joint_names).index(name)
+        along, unit = maps["layout"][axis]["title"]["text"].rsplit(" ", 1)
+        j = list(arm.joint_names).index(along)
         assert unit == ("[°]" if arm.joints[j].revolute else "[m]")
         drawn = np.array(maps["data"][0][axis[0]], float)
         axes.append(j)
         places.append(np.radians(drawn) if arm.joints[j].revolute else drawn)
+    assert (name == "scara") == all(arm.joints[j].revolute for j in axes)
     low, high = robot_sheet._ranges(arm)
     for j, place in zip(axes, places):
         np.testing.assert_allclose([place[0], place[-1]], [low[j], high[j]], rtol=5e-5, atol=1e-9)
