@@ -15,7 +15,8 @@ import typer
 
 from .. import __version__
 from ..errors import DynarmError, DynarmWarning
-from .console import complain, own_output
+from .console import complain, own_output, plain
+from .wording import options_of, spoken
 
 COMMANDS = (
     "demo",
@@ -80,7 +81,7 @@ def _main(
 
 
 def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with standard output to itself; Ctrl-C becomes one line."""
+    """The command with standard output to itself; refusals name its options; Ctrl-C becomes one line."""
 
     @functools.wraps(function)
     def command(*args: Any, **options: Any) -> None:
@@ -92,10 +93,18 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:  # the reader has seen enough
             raise typer.Exit(0) from None
+        except DynarmError as error:
+            raise DynarmError(spoken(str(error), options_of(function))) from error
+        except EOFError as error:  # the framework would take it for the end of a person's typing
+            raise Unexpected(error) from error
         if code:
             raise typer.Exit(code)
 
     return command
+
+
+class Unexpected(Exception):
+    """An error that is nobody's refusal, kept from being taken for something else on its way."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -114,7 +123,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             return _invoke(given)
         except Exception as error:
             if debug:
-                traceback.print_exc()
+                for line in traceback.format_exc().splitlines():
+                    sys.stderr.write(f"{plain(line)}\n")
             return _failed(error)
 
 
@@ -133,6 +143,8 @@ def _columns() -> int:
 
 def _failed(error: Exception) -> int:
     """Tell what went wrong in one line; the exit code."""
+    if isinstance(error, Unexpected):
+        return _failed(error.args[0])
     if isinstance(error, DynarmError):
         complain(str(error))
     elif hasattr(error, "format_message"):  # the arguments do not fit: typer's own refusal
@@ -143,9 +155,8 @@ def _failed(error: Exception) -> int:
     elif isinstance(error, MemoryError):
         complain("out of memory; give less data at a time")
     elif isinstance(error, OSError):
-        complain(
-            f"{error.strerror or error} ({error.filename}); check the path and the rights to it"
-        )
+        where = "" if error.filename is None else f" ({error.filename})"
+        complain(f"{error.strerror or error}{where}; check the path and the rights to it")
     else:
         complain(
             f"unexpected {type(error).__name__}: {error}; this is a mistake in dynarm, --debug shows where"

@@ -1,4 +1,7 @@
-"""Where the commands print: colours and tables on a terminal, plain text in a pipe, JSON for machines."""
+"""Where the commands print: colours and tables on a terminal, plain text in a pipe, JSON for machines.
+
+Names come from other people's files: all that is printed passes `plain` here, and nothing is read as markup.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
+
+from ..border.text import plain, plain_json, shortened
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,15 +91,16 @@ def console(stream: TextIO | None = None) -> Console:
 
 def say(text: str = "", style: str = "") -> None:
     """A line of results; on a terminal coloured and folded at words."""
+    line = plain(text)
     if on_terminal():
-        console().print(text, style=style or None)
+        console().print(line, style=style or None)
     else:
-        output().write(f"{text}\n")
+        output().write(f"{line}\n")
 
 
 def complain(text: str, style: str = "bold red") -> None:
     """One line on standard error."""
-    line = f"dynarm: {' '.join(str(text).split())}"
+    line = f"dynarm: {shortened(plain(' '.join(str(text).split())))}"
     if sys.stderr.isatty():
         console(sys.stderr).print(line, style=style, soft_wrap=True)
     else:
@@ -104,22 +110,23 @@ def complain(text: str, style: str = "bold red") -> None:
 def print_json(value: Any) -> None:
     """One JSON document on standard output; what is not finite becomes null."""
     stream = output()
-    stream.write(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(_data(value), indent=2, ensure_ascii=False, allow_nan=False)
+    stream.write(plain_json(text) + "\n")
     stream.flush()
 
 
-def plain(value: Any) -> Any:
+def _data(value: Any) -> Any:
     """What JSON knows: lists, dicts, text, finite numbers."""
     if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): _data(v) for k, v in value.items()}
     if isinstance(value, (str, bool, int, type(None))):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return _data(value.tolist())
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(v) for v in value]
+        return [_data(v) for v in value]
     return str(value)
 
 
@@ -140,7 +147,8 @@ def show_table(
     """
     if title:
         say(title, "bold")
-    cells = [[str(x) for x in row] for row in rows]
+    columns = [plain(name) for name in columns]
+    cells = [[plain(str(x)) for x in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     if not on_terminal():
         for row in (columns, *cells):

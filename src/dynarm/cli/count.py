@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..arguments import shown
 from ..errors import InputError
 from .console import print_json, progress, say, show_table
-from .options import BASE, HTML, JSON, TIP, load_arm, robots, writable
+from .options import BASE, HTML, JSON, TIP, load_arm, refuse_given, robots, writable_all
 
 if TYPE_CHECKING:
     from ..counts import Counted
@@ -31,14 +33,20 @@ MOST = 60
 
 def count(
     robot: str = typer.Argument(
-        "", help="A built-in robot's name or a path; leave it out with --n.", autocompletion=robots
+        None,
+        help="A built-in robot's name or a path; leave it out with --n.",
+        autocompletion=robots,
     ),
-    quantity: str = typer.Option("", "--quantity", "-q", help="Only this quantity."),
+    quantity: str = typer.Option(None, "--quantity", "-q", help="Only this quantity."),
     n: str = typer.Option(
-        "", "--n", help="The papers' generic arms instead of a robot: 6, or 3..8."
+        None, "--n", help="The papers' generic arms instead of a robot: 6, or 3..8."
     ),
     type: int = typer.Option(
-        1, "--type", min=1, max=2, help="Generic arms: 1 all rotational, 2 joint 3 translational."
+        None,
+        "--type",
+        min=1,
+        max=2,
+        help="Generic arms: 1 all rotational (default), 2 joint 3 translational.",
     ),
     principal: bool = typer.Option(
         False,
@@ -58,17 +66,17 @@ def count(
     """
     from ..table import DIFFERENTIATED, QUANTITIES, check_quantity
 
-    if html:
-        writable(html, "--html", (".html",))
-    if quantity:
+    writable_all({"--html": (html, (".html",))})
+    if quantity is not None:
         check_quantity(quantity)
     arms = _arms(robot, n, type, principal, base, tip)
-    wanted = [quantity] if quantity else [q for q in QUANTITIES if q not in DIFFERENTIATED]
+    wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
+    generic = None if n is None else (type or 1, principal)
     report: dict[str, dict[str, list[dict[str, Any]]]] = {}
     jobs = [(arm, q) for arm in arms for q in wanted]
     with progress("counting") as done:
         for k, (arm, q) in enumerate(jobs):
-            rows = costs(arm, q, (type, principal) if n else None)
+            rows = costs(arm, q, generic)
             report.setdefault(arm.name, {})[q] = rows
             done((k + 1) / len(jobs))
     if html:
@@ -92,26 +100,32 @@ def show_costs(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def _arms(
-    robot: str, n: str, type: int, principal: bool, base: str | None, tip: str | None
+    robot: str | None,
+    n: str | None,
+    type: int | None,
+    principal: bool,
+    base: str | None,
+    tip: str | None,
 ) -> list[Arm]:
     from ..robot.generic import generic_arm
 
-    if bool(robot) == bool(n):
+    if robot is not None and n is None:
+        refuse_given("is for generic arms, with --n", {"--type": type, "--principal": principal})
+        return [load_arm(robot, base, tip)]
+    if robot is not None or n is None:
         raise InputError(
             "give a robot, or --n with numbers of joints; for example: dynarm count --n 3..8 --type 1"
         )
-    if robot:
-        return [load_arm(robot, base, tip)]
-    low, _, high = n.partition("..")
-    try:
-        numbers = range(int(low), int(high or low) + 1)
-    except ValueError:
-        raise InputError(f"--n is {n!r}; give a number or a range such as 3..8") from None
+    refuse_given("is for a robot's file, not for --n; leave it out", {"--base": base, "--tip": tip})
+    ends = re.fullmatch(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?", n)
+    if ends is None:
+        raise InputError(f"--n is {shown(n)}; give a number or a range such as 3..8")
+    numbers = range(int(ends[1]), int(ends[2] or ends[1]) + 1)
     if not numbers or numbers[0] < 1 or numbers[-1] > MOST:
         raise InputError(
-            f"--n is {n!r}; give joints between 1 and {MOST}, the smaller number first"
+            f"--n is {shown(n)}; give joints between 1 and {MOST}, the smaller number first"
         )
-    return [generic_arm(k, type, principal=principal) for k in numbers]
+    return [generic_arm(k, type or 1, principal=principal) for k in numbers]
 
 
 def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> list[dict[str, Any]]:

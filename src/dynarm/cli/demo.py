@@ -21,7 +21,7 @@ FOLDER = "dynarm-demo"
 
 def demo(
     out: str = typer.Option(
-        "",
+        None,
         "--out",
         "-o",
         metavar="FOLDER",
@@ -39,7 +39,7 @@ def demo(
     from ..robot.files import load
 
     begun = time.perf_counter()
-    folder = check_folder(out, force) if out else check_folder(_free(), False)
+    folder = check_folder(_free(), False) if out is None else check_folder(out, force)
     tell: Callable[..., None] = (lambda *_, **__: None) if as_json else say
     story = Story(load("stanford"))
     with new_folder(folder, force) as draft:

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..arguments import real, whole
+from ..errors import InputError
 from .console import busy, print_json, say, show_table
 from .files import write_log
-from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, numbers, writable
+from .options import (
+    BASE,
+    HTML,
+    JSON,
+    ROBOT,
+    TIP,
+    load_arm,
+    numbers,
+    seconds,
+    turning,
+    writable_all,
+)
 
+if TYPE_CHECKING:
+    from ..robot.arm import Arm
+
+HARMONICS = 200  # more than any drive can follow
 EXAMPLES = ("dynarm excite two_link --duration 10 --log log.csv",)
 
 
@@ -22,12 +39,12 @@ def excite(
     ),
     rate: float = typer.Option(200.0, "--rate", help="Samples a second."),
     velocity: str = typer.Option(
-        "", "--velocity", help="Limits [rad/s or m/s], one or one a joint."
+        None, "--velocity", help="Limits [rad/s or m/s], one or one a joint."
     ),
-    acceleration: str = typer.Option("", "--acceleration", help="Limits [rad/s^2 or m/s^2]."),
-    torque: str = typer.Option("", "--torque", help="Limits [N m or N]."),
+    acceleration: str = typer.Option(None, "--acceleration", help="Limits [rad/s^2 or m/s^2]."),
+    torque: str = typer.Option(None, "--torque", help="Limits [N m or N]."),
     box: str = typer.Option(
-        "", "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax."
+        None, "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax."
     ),
     starts: int = typer.Option(3, "--starts", min=1, help="Attempts of the optimiser."),
     seed: int = typer.Option(0, "--seed", help="Of the random starts."),
@@ -35,7 +52,7 @@ def excite(
         "excitation.csv", "--out", "-o", metavar="FILE", help="CSV with t, q, qd, qdd."
     ),
     log: str = typer.Option(
-        "",
+        None,
         "--log",
         metavar="FILE",
         help="Also a simulated log of this motion, to rehearse identification with.",
@@ -56,18 +73,11 @@ def excite(
     from ..identify.excitation import excite as find
 
     arm = load_arm(robot, base, tip)
-    writable(out, "--out", (".csv",))
-    if log:
-        writable(log, "--log", (".csv",))
-    if html:
-        writable(html, "--html", (".html",))
-    limits: dict[str, Any] = {}
-    for name, text in (("velocity", velocity), ("acceleration", acceleration), ("torque", torque)):
-        if text:
-            limits[name] = numbers(f"--{name}", text, arm.n, arm.joint_names)
-    if box:
-        corners = numbers("--box", box, 6)
-        limits["box"] = (corners[:3], corners[3:])
+    table, sheet = (".csv",), (".html",)
+    writable_all({"--out": (out, table), "--log": (log, table), "--html": (html, sheet)})
+    _check_times(duration, rate, harmonics)
+    real("--noise", noise, "a part of the torques' deviation such as 0.02", lambda x: 0 <= x <= 1e3)
+    limits = _limits(arm, velocity, acceleration, torque, box)
     with busy("optimising the motion"):
         found = find(
             arm,
@@ -80,15 +90,15 @@ def excite(
             **limits,
         )
     found.save(out)
-    if log:
+    if log is not None:
         from .rehearsal import simulated_log
 
         write_log(simulated_log(arm, found.t, found.q, found.qd, found.qdd, noise, seed), log)
-    if html:
+    if html is not None:
         from ..report.excitation import page
 
         page(arm, found, html)
-    written = [path for path in (out, log, html) if path]
+    written = [path for path in (out, log, html) if path is not None]
     if as_json:
         print_json(
             {
@@ -114,3 +124,37 @@ def excite(
         f"{max(found.random):.3g} ({found.status})"
     )
     say(f"wrote {', '.join(written)}")
+
+
+def _check_times(duration: float, rate: float, harmonics: int) -> None:
+    """Refuse a length and a rate that leave too few samples to show the highest harmonic."""
+    seconds("--duration", duration)
+    real("--rate", rate, "samples a second, above 0", lambda x: 0 < x < float("inf"))
+    whole("--harmonics", harmonics, 2, HARMONICS)
+    if duration * rate < 2 * harmonics:
+        raise InputError(
+            f"--rate {rate:g} gives {int(duration * rate)} samples in {duration:g} s; for {harmonics} harmonics give "
+            f"--rate {2 * harmonics / duration:.3g} or more"
+        )
+
+
+def _limits(
+    arm: Arm, velocity: str | None, acceleration: str | None, torque: str | None, box: str | None
+) -> dict[str, Any]:
+    """The limits that were given, as the library takes them."""
+    limits: dict[str, Any] = {}
+    given = {"velocity": velocity, "acceleration": acceleration, "torque": torque}
+    for name, text in given.items():
+        if text is None:
+            continue
+        angles = turning(arm) if name != "torque" else ()
+        limits[name] = numbers(f"--{name}", text, arm.n, arm.joint_names, angles, above=0.0)
+    if box is not None:
+        corners = numbers("--box", box, 6)
+        low, high = corners[:3], corners[3:]
+        if not all(a < b for a, b in zip(low, high, strict=True)):
+            raise InputError(
+                f"--box is '{box}'; give xmin,ymin,zmin,xmax,ymax,zmax in metres, each lowest below its highest"
+            )
+        limits["box"] = (low, high)
+    return limits

@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from ..arguments import path_of, shown
+from ..errors import InputError
 from .console import busy, print_json, say
 from .options import BASE, FORMULATION, JSON, ROBOT, TIP, formulation_wishes, load_arm, words
 
@@ -19,13 +21,13 @@ EXAMPLES = (
 def export(
     robot: str = ROBOT,
     folder: str = typer.Argument(
-        "", help="A new folder for the code; default: <robot>_c.", show_default=False
+        None, help="A new folder for the code; default: <robot>_c.", show_default=False
     ),
     quantities: str = typer.Option(
-        "", "--quantity", "-q", help="Names with commas between them; default: the usual ones."
+        None, "--quantity", "-q", help="Names with commas between them; default: the usual ones."
     ),
     name: str = typer.Option(
-        "", "--name", help="Prefix of files and functions; default: the robot's name."
+        None, "--name", help="Prefix of files and functions; default: the robot's name."
     ),
     single: bool = typer.Option(False, "--single", help="float instead of double."),
     bounded_stack: bool = typer.Option(
@@ -52,15 +54,18 @@ def export(
     from ..quantities import QUANTITIES
 
     arm = load_arm(robot, base, tip)
-    wanted = words("--quantity", quantities, QUANTITIES) if quantities else DEFAULT
-    target = Path(folder or f"{name or identifier(arm.name)}_c")
+    wanted = DEFAULT if quantities is None else words("--quantity", quantities, QUANTITIES)
+    if name is not None and name != identifier(name):
+        raise InputError(f"--name is {shown(name)}; a C name is wanted, such as {identifier(name)}")
+    prefix = identifier(arm.name) if name is None else name
+    target = path_of("FOLDER", f"{prefix}_c" if folder is None else folder, "the name of a folder")
     model = compile_arm(arm, formulation_wishes(formulation) or None, friction=friction)
     with busy("writing C"):
         made = export_c(
             model,
             target,
             quantities=wanted,
-            name=name or None,
+            name=name,
             single=single,
             bounded_stack=bounded_stack,
             force=force,

@@ -6,12 +6,13 @@ import contextlib
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arguments import drafted
+from ..arguments import drafted, path_of
 from ..errors import FileError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def check_folder(folder: str | os.PathLike[str], force: bool) -> Path:
     """The folder that results shall go to; refused before the work begins where it cannot be made."""
-    target = Path(folder)
+    target = path_of("--out", folder, "the name of a folder")
     if target.exists() and not target.is_dir():
         raise FileError(f"{target} is a file; name a folder")
     if target.is_dir() and any(target.iterdir()) and not force:
@@ -43,7 +44,7 @@ def new_folder(folder: str | os.PathLike[str], force: bool = False) -> Iterator[
 
     With force, files of an existing folder that have the same names are replaced.
     """
-    target = check_folder(folder, force)
+    target = Path(os.path.realpath(check_folder(folder, force)))  # a link leads where it led
     try:
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.absolute().parent))
     except OSError as error:
@@ -51,7 +52,7 @@ def new_folder(folder: str | os.PathLike[str], force: bool = False) -> Iterator[
             f"cannot write beside {target}: {error.strerror}; name another folder"
         ) from None
     try:
-        draft.chmod(0o755)
+        draft.chmod(_mode(target, 0o777 & ~_umask()))
         yield draft
         _move(draft, target)
     except OSError as error:
@@ -64,12 +65,25 @@ def new_folder(folder: str | os.PathLike[str], force: bool = False) -> Iterator[
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def _mode(place: Path, otherwise: int) -> int:
+    """Who may do what with a file or folder: as it is where there is one."""
+    return stat.S_IMODE(place.stat().st_mode) if place.exists() else otherwise
+
+
+def _umask() -> int:
+    """What this process withholds from new files; it can only be asked by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
 def _move(draft: Path, target: Path) -> None:
     if not (target.is_dir() and any(target.iterdir())):
         os.replace(draft, target)
         return
     for item in draft.iterdir():
         place = target / item.name
+        item.chmod(_mode(place, stat.S_IMODE(item.stat().st_mode)))
         if place.is_dir() and not place.is_symlink():
             old = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
             os.replace(place, old)

@@ -10,7 +10,19 @@ import typer
 from ..errors import InputError
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
-from .options import BASE, CHANNELS, JSON, LOGS, ROBOT, TIP, load_arm, words
+from .options import (
+    BASE,
+    CHANNELS,
+    JSON,
+    LOGS,
+    ROBOT,
+    TIP,
+    check_logs,
+    load_arm,
+    refuse_given,
+    words,
+)
+from .wording import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,11 +84,15 @@ def identify(
     """
     from ..identify.identifier import Identifier
     from ..identify.regressor import FRICTION
-    from ..identify.result import POOR
 
     arm = load_arm(robot, base, tip)
     check_folder(out, force)
+    check_logs(logs, channels, validate)
     terms = () if friction == "none" else words("--friction", friction, FRICTION)
+    if not terms:
+        refuse_given(
+            "is about friction, which --friction none leaves out", {"--asymmetric": asymmetric}
+        )
     identifier = Identifier(
         arm,
         friction=terms,
@@ -89,12 +105,12 @@ def identify(
         feasible=feasible,
     )
     with busy("reading"):
-        fitted, held = _read(logs, validate, channels or None, hold_out)
+        fitted, held = _read(logs, validate, channels, hold_out)
     with progress("fitting") as done:
         fit = replace(identifier, progress=lambda some, whole: done(some / whole)).fit(fitted)
     with busy("predicting"):
         checks = [fit.validate(log) for log in held]
-        verdict = fit.verdict(held, limit or POOR)
+        verdict = fit.verdict(held, limit)
     with busy("writing"), new_folder(out, force) as folder:
         _write(fit, checks, verdict, folder)
     if as_json:
@@ -116,8 +132,12 @@ def _read(
         whole, fitted = fitted, []
         for log in whole:
             border = log.duration * (1 - hold_out)
-            if border <= 0:
-                raise InputError(f"--hold-out is {hold_out}; nothing of {log.source} would be left")
+            late = log.t - log.t[0] >= border
+            if late.sum() < 2 or (~late).sum() < 2:
+                raise InputError(
+                    f"--hold-out is {hold_out:g}, which leaves less than two samples of {log.source} on one side; "
+                    "give a part such as 0.3"
+                )
             fitted.append(log.cut(0.0, border))
             held.append(replace(log.cut(border), source=f"{log.source} from {border:.3g} s on"))
     return fitted, held
@@ -161,7 +181,7 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
         for told in (*log.notes, *log.quality.notes):
             say(f"{log.source}: {told}")
     for told in fit.friction_advice_:
-        say(told)
+        say(spoken(told, {"shape": "--shape"}))
     say(fit.status_)
     say()
     show_verdict(verdict)

@@ -9,7 +9,7 @@ import typer
 
 from .console import busy, print_json, say, show_table
 from .count import costs, show_costs
-from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, writable
+from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, writable_all
 
 if TYPE_CHECKING:
     from ..minimal import MinimalParameters
@@ -49,8 +49,7 @@ def info(
     """
     from ..minimal import minimal_parameters
 
-    if html:
-        writable(html, "--html", (".html",))
+    writable_all({"--html": (html, (".html",))})
     arm = load_arm(robot, base, tip)
     with busy("counting"):
         minimal = minimal_parameters(arm, convention=convention, armature=armature)

@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..arguments import real
 from ..errors import InputError
 from .console import busy, print_json, say, show_table
-from .options import HTML, JSON, mobile_robots, numbers, writable
+from .options import (
+    HTML,
+    JSON,
+    mobile_robots,
+    numbers,
+    refuse_given,
+    seconds,
+    turning,
+    writable_all,
+)
 
 if TYPE_CHECKING:
     from ..mobile.cases import CaseRun
@@ -20,6 +30,7 @@ EXAMPLES = (
     "dynarm mobile diffdrive_puma560 --z0 0.5,0.3,0,0,0,0,0,0 --time 2 --html run.html",
 )
 PAPER = "tanner2001"
+LENGTHS = ("x", "y", "v")  # among a platform's coordinates and speeds, which else are angles
 
 
 def mobile(
@@ -32,14 +43,18 @@ def mobile(
         None, "--case", help="A motion of the paper's section 6: 3, 4 or 5 (tanner2001 only)."
     ),
     q0: str = typer.Option(
-        "0", "--q0", help="Coordinates at the start; a number for all, or one each."
+        None, "--q0", help="Coordinates at the start; a number for all, or one each; default 0."
     ),
-    z0: str = typer.Option("0", "--z0", help="Speeds at the start."),
+    z0: str = typer.Option(None, "--z0", help="Speeds at the start; default 0."),
     time: float = typer.Option(
-        0.0, "--time", "-t", min=0.0, help="Simulate so long [s]; 0: only look at how it stands."
+        None,
+        "--time",
+        "-t",
+        min=0.0,
+        help="Simulate so long [s]; without it: only look at how it stands.",
     ),
     torque: str = typer.Option(
-        "", "--torque", help="Constant inputs: drive and steering of each wheel, then the joints."
+        None, "--torque", help="Constant inputs: drive and steering of each wheel, then the joints."
     ),
     adhesion: float = typer.Option(
         None, "--adhesion", min=0.0, help="Friction coefficient between wheels and ground."
@@ -63,28 +78,49 @@ def mobile(
     from ..mobile.files import load
 
     if case is not None:
+        fixed = {"--q0": q0, "--z0": z0, "--time": time, "--torque": torque, "--adhesion": adhesion}
+        fixed |= {"--stop": stop, "--locked": locked, "--friction": friction}
+        refuse_given("does not go with --case, whose motion is the paper's; leave one out", fixed)
         return _case(robot, case, html, as_json)
-    if html:
-        writable(html, "--html", (".html",))
-        if not time:
-            raise InputError("--html shows a motion; give --time as well")
+    writable_all({"--html": (html, (".html",))})
+    if time:
+        seconds("--time", time)
+    else:
+        refuse_given("is about a motion; give --time as well", {"--html": html, "--stop": stop})
+    if adhesion is not None:
+        real("--adhesion", adhesion, "a coefficient such as 0.6", lambda x: 0 <= x < float("inf"))
     machine = load(robot, friction=friction or None)
-    q = numbers("--q0", q0, len(machine.coordinate_names), machine.coordinate_names)
-    z = numbers("--z0", z0, len(machine.speed_names), machine.speed_names)
-    inputs = machine.input_names
-    tau = numbers("--torque", torque, len(inputs), inputs) if torque else [0.0] * len(inputs)
+    q, z, tau = _state(machine, q0, z0, torque)
     if not time:
         _stand(machine, q, z, tau, adhesion, locked, as_json)
         return 0
     with busy("simulating"):
         run = machine.simulate(q, z, time, tau, friction=adhesion, stop=stop, locked=locked)
-    if html:
+    if html is not None:
         from ..mobile.outline import outline
         from ..report.mobile import page
 
         page(machine, run, outline, html)
     _show_run(machine, run, html, as_json)
     return 0
+
+
+def _state(
+    machine: MobileManipulator, q0: str | None, z0: str | None, torque: str | None
+) -> tuple[list[float], list[float], list[float]]:
+    """Coordinates, speeds and inputs as numbers; 0 where none are given."""
+    found = []
+    for option, text, names in (
+        ("--q0", q0, machine.coordinate_names),
+        ("--z0", z0, machine.speed_names),
+        ("--torque", torque, machine.input_names),
+    ):
+        own = len(names) - machine.arm.n  # of the platform, the joints come after them
+        angles = [name not in LENGTHS for name in names[:own]] + turning(machine.arm)
+        turns = angles if option != "--torque" else ()
+        found.append(numbers(option, "0" if text is None else text, len(names), names, turns))
+    q, z, tau = found
+    return q, z, tau
 
 
 def _stand(
@@ -152,7 +188,7 @@ def _show_run(machine: MobileManipulator, run: Run, html: str | None, as_json: b
                 "events": [
                     [e.t, e.kind, e.wheel, "lost" if e.lost else "found"] for e in run.events
                 ],
-                "files": [html] if html else [],
+                "files": [] if html is None else [html],
             }
         )
         return
@@ -166,7 +202,7 @@ def _show_run(machine: MobileManipulator, run: Run, html: str | None, as_json: b
         say(f"tips between {low:.3f} s and {high:.3f} s", "yellow")
     for e in run.events[:20]:
         say(f"{e.t:.3f} s: {e.wheel} {'loses' if e.lost else 'finds'} {e.kind}")
-    if html:
+    if html is not None:
         say(f"wrote {html}")
 
 
@@ -180,12 +216,11 @@ def _case(robot: str, case: int, html: str | None, as_json: bool) -> int:
         raise InputError(
             f"--case belongs to {PAPER}; '{robot}' has no motions of its own, give --time instead"
         )
-    target = html or ("" if as_json else f"{PAPER}_case{case}.html")
-    if target:
-        writable(target, "--html", (".html",))
+    target = f"{PAPER}_case{case}.html" if html is None and not as_json else html
+    writable_all({"--html": (target, (".html",))})
     with busy("simulating"):
         found = run_case(case)
-    if target:
+    if target is not None:
         case_page(found, outline, target)
     if as_json:
         print_json(_case_data(found, target))
@@ -201,7 +236,7 @@ def _case(robot: str, case: int, html: str | None, as_json: bool) -> int:
     return 0 if found.ok else 1
 
 
-def _case_data(found: CaseRun, target: str) -> dict[str, Any]:
+def _case_data(found: CaseRun, target: str | None) -> dict[str, Any]:
     return {
         "case": found.case.number,
         "title": found.case.title,
@@ -210,5 +245,5 @@ def _case_data(found: CaseRun, target: str) -> dict[str, Any]:
         "findings": [{"claim": f.claim, "holds": f.holds, "found": f.text} for f in found.findings],
         "intervals": found.run.intervals,
         "verdict": "PASS" if found.ok else "FAIL",
-        "files": [target] if target else [],
+        "files": [] if target is None else [target],
     }

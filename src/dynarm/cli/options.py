@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import InputError
+from ..arguments import path_of, real, shown
+from ..errors import FileError, InputError, UnknownName
 
 if TYPE_CHECKING:
     from ..robot.arm import Arm
+
+LONGEST = 1e9  # seconds of anything, some thirty years
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?:deg)?|inf|nan)")
 
 
 def robots(incomplete: str = "") -> list[str]:
@@ -46,7 +54,7 @@ LOGS = typer.Argument(
     help="One or more logs: CSV, Parquet, npz, MAT or a ROS 2 bag.", show_default=False
 )
 CHANNELS = typer.Option(
-    "",
+    None,
     "--channels",
     metavar="TOML",
     help="What the logs' columns are; default: <log>.toml, else the usual names.",
@@ -61,40 +69,87 @@ def load_arm(robot: str, base: str | None = None, tip: str | None = None) -> Arm
     return load(robot, base=base, tip=tip)
 
 
-def numbers(option: str, text: str, size: int, names: Iterable[str] = ()) -> list[float]:
-    """`size` numbers from text such as "0.1,-2,0.5" or one number for all of them; angles may end in deg."""
-    parts = [p for p in text.replace(",", " ").split() if p]
-    try:
-        found = [_number(p) for p in parts]
-    except ValueError:
-        raise InputError(
-            f"{option} is {text!r}; give numbers such as {option} {','.join(['0.1'] * min(size, 3))}"
-        ) from None
-    if len(found) == 1:
-        return found * size
-    if len(found) != size:
+def numbers(
+    option: str,
+    text: str,
+    size: int,
+    names: Sequence[str] = (),
+    angles: Sequence[bool] = (),
+    above: float | None = None,
+) -> list[float]:
+    """`size` numbers from text such as "0.1,-2,0.5" or one number for all of them.
+
+    angles: which of them are angles, and may end in deg. Numbers are finite; or, where they must lie above something,
+    limits, of which infinity is one.
+    """
+    parts = text.replace(",", " ").split()
+    example = f"give numbers such as {option} {','.join(['0.1'] * min(size, 3))}"
+    if not parts or not all(_NUMBER.fullmatch(p) for p in parts):
+        raise InputError(f"{option} is {shown(text)}; {example}")
+    if len(parts) not in (1, size):
         listed = ", ".join(names)
         order = f" in the order {listed}" if listed else ""
-        raise InputError(f"{option} has {len(found)} numbers; give {size}{order}, or one for all")
-    return found
+        raise InputError(f"{option} has {len(parts)} numbers; give {size}{order}, or one for all")
+    parts = parts * size if len(parts) == 1 else parts
+    told = [f" for {name}" for name in names] or [""] * size
+    for part, angle, place in zip(parts, angles or [False] * size, told, strict=True):
+        if part.endswith("deg") and not angle:
+            raise InputError(f"{option} has {part}{place}, which is no angle; give SI units there")
+    values = [_number(p) for p in parts]
+    for part, value in zip(parts, values, strict=True):
+        if above is None and not math.isfinite(value):
+            raise InputError(f"{option} has {shown(part)}; give finite numbers")
+        if above is not None and not value > above:
+            raise InputError(f"{option} has {shown(part)}; give numbers above {above:g}")
+    return values
 
 
 def _number(text: str) -> float:
-    import math
-
     if text.endswith("deg"):
         return math.radians(float(text[:-3]))
     return float(text)
 
 
+def turning(arm: Arm) -> list[bool]:
+    """Which joints' positions are angles."""
+    return [joint.revolute for joint in arm.joints]
+
+
+def seconds(option: str, value: float) -> float:
+    """A length of time [s]."""
+    wanted = f"seconds, above 0 and at most {LONGEST:g}"
+    return real(option, value, wanted, lambda x: 0 < x <= LONGEST)
+
+
+def refuse_given(belongs: str, given: Mapping[str, object]) -> None:
+    """Refuse options that were given (are neither None nor False) but have no meaning; `belongs` says why."""
+    for option, value in given.items():
+        if value is not None and value is not False:
+            raise InputError(f"{option} {belongs}")
+
+
+def check_logs(logs: Sequence[str], channels: str | None, held: Sequence[str] = ()) -> None:
+    """Refuse names of logs and declarations that name nothing."""
+    wanted = "the name of a log: CSV, Parquet, npz, MAT or a ROS 2 bag"
+    for what, paths in (("LOGS", logs), ("--validate", held)):
+        for path in paths:
+            path_of(what, path, wanted)
+    if channels is not None:
+        path_of("--channels", channels, "the name of a TOML file, or leave it out")
+
+
 def formulation_wishes(texts: Iterable[str]) -> dict[str, str]:
     """{quantity: name} from texts such as mass_matrix=composite_1."""
-    found = {}
+    found: dict[str, str] = {}
     for text in texts:
         quantity, sign, name = text.partition("=")
         if not (sign and quantity and name):
             raise InputError(
                 f"--formulation is {text!r}; give quantity=name, for example mass_matrix=composite_1"
+            )
+        if found.get(quantity, name) != name:
+            raise InputError(
+                f"--formulation asks for {quantity}={found[quantity]} and for {quantity}={name}; leave one out"
             )
         found[quantity] = name
     return found
@@ -102,25 +157,21 @@ def formulation_wishes(texts: Iterable[str]) -> dict[str, str]:
 
 def words(option: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
     """Words of a list with commas, each of them known."""
-    from ..errors import UnknownName
-
-    found = tuple(w.strip() for w in text.split(",") if w.strip())
+    found = tuple(dict.fromkeys(w.strip() for w in text.split(",") if w.strip()))
     known = list(known)
+    if not found:
+        raise InputError(f"{option} is {shown(text)}; give names such as {option} {known[0]}")
     for word in found:
         if word not in known:
             raise UnknownName(f"word in {option}", word, known)
     return found
 
 
-def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Any:
+def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Path:
     """The path, after a look whether it can be written: found out before long work, not after."""
-    import os
-    from pathlib import Path
-
-    from ..errors import FileError
-
-    target = Path(path)
-    if suffixes and target.suffix.lower() not in suffixes:
+    wanted = f"the name of a file that ends in {' or '.join(suffixes)}"
+    target = path_of(what, path, wanted)
+    if target.suffix.lower() not in suffixes:
         raise InputError(f"{what} is '{target}'; end the name in {' or '.join(suffixes)}")
     folder = target.parent
     if not folder.is_dir():
@@ -132,3 +183,15 @@ def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Any:
     if not os.access(folder, os.W_OK):
         raise FileError(f"no permission to write into {folder}; name another folder")
     return target
+
+
+def writable_all(targets: Mapping[str, tuple[Any, tuple[str, ...]]]) -> None:
+    """Look at every file that was asked for. targets: {option: (path or None, endings)}; no two may be one file."""
+    seen: dict[Path, str] = {}
+    for option, (path, suffixes) in targets.items():
+        if path is None:
+            continue
+        place = writable(path, option, suffixes).absolute()
+        if place in seen:
+            raise InputError(f"{seen[place]} and {option} both name {path}; give each its own file")
+        seen[place] = option

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..arguments import real
 from ..errors import InputError, UnknownName
 from .console import print_json, progress, say
-from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, numbers, writable
+from .options import (
+    BASE,
+    HTML,
+    JSON,
+    ROBOT,
+    TIP,
+    load_arm,
+    numbers,
+    refuse_given,
+    seconds,
+    turning,
+    writable_all,
+)
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -20,6 +34,8 @@ EXAMPLES = (
 )
 CONTROLS = ("none", "gravity_pd", "computed_torque")
 FORMATS = (".npz", ".parquet", ".csv")
+STEPPED = ("rk4", "ab4", "midpoint")
+STEPS = 1e8  # of a run that is not hopeless
 
 
 def simulate(
@@ -29,13 +45,13 @@ def simulate(
     ),
     qd0: str = typer.Option("0", "--qd0", help="Speeds at the start [rad/s or m/s]."),
     time: float = typer.Option(5.0, "--time", "-t", help="How long [s]."),
-    torque: str = typer.Option("", "--torque", help="Constant torques [N m or N]."),
+    torque: str = typer.Option(None, "--torque", help="Constant torques [N m or N]."),
     control: str = typer.Option("none", "--control", help="none, gravity_pd or computed_torque."),
     target: str = typer.Option(
-        "0", "--target", help="Where the controller shall bring the joints."
+        None, "--target", help="Where the controller shall bring the joints; default 0."
     ),
-    kp: str = typer.Option("", "--kp", help="Gains on position; default 100."),
-    kd: str = typer.Option("", "--kd", help="Gains on velocity; default 20."),
+    kp: str = typer.Option(None, "--kp", help="Gains on position; default 100."),
+    kd: str = typer.Option(None, "--kd", help="Gains on velocity; default 20."),
     control_rate: float = typer.Option(
         None, "--control-rate", help="Of the controller [Hz]; default: continuous."
     ),
@@ -57,7 +73,7 @@ def simulate(
         "ignore", "--limits", help="Position limits: ignore, report or stop."
     ),
     save: str = typer.Option(
-        "", "--save", metavar="FILE", help="Write .npz, .parquet, or .csv as a log."
+        None, "--save", metavar="FILE", help="Write .npz, .parquet, or .csv as a log."
     ),
     base: str = BASE,
     tip: str = TIP,
@@ -72,19 +88,19 @@ def simulate(
     from ..model import compile as compile_arm
     from ..simulation import simulate as integrate
 
-    if save:
-        writable(save, "--save", FORMATS)
-    if html:
-        writable(html, "--html", (".html",))
+    writable_all({"--save": (save, FORMATS), "--html": (html, (".html",))})
+    method = method.lower()
+    _check_times(time, method, dt, control_rate)
+    real("--payload", payload, "a mass in kg", lambda x: 0 <= x < float("inf"))
     arm = load_arm(robot, base, tip)
     start = {
-        name: numbers(f"--{name}", text, arm.n, arm.joint_names)
+        name: numbers(f"--{name}", text, arm.n, arm.joint_names, turning(arm))
         for name, text in (("q0", q0), ("qd0", qd0))
     }
-    model = compile_arm(arm.with_payload(payload) if payload else arm, friction=friction)
+    model = compile_arm(arm.with_payload(payload) if payload > 0 else arm, friction=friction)
     believed = compile_arm(arm, friction=friction)
     force = _force(believed, torque, control, target, kp, kd, control_rate)
-    grid = {} if dt or method in ("rk4", "ab4", "midpoint") else {"times": _grid(time)}
+    grid = {} if method in STEPPED else {"times": _grid(time)}
     with progress("simulating") as done:
         run = integrate(
             model,
@@ -98,22 +114,22 @@ def simulate(
             progress=done,
             **grid,
         )
-    if save:
+    if save is not None:
         _save(run, save)
-    if html:
+    if html is not None:
         from ..report.simulation import page
 
         page(run, html)
     good = run.status in ("success", "event")
     if as_json:
-        print_json(_as_data(run, [path for path in (save, html) if path]))
+        print_json(_as_data(run, [path for path in (save, html) if path is not None]))
         return 0 if good else 1
     for line in run.summary().splitlines():
         say(line, "" if good else "yellow")
     last = ", ".join(f"{name} {x:.4g}" for name, x in zip(arm.joint_names, run.q[-1], strict=True))
     say(f"at the end: {last}")
     for path in (save, html):
-        if path:
+        if path is not None:
             say(f"wrote {path}")
     return 0 if good else 1
 
@@ -122,13 +138,49 @@ def _grid(time: float, most: int = 2000) -> Any:
     """Times at which an adaptive run is recorded: every 5 ms, less often in long runs."""
     import numpy as np
 
-    if not time > 0:
-        raise InputError(f"--time is {time:g}; give a positive number of seconds")
     return np.linspace(0.0, time, min(most, max(2, round(time / 0.005) + 1)))
 
 
+def _check_times(time: float, method: str, dt: float | None, rate: float | None) -> None:
+    """Refuse lengths of time that no run can be made of."""
+    seconds("--time", time)
+    if dt is not None:
+        if method not in STEPPED:
+            raise InputError(
+                f"--dt is for --method {', '.join(STEPPED)}; {method} chooses its steps itself, leave it out"
+            )
+        real(
+            "--dt",
+            dt,
+            f"seconds, at least {time / STEPS:.3g} for --time {time:g}",
+            _at_least(time / STEPS),
+        )
+    if rate is not None:
+        most = STEPS / time
+        real(
+            "--control-rate",
+            rate,
+            f"samples a second, above 0 and at most {most:.3g}",
+            _up_to(most),
+        )
+
+
+def _at_least(least: float) -> Callable[[float], bool]:
+    return lambda x: least <= x < float("inf")
+
+
+def _up_to(most: float) -> Callable[[float], bool]:
+    return lambda x: 0 < x <= most
+
+
 def _force(
-    model: Model, torque: str, control: str, target: str, kp: str, kd: str, rate: float | None
+    model: Model,
+    torque: str | None,
+    control: str,
+    target: str | None,
+    kp: str | None,
+    kd: str | None,
+    rate: float | None,
 ) -> Any:
     """What drives the joints: nothing, constant torques or a controller."""
     from ..simulation import ComputedTorque, GravityPD
@@ -137,15 +189,19 @@ def _force(
     if control not in CONTROLS:
         raise UnknownName("control", control, CONTROLS)
     if control == "none":
-        return numbers("--torque", torque, arm.n, arm.joint_names) if torque else None
-    if torque:
+        given = {"--target": target, "--kp": kp, "--kd": kd, "--control-rate": rate}
+        refuse_given("is for a controller; give --control gravity_pd or computed_torque", given)
+        return None if torque is None else numbers("--torque", torque, arm.n, arm.joint_names)
+    if torque is not None:
         raise InputError(f"--torque and --control {control} were both given; leave one of them out")
     law = {"gravity_pd": GravityPD, "computed_torque": ComputedTorque}[control]
     return law(
         model,
-        numbers("--target", target, arm.n, arm.joint_names),
-        numbers("--kp", kp or "100", arm.n, arm.joint_names),
-        numbers("--kd", kd or "20", arm.n, arm.joint_names),
+        numbers(
+            "--target", "0" if target is None else target, arm.n, arm.joint_names, turning(arm)
+        ),
+        numbers("--kp", "100" if kp is None else kp, arm.n, arm.joint_names),
+        numbers("--kd", "20" if kd is None else kd, arm.n, arm.joint_names),
         rate,
     )
 
@@ -173,7 +229,7 @@ def _as_data(run: Run, files: list[str]) -> dict[str, Any]:
         "qd_end": run.qd[-1],
         "energy_start": run.energy[0],
         "energy_end": run.energy[-1],
-        "unexplained_energy": abs(run.balance).max(),
+        "unexplained_energy": run.unexplained,
         "events": run.events,
         "files": files,
     }

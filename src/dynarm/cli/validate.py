@@ -8,7 +8,18 @@ import typer
 
 from .console import busy, print_json, say, show_table
 from .identify import show_verdict
-from .options import BASE, CHANNELS, HTML, JSON, LOGS, ROBOT, TIP, load_arm, writable
+from .options import (
+    BASE,
+    CHANNELS,
+    HTML,
+    JSON,
+    LOGS,
+    ROBOT,
+    TIP,
+    check_logs,
+    load_arm,
+    writable_all,
+)
 
 if TYPE_CHECKING:
     from ..identify.log import Log
@@ -44,10 +55,10 @@ def validate(
     from ..identify.log import Log
 
     arm = load_arm(robot, base, tip)
-    if html:
-        writable(html, "--html", (".html",))
+    writable_all({"--html": (html, (".html",))})
+    check_logs(logs, channels)
     with busy("predicting"):
-        checks = [prediction(arm, Log.read(path, channels or None), cutoff) for path in logs]
+        checks = [prediction(arm, Log.read(path, channels), cutoff) for path in logs]
     verdict = judged(arm, checks, limit)
     if html:
         from ..report.identification import validation_page

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import InputError
 from .console import busy, print_json, say
-from .options import BASE, CHANNELS, JSON, TIP, load_arm, mobile_robots, robots
+from .options import BASE, CHANNELS, JSON, TIP, load_arm, mobile_robots, refuse_given, robots
 
 if TYPE_CHECKING:
     from ..view.viewer import Viewer
@@ -28,7 +28,7 @@ def view(
         autocompletion=_names,
         show_default=False,
     ),
-    play: str = typer.Option("", "--play", metavar="FILE", help="A run's .npz or a log to play."),
+    play: str = typer.Option(None, "--play", metavar="FILE", help="A run's .npz or a log to play."),
     channels: str = CHANNELS,
     case: int = typer.Option(
         None, "--case", help="tanner2001: the motion of the paper's Fig. 3, 4 or 5."
@@ -52,7 +52,7 @@ def view(
     """
     browser = _browser() if open_browser else None
     with busy("drawing"):
-        viewer = _viewer(robot, play, channels or None, case, meshes, port, base, tip)
+        viewer = _viewer(robot, play, channels, case, meshes, port, base, tip)
 
     def ready() -> None:
         if as_json:
@@ -95,7 +95,7 @@ def _is_mobile(robot: str) -> bool:
 
 def _viewer(
     robot: str,
-    play: str,
+    play: str | None,
     channels: str | None,
     case: int | None,
     meshes: bool,
@@ -104,14 +104,18 @@ def _viewer(
     tip: str | None,
 ) -> Viewer:
     if _is_mobile(robot):
+        of_arms = {"--play": play, "--channels": channels, "--base": base, "--tip": tip}
+        refuse_given(f"is for arms; '{robot}' is a mobile manipulator, leave it out", of_arms)
         return _mobile_viewer(robot, case, port)
     from ..view.recording import read
     from ..view.viewer import ArmViewer
 
     if case is not None:
         raise InputError("--case belongs to tanner2001; give --play with a recording instead")
+    if play is None:
+        refuse_given("says what a log's columns are; give --play too", {"--channels": channels})
     arm = load_arm(robot, base, tip)
-    recording = read(play, arm, channels) if play else None
+    recording = None if play is None else read(play, arm, channels)
     drawn, notes = None, list[str]()
     if meshes and Path(robot).suffix.lower() == ".urdf":
         from ..view.meshes import visuals

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import items, positive, real, samples, whole
+from ..arguments import items, real, samples, whole
 from ..errors import DynarmError
 from ..memo import cached_property
 from ..robot.arm import Arm, Friction
@@ -333,7 +333,8 @@ class Fit:
     def verdict(self, held_out: Log | Sequence[Log] = (), limit: float = POOR) -> Verdict:
         """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines."""
         reasons = []
-        limit = real("limit", limit, "an error over the torque's standard deviation", positive)
+        wanted = "an error over the torque's standard deviation, 0 or more"
+        limit = real("limit", limit, wanted, lambda x: x >= 0)
         joints = self.record.terms.arm.joint_names
         for j, error in zip(joints, self.relative_, strict=True):
             if error > limit:

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..border.text import plain
+
 PATIENCE = 2.0  # seconds before a bar appears that nobody asked for
 PAUSE = 0.1  # seconds between two looks at the terminal
 
@@ -35,7 +37,7 @@ def _bar(what: str, patience: float) -> Iterator[Report]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),
@@ -43,7 +45,7 @@ def _bar(what: str, patience: float) -> Iterator[Report]:
         transient=True,
         auto_refresh=False,
     )
-    task = bar.add_task(what, total=1.0)
+    task = bar.add_task(plain(what), total=1.0)
     begun = last = time.monotonic()
     shown = False
 

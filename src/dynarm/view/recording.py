@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
+from ..arguments import path_of
 from ..errors import FileMissing, FormatError, InputError
 from ..robot.arm import Arm
 
+DAMAGED = (OSError, ValueError, EOFError, KeyError, BadZipFile, zlib.error, NotImplementedError)
 MOST = 3000  # samples that are kept for playing
 
 
@@ -47,7 +51,7 @@ def thinned(whole: Recording) -> Recording:
 
 def read(path: str | Path, arm: Arm, channels: Any = None) -> Recording:
     """The motion in a run's .npz or .parquet, else in a log."""
-    file = Path(path)
+    file = path_of("--play", path, "a run's .npz or a log")
     if not file.is_file():
         raise FileMissing(f"there is no file {file}; check the path")
     found = _stored_run(file) or _log(file, arm, channels)
@@ -66,7 +70,7 @@ def _stored_run(file: Path) -> Recording | None:
                 return None
             q, tau = (stored[k].reshape(-1, *stored[k].shape[-2:])[0] for k in ("q", "tau"))
             return Recording(stored["t"], q, tau, str(file))
-    except (OSError, ValueError) as error:
+    except DAMAGED as error:
         raise FormatError(f"{file} cannot be read: {error}; give a run's .npz or a log") from None
 
 

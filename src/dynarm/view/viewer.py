@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import DynarmError, InputError
 from ..model import compile as compile_arm
 from .arm import ArmDrawing, reach, travel
+from .gate import gated, is_gated
 from .recording import Recording
 
 if TYPE_CHECKING:
@@ -42,8 +43,15 @@ def start_server(port: int | None, label: str) -> Any:
             "the 3D page needs viser; install it with: pip install 'dynarm[view]'"
         ) from None
     chosen = _free_port(port)
-    with _quiet():
+    with _quiet(), gated():
         server = viser.ViserServer(host=HOST, port=chosen, label=label, verbose=False)
+    # another viser than we know may not ask us: no page rather than an open one
+    if not is_gated(HOST, server.get_port()):
+        with _quiet():
+            server.stop()
+        raise ViewError(
+            f"viser {viser.__version__} cannot be kept from foreign sites; install viser 1.1 for the 3D page"
+        )
     server.gui.configure_theme(show_logo=False, show_share_button=False)
     if hasattr(server.gui, "main_panel"):  # newer than the oldest viser that we take
         server.gui.main_panel.dock_right()
