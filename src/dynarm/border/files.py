@@ -47,22 +47,20 @@ def is_folder(path: Path) -> bool:
 @contextmanager
 def opened(path: Path, most: int = LARGEST) -> Iterator[BinaryIO]:
     """The regular file, open for reading. What was opened is looked at, so that it cannot be exchanged between."""
+    size_of(path, most)
+    # a pipe that took the file's place would wait for its writer, were it not for O_NONBLOCK
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with _explained(path):
-        size_of(path, most)
-        # a pipe that took the file's place would wait for its writer, were it not for O_NONBLOCK
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            _checked(path, os.fstat(file.fileno()), most)
-            yield file
+        file = os.fdopen(os.open(path, flags), "rb")
+    with file:
+        _checked(path, os.fstat(file.fileno()), most)
+        yield file  # what goes wrong from here on is no matter of the path
 
 
 def content(path: Path, most: int = LARGEST) -> bytes:
     """All bytes of a regular file that has no more than `most`."""
-    with opened(path, most) as file:
-        data = file.read(most + 1)
-    if len(data) > most:  # it grew meanwhile
-        raise _large(path, len(data), most)
-    return data
+    with opened(path, most) as file, _explained(path):
+        return file.read(os.fstat(file.fileno()).st_size)
 
 
 def text(path: Path, most: int) -> str:
@@ -79,12 +77,8 @@ def _checked(path: Path, state: os.stat_result, most: int) -> int:
     if not stat.S_ISREG(state.st_mode):
         raise FileError(f"{named(path)} is {_kind(state.st_mode)}; give a regular file")
     if state.st_size > most:
-        raise _large(path, state.st_size, most)
+        raise FileError(f"{named(path)} has {state.st_size} bytes; at most {most} are read")
     return state.st_size
-
-
-def _large(path: Path, size: int, most: int) -> FileError:
-    return FileError(f"{named(path)} has {size} bytes; at most {most} are read")
 
 
 def _kind(mode: int) -> str:

@@ -129,3 +129,10 @@ def test_what_a_file_may_unpack_to_grows_with_it():
     assert room(900_000) < 1_900_000_000
     assert room(10) >= 100_000_000
     assert room(100 << 20) == 100 * (100 << 20)
+
+
+def test_errors_of_who_reads_stay_their_own(tmp_path):
+    (tmp_path / "x").write_text("x")
+    for error in (ValueError("of the reader"), FileNotFoundError("of the reader")):
+        with pytest.raises(type(error), match="of the reader"), opened(tmp_path / "x"):
+            raise error
