@@ -12,7 +12,7 @@ from ...border.files import content, named
 from ...errors import FormatError
 from .table import MOST_COLUMNS, Table, check_names
 
-_LONGEST_LINE = 1 << 20
+_LONGEST_LINE = 4 << 20
 
 
 def read_csv(path: Path) -> Table:
