@@ -2,8 +2,8 @@
 
 Counted in the assembly that LLVM emits for a kernel and for the functions that it calls, each as often as a block runs
 through it. Loads, stores and copies of registers are not counted: they go elsewhere in a processor. Only of code
-without loops: kernels whose inputs and outputs are moved by code of their own; None for others, and where the processor
-is no x86.
+without loops: kernels whose inputs and outputs are moved by code of their own; None for others, on a host of one lane,
+and where the processor is no x86.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cache
 
 from dynarm.graph import Graph
 from dynarm.machine import llvm as door
+from dynarm.machine.host import Host
 from dynarm.machine.kernel import called, kernel_text
 from dynarm.machine.loop import runtime_text
 from dynarm.machine.program import Call, program_of
@@ -28,7 +29,7 @@ def instructions(graph: Graph) -> int | None:
         return None
     program = program_of(graph, target.fused, target.registers)
     text = kernel_text(program, graph.inputs, graph.outputs, target)
-    functions = {**_runtime(), **_functions(text)}
+    functions = {**_runtime(target), **_functions(text, target)}
     names = [
         called(step.op, len(step.arguments), target.width)
         if isinstance(step, Call)
@@ -56,16 +57,14 @@ def counts(line: str) -> bool:
 
 
 @cache
-def _runtime() -> dict[str, list[str]]:
-    target = door.host()
-    return _functions(runtime_text(target))
+def _runtime(target: Host) -> dict[str, list[str]]:
+    return _functions(runtime_text(target), target)
 
 
-def _functions(text: str) -> dict[str, list[str]]:
+def _functions(text: str, target: Host) -> dict[str, list[str]]:
     """The instructions of every function of a module, by name."""
     import llvmlite.binding as llvm
 
-    target = door.host()
     with door.LOCK, llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
         module.triple = target.triple
         assembly = door._machine(target).emit_assembly(module)

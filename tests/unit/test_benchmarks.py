@@ -19,9 +19,11 @@ from benchmarks.sections import NAMES
 from benchmarks.tables import MAKERS, tables, targets
 from benchmarks.targets import targets_of, verdicts
 
-from dynarm.machine.llvm import host
+from dynarm import compile
+from dynarm.machine.host import host, on
 from dynarm.robot.generic import generic_arm
 from oracles.benchmark_result import benchmark_result, timing
+from oracles.processors import VECTORS
 
 QUANTITIES = tuple(contenders.INPUTS)
 
@@ -312,12 +314,14 @@ def test_urdf_for_peers_has_no_friction():
 
 
 @pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="counts x86 assembly")
-def test_emitted_instructions_are_the_arithmetic_and_more(arm):
+@pytest.mark.parametrize("kind", VECTORS)
+def test_emitted_instructions_are_the_arithmetic_and_more(kind):
     """The graph's own count is of arithmetic; rearranging samples and reducing angles come on top."""
-    arm = robot("panda")
-    noted = arm.model.kernel("inverse_dynamics").notes["instructions"]
-    assert noted < emitted.instructions(arm.model.graph("inverse_dynamics")) < 2 * noted
-    assert emitted.instructions(arm.model.graph("regressor")) is None  # its outputs go in loops
+    model = compile(robot("panda").arm)
+    with on(VECTORS[kind]):
+        noted = model.kernel("inverse_dynamics").notes["instructions"]
+        assert noted < emitted.instructions(model.graph("inverse_dynamics")) < 2 * noted
+        assert emitted.instructions(model.graph("regressor")) is None  # its outputs go in loops
 
 
 @pytest.mark.parametrize(
