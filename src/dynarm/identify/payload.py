@@ -15,18 +15,21 @@ import numpy as np
 from ..errors import InputError
 from ..robot.arm import Arm, Joint, move_parameters, unpack_parameters
 from ..robot.chain import chain_of
+from .bodies import body_forces
 from .estimators import Solution, deviations, sizes, solve
 from .factors import Factors, fold, triangle
 from .feasibility import one_body
 from .identifier import Identifier
 from .log import Log
 from .preprocess import Preparation, smooth, stretches
-from .regressor import Column, Terms, body_forces
+from .regressor import Column, Terms
 from .statistics import covariance, inflation, residuals
+from .tables import html_table, plain_table
 from .tuning import choose_preparation
 
 PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 Logs = Log | Sequence[Log]
+_HEADS = ("parameter", "value", "std", "unit")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +48,25 @@ class Payload:
     determined: int
     consistent: bool
 
+    def __repr__(self) -> str:
+        com = ", ".join(f"{x:.4g}" for x in self.com)
+        told = "consistent" if self.consistent else "made consistent"
+        return (
+            f"<dynarm.Payload: {self.mass:.6g} kg at ({com}) m in the tool frame, {self.determined} of 10 numbers "
+            f"determined, {told}>"
+        )
+
+    def __str__(self) -> str:
+        return plain_table(repr(self), _HEADS, self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self).strip("<>"), _HEADS, self._rows())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        units = ("kg", *("kg m",) * 3, *("kg m^2",) * 6)
+        rows = zip(PARAMETERS, self.parameters, self.std, units, strict=True)
+        return [(name, f"{value:.6g}", f"{std:.3g}", unit) for name, value, std, unit in rows]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gains:
@@ -52,6 +74,10 @@ class Gains:
 
     values: np.ndarray
     std: np.ndarray
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{x:.4g}" for x in self.values)
+        return f"<dynarm.Gains: {told}>"
 
 
 def identify_payload(arm: Arm, without: Logs, loaded: Logs, **options: Any) -> Payload:
