@@ -53,7 +53,7 @@ def negative_energy(
 
 def check_digits(log: Log) -> None:
     """Refuse times and positions that float64 cannot tell apart, or whose derivatives overflow."""
-    step, far = log.quality.step, float(np.abs(log.t).max())
+    step, far = float(np.median(np.diff(log.t))), float(np.abs(log.t).max())
     if not _FASTEST <= step <= _SLOWEST:
         raise InputError(
             f"{log.source}: the usual time step is {step:.3g} s; give t in seconds, steps from {_FASTEST:g} to "
