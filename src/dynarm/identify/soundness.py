@@ -13,6 +13,7 @@ from .regressor import Terms
 
 _STATES = 40  # of the log, at which the kinetic energy is looked at
 _SURE = 5.0  # standard deviations by which it must be negative
+_SMALL = 0.03  # part of the energies of all directions that it must exceed
 _FASTEST, _SLOWEST = 1e-7, 1e5  # [s] usual time steps of a recording of a robot
 _COARSE = 0.01  # of a time step: as far as time stamps may be rounded
 _ANGLE = 1e-4  # [rad or m] as far as positions may be rounded
@@ -22,32 +23,38 @@ _HUGE = 1e100  # squares and products of larger numbers overflow
 def negative_energy(
     terms: Terms, pieces: Sequence[Stretch], values: np.ndarray, covariance: np.ndarray
 ) -> tuple[str, ...]:
-    """A sentence where the values give a mass matrix that is not positive, by more than their doubt explains."""
-    q = np.concatenate([piece.q[:: max(1, len(piece) // _STATES)] for piece in pieces])
+    """A sentence where the values give a mass matrix that is not positive.
+
+    It must be negative by more than the values' doubt explains, and by more than a small part of the energies of all
+    directions, joints moving as fast as in the log: small links may come out below zero in fits that predict well.
+    """
+    q, qd = (np.concatenate([getattr(piece, word) for piece in pieces]) for word in ("q", "qd"))
+    usual = np.sqrt((qd**2).mean(axis=0))
     q = np.ascontiguousarray(q[:: max(1, len(q) // _STATES)])
     still = np.zeros_like(q)
     n = terms.n
+    speeds = np.diag(np.where(usual > 0, usual, 1.0))
     rest = terms.forces(values, q, still, still)
     columns = [
-        terms.forces(values, q, still, np.ascontiguousarray(still + np.eye(n)[k])) - rest
+        terms.forces(values, q, still, np.ascontiguousarray(still + speeds[k])) - rest
         for k in range(n)
     ]
-    M = np.stack(columns, axis=-1)
+    M = speeds @ np.stack(columns, axis=-1)
     M = (M + M.transpose(0, 2, 1)) / 2
     size, vectors = np.linalg.eigh(M)
-    along = np.ascontiguousarray(vectors[:, :, 0])  # of the least energy in each state
+    along = np.ascontiguousarray(vectors[:, :, 0] @ speeds)  # of the least energy in each state
     part = terms.evaluate(q, still, along) - terms.evaluate(q, still, still)
     gradient = np.einsum("kj,kjp->kp", along, part)  # v' M v = gradient @ values
     spread = np.sqrt(np.maximum(np.einsum("kp,pr,kr->k", gradient, covariance, gradient), 0.0))
-    sure = size[:, 0] + _SURE * spread < -1e-9 * np.abs(size).max(axis=1)
+    sure = size[:, 0] + _SURE * spread < -_SMALL * np.abs(size).sum(axis=1)
     if not sure.any():
         return ()
     worst = int(np.argmin(np.where(sure, size[:, 0], np.inf)))
     joint = terms.arm.joint_names[int(np.argmax(np.abs(along[worst])))]
     return (
-        f"the fitted mass matrix is not positive definite (kinetic energy {size[worst, 0] / 2:.3g} J for a unit of "
-        f"velocity, mostly of joint {joint}): no robot moves like this; check the signs and order of torques and "
-        "positions, and the units of time",
+        f"the fitted mass matrix is not positive definite (kinetic energy {size[worst, 0] / 2:.3g} J at usual speeds, "
+        f"mostly of joint {joint}): no robot moves like this; check the signs and order of torques and positions, and "
+        "the units of time",
     )
 
 

@@ -12,6 +12,7 @@ import dynarm
 from dynarm import DynarmError, DynarmWarning, Friction, Identifier, Log
 from dynarm.identify.outliers import spikes, without_outliers
 from dynarm.identify.preprocess import smooth, stretches
+from dynarm.identify.regressor import Terms
 from dynarm.identify.soundness import negative_energy
 from oracles.simulated_log import exact_log, exact_torque, multi_sine, noisy_log
 
@@ -154,25 +155,29 @@ def test_feasible_values_are_judged_by_their_own_error():
     assert fit.relative_.min() > 0.5
 
 
-def test_energy_is_negative_beyond_doubt_only():
-    """M = [[0.9, -0.1], [-0.1, -0.1]] has an eigenvalue of -0.1099, whose doubt is 1.195 times that of U2_33.
-
-    Five standard deviations of 0.0184 reach it.
-    """
+def energies(inner, std):
+    """What is told of M = [[1, inner], [inner, inner]], the inner inertia known to std."""
     log = exact_log(TWO)
-    fit = Identifier(TWO, friction=(), armature=False).fit(log)
-    pieces = [smooth(p, fit.record.preparation) for p in stretches(log)]
-    terms = fit.record.terms
-    values = np.zeros(terms.size)
-    values[terms.names.index("U1_33")] = 1.0
-    values[terms.names.index("U2_33")] = -0.1
-    for std, told in ((0.0, True), (0.0175, True), (0.0193, False), (0.1, False)):
-        spread = np.zeros((terms.size, terms.size))
-        k = terms.names.index("U2_33")
-        spread[k, k] = std**2
-        assert bool(negative_energy(terms, pieces, values, spread)) is told
-    values[terms.names.index("U2_33")] = 0.1
-    assert not negative_energy(terms, pieces, values, np.zeros((terms.size, terms.size)))
+    terms = Terms(TWO, friction=(), armature=False)
+    how = dynarm.Preparation(cutoff=np.inf, velocity="recorded")
+    pieces = [smooth(p, how) for p in stretches(log)]
+    pieces = [replace(p, qd=p.qd / np.sqrt((p.qd**2).mean(axis=0))) for p in pieces]  # unit speeds
+    values, spread = np.zeros(terms.size), np.zeros((terms.size, terms.size))
+    k = terms.names.index("U2_33")
+    values[terms.names.index("U1_33")], values[k] = 1.0, inner
+    spread[k, k] = std**2
+    return bool(negative_energy(terms, pieces, values, spread))
+
+
+def test_energy_is_negative_beyond_doubt_only():
+    """With -0.1, the eigenvalues are -0.1090 and 1.0090; the doubt of the first is 1.171 times the inertia's.
+
+    It exceeds 3 % of their sum, 0.0335, by five standard deviations if the inertia is known to 0.01289.
+    """
+    assert energies(-0.1, 0.0) and energies(-0.1, 0.0126)
+    assert not energies(-0.1, 0.0132) and not energies(-0.1, 0.1)
+    assert energies(-0.035, 0.0) and not energies(-0.028, 0.0)  # 3.5 and 2.8 % of the sum
+    assert not energies(0.1, 0.0)
 
 
 # ---- outliers
