@@ -310,9 +310,8 @@ def _check_length(terms: Terms, pieces: Sequence[Stretch], how: Preparation) -> 
 
 def _own_weights(factors: Factors, solution: Solution) -> Solution:
     """An ordinary fit with the weights that make its covariance one of white noise of equal size."""
-    sigma = estimators.deviations(factors, solution.values)
-    rows = factors.rows.sum(axis=0)
-    common = float(np.sqrt((sigma**2 * rows).sum() / max(rows.sum() - factors.size, 1)))
+    free = max(int(factors.rows.sum()) - factors.size, 1)
+    common = float(np.sqrt(factors.squares(solution.values).sum() / free))
     common = common if common > 0 else 1.0
     return replace(
         solution,
