@@ -34,6 +34,7 @@ _PUBLIC = {
     "excite": ".identify.excitation",
     "Trajectory": ".identify.trajectory",
     "identify_payload": ".identify.payload",
+    "load_fit": ".identify.saved",
     "drive_gains": ".identify.payload",
     "DynarmError": ".errors",
     "DynarmWarning": ".errors",

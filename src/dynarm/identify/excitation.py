@@ -7,12 +7,15 @@ Hessian is approximated from them. Besides the trace module, this is the only on
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ..arguments import among, flag, items, real, shown, whole
+from ..drive import drive_forces
 from ..errors import InputError, KindError
 from ..kinematics import forward_kinematics
 from ..minimal import minimal_parameters
@@ -23,15 +26,13 @@ from ..papers.newton_euler_lin1995 import inverse_dynamics
 from ..robot.arm import Arm
 from ..robot.chain import chain_of, pose
 from ..scene import constant_frame
-from .limits import Limits, limits_of
+from .limits import limits_of
+from .measures import MARGIN, Motions
 from .regressor import FRICTION, Terms
-from .trajectory import Series, Trajectory, check_series
+from .scaling import drawn_in
+from .trajectory import Trajectory, check_series
 
 CRITERIA = ("condition", "logdet", "recursive")
-_MARGIN = 0.97  # part of each limit used at the points of the optimiser; between them the series may overshoot
-_FULL = 0.999  # part of the limits that may be used on a fine grid
-_TOLERATED = 0.01
-_POINTS = 8  # a harmonic and period
 _SMOOTH = 0.05  # [rad/s or m/s] width of the sign that the optimiser sees
 
 
@@ -61,6 +62,10 @@ def excite(
     position, velocity, acceleration, torque: limits, a number or one a joint (position: (low, high) or pairs); default:
                 the joints' own, else a half turn, 2 rad/s and four times that per second; torques only where known
     box         ((x, y, z) lowest, (x, y, z) highest) of the tool in the base link
+
+    Torques are those of the arm's own parameters, armature and friction included. A motion that the optimiser cannot
+    bring within torques and box is drawn towards a pose that keeps them, until it keeps them too; `status` says so.
+    Where there is no such pose, an error tells which limit is in the way.
     """
     if not isinstance(arm, Arm):
         raise KindError(f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('scara')")
@@ -73,153 +78,46 @@ def excite(
     friction = items("friction", friction, "a list of words such as 'viscous'")
     limits = limits_of(arm, position, velocity, acceleration, torque, box)
     terms = Terms(arm, tuple(friction), "tanh", (_SMOOTH,) * arm.n, armature)
-    problem = _Problem(arm, terms, series, limits, criterion)
+    problem = _Problem(arm, terms, series, limits, criterion, rate)
+    pose = problem.pose(seed)
     rng = np.random.default_rng(seed)
     guesses = [problem.within(series.random(rng, arm.n)) for _ in range(max(starts, 20))]
     scored = sorted(guesses, key=problem.score)
-    found, status = None, ""
-    for guess in scored[:starts]:
-        x, word = problem.settled(guess, iterations)
-        if found is None or problem.rank(x) < problem.rank(found):
-            found, status = x, word
-    assert found is not None
-    over = problem.excess(found)
-    if over > _TOLERATED:
-        status += f"; torque limits or box are exceeded by {over:.2g}: give more room or start with another seed"
+    tried = [problem.kept(guess, iterations, pose) for guess in scored[:starts]]
+    best, status = min(tried, key=lambda pair: problem.score(pair[0]))
     random = tuple(problem.condition(g) for g in guesses)
     t = np.arange(round(duration * rate) + 1) / rate
-    q, qd, qdd = (B @ found.T for B in series.basis(t))
+    q, qd, qdd = (B @ best.T for B in series.basis(t))
     return Trajectory(
         t,
         q,
         qd,
         qdd,
-        problem.condition(found),
+        problem.condition(best),
         arm.joint_names,
-        problem.joint_conditions(found),
+        problem.joint_conditions(best),
         random,
         status,
     )
 
 
-class _Problem:
+class _Problem(Motions):
     """The nonlinear program over the coefficients (n, size) of one series."""
 
-    def __init__(self, arm: Arm, terms: Terms, series: Series, limits: Limits, criterion: str):
-        self.arm, self.terms, self.series, self.limits = arm, terms, series, limits
-        self.criterion = criterion
-        self.spare = 0.0  # by which torque limits [parts] and the box [m] are tightened
-        points = _POINTS * series.harmonics
-        self.bases = series.basis(np.arange(points) * series.period / points)
-        self.fine = series.basis(
-            np.linspace(0, series.period, 40 * series.harmonics, endpoint=False)
-        )
-        self.scale = np.ones(terms.size)
-        rng = np.random.default_rng(1)
-        columns = np.concatenate(
-            [self._columns(self.within(series.random(rng, arm.n))) for _ in range(4)]
-        )
-        self.rows = np.sqrt(
-            (columns**2).mean(axis=(0, 2))
-        )  # one joint's rows may not drown another's
-        self.rows[self.rows == 0] = 1.0
-        self.scale = np.sqrt(((columns / self.rows[:, None]) ** 2).mean(axis=(0, 1)))
-        self.scale[self.scale == 0] = 1.0
+    spare = 0.0  # by which torque limits [parts] and the box [m] are tightened
 
-    # ---- numbers
-
-    def _columns(self, x: np.ndarray) -> np.ndarray:
-        states = (np.ascontiguousarray(B @ x.T) for B in self.fine)
-        return self.terms.evaluate(*states)
-
-    def _scaled(self, x: np.ndarray) -> np.ndarray:
-        return self._columns(x) / self.rows[:, None] / self.scale
-
-    def within(self, x: np.ndarray) -> np.ndarray:
-        """The coefficients shrunk and shifted until the limits on position, velocity and acceleration hold."""
-        x = np.array(x, float)
-        limits = self.limits
-        for j in range(len(x)):
-            middle, x[j, 0] = x[j, 0], 0.0
-            q, qd, qdd = (B @ x[j] for B in self.fine)
-            room = limits.high[j] - limits.low[j]
-            ratio = max(
-                np.ptp(q) / (_MARGIN * room),
-                np.abs(qd).max() / limits.velocity[j],
-                np.abs(qdd).max() / limits.acceleration[j],
-            )
-            if ratio > _FULL:
-                x[j] *= _FULL / ratio
-                q = q * (_FULL / ratio)
-            spare = (1 - _MARGIN) / 2 * room
-            x[j, 0] = np.clip(
-                middle, limits.low[j] + spare - q.min(), limits.high[j] - spare - q.max()
-            )
-        return x
-
-    def condition(self, x: np.ndarray) -> float:
-        """Condition number of the regressor on a fine grid, columns of length one."""
-        W = self._columns(x) / self.rows[:, None]
-        W = W.reshape(-1, W.shape[2])[:, self.terms.independent]
-        size = np.linalg.norm(W, axis=0)
-        if (size == 0).any():
-            return float("inf")
-        s = np.linalg.svd(W / size, compute_uv=False)
-        return float(s[0] / s[-1]) if s[-1] > 0 else float("inf")
-
-    def joint_conditions(self, x: np.ndarray) -> tuple[float, ...]:
-        """cond(A_i) of every joint."""
-        columns = self._columns(x)
-        found = []
-        for j, own in enumerate(self.owned()):
-            A = columns[:, j, own]
-            size = np.linalg.norm(A, axis=0)
-            if not len(own) or (size == 0).any():
-                found.append(1.0 if not len(own) else float("inf"))
-                continue
-            s = np.linalg.svd(A / size, compute_uv=False)
-            found.append(float(s[0] / s[-1]) if s[-1] > 0 else float("inf"))
-        return tuple(found)
-
-    def owned(self) -> list[np.ndarray]:
-        """The unknowns that each joint is the outermost to feel."""
-        known = set(range(self.terms.size)) - set(self.terms.independent.tolist())
-        found: list[np.ndarray] = [np.zeros(0, int)] * self.terms.n
-        for j in range(self.terms.n - 1, -1, -1):
-            mine = [int(k) for k in self.terms.support[j] if int(k) not in known]
-            found[j] = np.array(mine, int)
-            known |= set(mine)
-        return found
-
-    def score(self, x: np.ndarray) -> float:
-        """The criterion as a number to be made small."""
-        if self.criterion == "recursive":
-            return max(self.joint_conditions(x))
-        if self.criterion == "condition":
-            return self.condition(x)
-        W = self._scaled(x)[:, :, self.terms.independent]
-        sign, value = np.linalg.slogdet(np.einsum("kjp,kjq->pq", W, W))
-        return -value if sign > 0 else np.inf
-
-    def rank(self, x: np.ndarray) -> tuple[bool, float]:
-        """What makes one motion better than another: limits kept, then the criterion."""
-        return self.excess(x) > _TOLERATED, self.score(x)
-
-    def excess(self, x: np.ndarray) -> float:
-        """How far torques [part of their limits] or the tool [m] are beyond their limits; below 0: inside."""
-        q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.fine)
-        over = [-1.0]
-        if self.limits.torque is not None:
-            tau = np.array(self._torque().map(len(q))(q.T, qd.T, qdd.T)).T
-            over.append(float((np.abs(tau) / self.limits.torque).max() - 1))
-        if self.limits.box is not None:
-            tool = np.array(self._tool().map(len(q))(q.T)).T
-            over.append(
-                float(max((self.limits.box[0] - tool).max(), (tool - self.limits.box[1]).max()))
-            )
-        return max(over)
-
-    # ---- the program
+    def kept(
+        self, guess: np.ndarray, iterations: int, pose: np.ndarray | None
+    ) -> tuple[np.ndarray, str]:
+        """Coefficients improved from a guess that keep every limit, drawn towards the pose where they have to be."""
+        x, word = self.settled(guess, iterations)
+        if pose is None or self.excess(x) <= 0:
+            return x, word
+        drawn = drawn_in(x, pose, self.excess)
+        again, _ = self.settled(drawn, iterations)  # a start within the limits leads further
+        choices = [drawn, drawn_in(again, pose, self.excess)]
+        best = min(choices, key=self.score)
+        return best, f"{word}; drawn in until torque limits and box hold"
 
     def settled(self, start: np.ndarray, iterations: int) -> tuple[np.ndarray, str]:
         """Coefficients improved from a start; again with tighter limits where the series overshoots between points."""
@@ -265,6 +163,8 @@ class _Problem:
         solver = ca.nlpsol("excitation", "ipopt", program, options)
         found = solver(x0=first, lbg=np.concatenate(low), ubg=np.concatenate(high))
         best = np.array(found["x"]).ravel()[: n * size].reshape(size, n).T
+        if not np.isfinite(best).all():
+            best = start
         return best, str(solver.stats()["return_status"])
 
     def _objective(self, Q: Any, V: Any, A: Any) -> tuple[Any, Any, Any, Any]:
@@ -324,25 +224,28 @@ class _Problem:
     ) -> tuple[list[Any], list[np.ndarray], list[np.ndarray]]:
         limits, n, points = self.limits, self.terms.n, Q.shape[1]
         rest = ca.mtimes(ca.DM(np.kron(self.series.rest(), np.eye(n))), x)
-        middle, half = (limits.high + limits.low) / 2, _MARGIN * (limits.high - limits.low) / 2
+        middle, half = (limits.high + limits.low) / 2, MARGIN * (limits.high - limits.low) / 2
         g = [rest, *states]
         low = [np.zeros(2 * n), np.tile(middle - half, points)]
         high = [np.zeros(2 * n), np.tile(middle + half, points)]
         for bound in (limits.velocity, limits.acceleration):
-            low.append(np.tile(-_MARGIN * bound, points))
-            high.append(np.tile(_MARGIN * bound, points))
+            low.append(np.tile(-MARGIN * bound, points))
+            high.append(np.tile(MARGIN * bound, points))
         if limits.torque is not None:
-            g.append(ca.vec(self._torque().map(points)(Q, V, A)))
-            bound = (_MARGIN - min(self.spare, 0.5)) * limits.torque
+            g.append(ca.vec(self._driven.map(points)(Q, V, A)))
+            bound = (MARGIN - min(self.spare, 0.5)) * limits.torque
             low.append(np.tile(-bound, points))
             high.append(np.tile(bound, points))
         if limits.box is not None:
-            g.append(ca.vec(self._tool().map(points)(Q)))
-            low.append(np.tile(limits.box[0] + self.spare, points))
-            high.append(np.tile(limits.box[1] - self.spare, points))
+            g.append(ca.vec(self._tool.map(points)(Q)))
+            spare = np.minimum(self.spare, (limits.box[1] - limits.box[0]) / 4)
+            low.append(np.tile(limits.box[0] + spare, points))
+            high.append(np.tile(limits.box[1] - spare, points))
         return g, low, high
 
+    @cached_property
     def _torque(self) -> Any:
+        """casadi.Function (q, qd, qdd) -> joint forces of the rigid arm."""
         n = self.terms.n
         q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
         chain = chain_of(self.arm)
@@ -350,6 +253,22 @@ class _Problem:
         tau = inverse_dynamics(chain, pose(chain, ca.vertsplit(q)), speed, more)
         return ca.Function("tau", [q, qd, qdd], [ca.densify(ca.vertcat(*(ca.SX(f) for f in tau)))])
 
+    @cached_property
+    def _driven(self) -> Any:
+        """The same with armature and friction, whose sign is smooth for the optimiser."""
+        n = self.terms.n
+        q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
+        joints = [
+            j
+            if j.friction is None
+            else replace(j, friction=replace(j.friction, shape="tanh", width=_SMOOTH))
+            for j in self.arm.joints
+        ]
+        drive = drive_forces(joints, ca.vertsplit(qd), ca.vertsplit(qdd))
+        tau = self._torque(q, qd, qdd) + ca.vertcat(*(ca.SX(f) for f in drive))
+        return ca.Function("driven", [q, qd, qdd], [ca.densify(tau)])
+
+    @cached_property
     def _tool(self) -> Any:
         q = ca.SX.sym("q", self.terms.n)
         steps = pose(chain_of(self.arm), ca.vertsplit(q))

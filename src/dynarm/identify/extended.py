@@ -1,20 +1,39 @@
-"""A compiled model with a user's own columns: what the fit predicts, the model predicts."""
+"""A compiled model with a user's own columns: what the fit predicts, the model predicts, or it refuses to answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..algebra import add, mul
+from ..counts import choose
+from ..errors import InputError
+from ..graph import Graph
 from ..model import Model
+from ..quantities import quantity_named
+from ..scene import Options, Scene, plus
+from ..trace import fresh_symbols, jacobian, trace_function
 from .regressor import Column
+
+UNTOUCHED = ("forward_kinematics", "jacobian", "jacobian_derivative")  # no force is part of them
+_ASIDE = ("friction", "wishes", "gravity_input", "parameters_input", "formulation")
+TRACED = ("inverse_dynamics", "bias", "gravity", "mass_matrix", "mass_matrix_and_bias")
+NUMERIC = ("forward_dynamics", "kinetic_energy")
+
+
+class WithoutColumns(InputError, AttributeError):
+    """A quantity in which the columns of the user's own have no part yet."""
 
 
 class ExtendedModel:
-    """A Model whose inverse and forward dynamics include further forces, coefficient times column.
+    """A Model whose forces include further ones, coefficient times column.
 
-    Everything else is the rigid model's own (`.rigid`). Columns may depend on accelerations linearly (coupled gears).
+    Inverse and forward dynamics, mass matrix, bias, gravity and kinetic energy include them; `graph`, `casadi`, `jax`
+    and C export do for inverse dynamics, bias, gravity and mass matrix, if the columns are written with
+    dynarm.algebra's functions. Whatever else a Model has is refused; `.rigid` is the model without the columns.
+    Columns may depend on accelerations linearly (coupled gears).
     """
 
     def __init__(self, rigid: Model, columns: Sequence[Column], coefficients: Any):
@@ -23,24 +42,55 @@ class ExtendedModel:
         self.columns = tuple(columns)
         self.coefficients = np.asarray(coefficients, float)
 
+    def __reduce__(self) -> Any:
+        return ExtendedModel, (self.rigid, self.columns, self.coefficients)
+
+    def __repr__(self) -> str:
+        return (
+            f"<model of '{self.arm.name}' with columns {self._names()}; .rigid is the one without>"
+        )
+
+    def _names(self) -> str:
+        return ", ".join(column.name for column in self.columns)
+
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.rigid, name)
+        if name in UNTOUCHED or name in _ASIDE:
+            return getattr(self.rigid, name)
+        if name.startswith("_") or not hasattr(self.rigid, name):
+            raise AttributeError(f"a model with columns has no attribute {name!r}")
+        raise self._refusal(name, (*TRACED, *NUMERIC))
+
+    def _refusal(self, name: str, known: Sequence[str]) -> WithoutColumns:
+        return WithoutColumns(
+            f"{name} would leave out the columns of your own ({self._names()}); they are in {', '.join(known)}; "
+            f"model.rigid.{name} is that of the arm alone"
+        )
+
+    # ---- numbers
 
     def extra(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """(..., n): the forces of the columns."""
         states = np.broadcast_arrays(*(np.asarray(x, float) for x in (q, qd, qdd)))
-        found = np.zeros(states[0].shape)
+        total = np.zeros(states[0].shape)
         for coefficient, column in zip(self.coefficients, self.columns, strict=True):
-            found += coefficient * column.evaluate(*states)
-        return found
+            total += coefficient * column.evaluate(*states)
+        return total
 
     def inverse_dynamics(
         self, q: Any, qd: Any, qdd: Any, wrench: Any = None, **options: Any
     ) -> np.ndarray:
         """Joint forces (..., n) for accelerations qdd, the columns' forces included."""
-        return self.rigid.inverse_dynamics(q, qd, qdd, wrench, **options) + self.extra(q, qd, qdd)
+        rigid = self.rigid.inverse_dynamics(q, qd, qdd, wrench, **_without_out(options))
+        return rigid + self.extra(q, qd, qdd)
+
+    def bias(self, q: Any, qd: Any, **options: Any) -> np.ndarray:
+        """Bias forces (..., n) without the joints' friction: the columns' at qdd = 0 included."""
+        return self.rigid.bias(q, qd, **_without_out(options)) + self.extra(q, qd, np.zeros(1))
+
+    def gravity(self, q: Any, **options: Any) -> np.ndarray:
+        """Joint forces (..., n) that hold the arm at rest without friction, the columns' at rest included."""
+        rest = np.zeros(1)
+        return self.rigid.gravity(q, **_without_out(options)) + self.extra(q, rest, rest)
 
     def _added_inertia(self, q: np.ndarray, qd: np.ndarray, still: np.ndarray) -> np.ndarray:
         """(..., n, n): how the columns' forces grow with each acceleration."""
@@ -55,7 +105,19 @@ class ExtendedModel:
         q = np.asarray(q, float)
         rest = np.zeros_like(q)
         added = self._added_inertia(q, rest, self.extra(q, rest, rest))
-        return self.rigid.mass_matrix(q, **options) + added
+        return self.rigid.mass_matrix(q, **_without_out(options)) + added
+
+    def mass_matrix_and_bias(
+        self, q: Any, qd: Any, **options: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mass matrix (..., n, n) and bias forces (..., n), the columns' parts included."""
+        return self.mass_matrix(q, **options), self.bias(q, qd, **options)
+
+    def kinetic_energy(self, q: Any, qd: Any, **options: Any) -> np.ndarray:
+        """Kinetic energy (...) [J], the columns' inertia included."""
+        qd = np.asarray(qd, float)
+        M = self.mass_matrix(q, **options)
+        return np.asarray(np.einsum("...i,...ij,...j->...", qd, M, qd) / 2)
 
     def forward_dynamics(
         self, q: Any, qd: Any, tau: Any, wrench: Any = None, **options: Any
@@ -64,9 +126,77 @@ class ExtendedModel:
         q, qd, tau = np.broadcast_arrays(*(np.asarray(x, float) for x in (q, qd, tau)))
         rest = np.zeros_like(q)
         still = self.extra(q, qd, rest)
+        options = _without_out(options)
         bias = self.rigid.inverse_dynamics(q, qd, rest, wrench, **options) + still
         M = self.rigid.mass_matrix(q) + self._added_inertia(q, qd, still)
-        return np.linalg.solve(M, (tau - bias)[..., None])[..., 0]
+        return np.asarray(np.linalg.solve(M, (tau - bias)[..., None])[..., 0])
+
+    # ---- graphs
+
+    def graph(self, key: str) -> Graph:
+        """The operations behind a quantity, the columns' included: what C and CasADi functions are made from."""
+        name, _, wrench = key.partition(":") if isinstance(key, str) else (key, "", "")
+        word = quantity_named(name)
+        if name in UNTOUCHED:
+            return self.rigid.graph(key)
+        if name not in TRACED:
+            raise self._refusal(f"the graph of {name}", TRACED)
+        rigid = self.rigid
+        rigid.ports(key)  # refuses a wrench where there is none
+        options = Options(rigid.friction, rigid.gravity_input, wrench == "wrench", False)
+        inputs, outputs = word.inputs(self.arm.n, options), word.outputs(self.arm.n, 0)
+        chosen = choose(self.arm, word.name, rigid.wishes, options)
+
+        def compute(*given: Sequence[Any]) -> Any:
+            named = {port.name: x for port, x in zip(inputs, given, strict=True)}
+            scene = Scene(self.arm, options, chosen, named)
+            return self._with_columns(name, word.compute, scene)
+
+        return trace_function(inputs, outputs, compute)
+
+    def _with_columns(self, name: str, compute: Callable[[Scene], Any], scene: Scene) -> Any:
+        rest = scene.still
+        if name == "inverse_dynamics":
+            return plus(compute(scene), self._traced(scene.q, scene.qd, scene.given["qdd"]))
+        if name in ("bias", "gravity"):
+            qd = scene.qd if name == "bias" else rest
+            return plus(compute(scene), self._traced(scene.q, qd, rest))
+        slopes = fresh_symbols(scene.q[0], 3, self.arm.n)
+        added = jacobian(self._traced(scene.q, rest, slopes), slopes)
+        if name == "mass_matrix":
+            return [plus(a, b) for a, b in zip(compute(scene), added, strict=True)]
+        M, b = compute(scene)
+        whole = [plus(x, y) for x, y in zip(M, added, strict=True)]
+        return whole, plus(b, self._traced(scene.q, scene.qd, rest))
+
+    def _traced(self, *states: Any) -> list[Any]:
+        """The columns' forces over symbols."""
+        total: list[Any] = [0] * self.arm.n
+        for coefficient, column in zip(self.coefficients.tolist(), self.columns, strict=True):
+            try:
+                forces = list(column.function(*states))
+                total = [add(x, mul(coefficient, f)) for x, f in zip(total, forces, strict=True)]
+            except (TypeError, AttributeError, ValueError) as error:
+                raise WithoutColumns(
+                    f"column '{column.name}' cannot be written as formulas ({type(error).__name__}: {error}); use "
+                    "dynarm.algebra's sin, cos, sign, tanh, magnitude and + - *, or model.rigid for the arm alone"
+                ) from None
+        return total
+
+    def casadi(self, key: str) -> Any:
+        """A casadi.Function of a quantity, the columns included; matrices come as columns, entries by rows."""
+        return Model.casadi(self, key)  # type: ignore[arg-type]  # it asks for the graph only
+
+    def jax(self, key: str) -> Any:
+        """A function of JAX arrays for a quantity, the columns included."""
+        return Model.jax(self, key)  # type: ignore[arg-type]
+
+
+def _without_out(options: dict[str, Any]) -> dict[str, Any]:
+    """Options that the rigid model may be given: an array for the result would hold the rigid part alone."""
+    if options.get("out") is not None:
+        raise InputError("out= is not taken by a model with columns; use what is returned")
+    return {name: value for name, value in options.items() if name != "out"}
 
 
 def with_columns(model: Model, columns: Sequence[Column], coefficients: Any) -> ExtendedModel:

@@ -13,8 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from .bodies import wrench_forces
 from .preprocess import Preparation, Stretch, decimated, factor_for, kept_rows, margin
-from .regressor import Terms, wrench_forces
+from .regressor import Terms
 
 CHUNK = 2048  # samples whose regressor is held at a time
 BLOCKS = 24  # stretches of time that are kept apart

@@ -20,6 +20,9 @@ _LOOSE = (
     1e-4  # precision of the prior, each parameter in units of the robot's mass and length: sd 100
 )
 _NOT_UNIQUE = "the full parameter set is not unique: torques determine the minimal parameters only"
+_ROUNDED = (
+    1e-13  # part of the largest eigenvalue of a pseudo-inertia that rounding may take off the least
+)
 _FINE = 1e-8  # standard deviations below this part of a value are rounding
 
 
@@ -173,7 +176,8 @@ def _exact(terms: Terms, table: np.ndarray, values: np.ndarray) -> Feasible:
 
 def one_body(ten: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """The ten parameters of a consistent body nearest to those given, in the metric of their covariance."""
-    if np.linalg.eigvalsh(pseudo_inertia(ten))[0] >= 0 and ten[0] > 0:
+    spectrum = np.linalg.eigvalsh(pseudo_inertia(ten))
+    if spectrum[0] >= -_ROUNDED * spectrum[-1] and ten[0] > 0:  # thin plates lie on the edge
         return ten
     mass = max(abs(float(ten[0])), 1e-3)
     length = max(float(np.abs(ten[1:4]).max()) / mass, np.sqrt(np.abs(ten[4:]).max() / mass), 1e-3)

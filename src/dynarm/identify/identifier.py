@@ -18,20 +18,24 @@ from .factors import Factors, fold
 from .identifiability import NOT, Identifiability, assess
 from .instruments import instrumented
 from .log import Log, in_order
+from .outliers import left_out, without_outliers
 from .preprocess import Preparation, Stretch, factor_for, smooth, stretches
 from .prior import pull_of
 from .quality import unit_doubts
 from .regressor import Column, Terms, check_terms, terms_of
-from .result import Fit, Record, nearest_to
+from .result import Fit, FitError, Record, nearest_to
+from .robust import robust
+from .searchable import Searchable
+from .soundness import check_digits, check_stretches, negative_energy
+from .sources import logs_of
 from .statistics import Residuals, covariance, residuals
 from .verdict import Validation
 
 ESTIMATORS = ("ols", "wls", "irls", "iv", "recursive")
-_HUBER = 1.345
 
 
-@dataclass(frozen=True)
-class Identifier:
+@dataclass(unsafe_hash=True)  # frozen by Searchable, which lets scikit-learn keep notes of its own
+class Identifier(Searchable):
     """What is to be found from a log, and how.
 
     friction     columns of every joint: any of "viscous", "coulomb", "offset"
@@ -68,7 +72,9 @@ class Identifier:
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
-            raise KindError(f"arm is {self.arm!r}; give a dynarm.Arm, for example dynarm.load(...)")
+            raise KindError(
+                f"arm is {shown(self.arm)}; give a dynarm.Arm, for example dynarm.load(...)"
+            )
         if not among(self.estimator, ESTIMATORS):
             raise UnknownName("estimator", self.estimator, ESTIMATORS)
         if self.prior is not None and not isinstance(self.prior, Arm):
@@ -86,12 +92,31 @@ class Identifier:
             raise KindError(f"progress is {shown(self.progress)}; give a function, or None")
         words = [self.friction] if isinstance(self.friction, str) else self.friction
         put = object.__setattr__
-        put(self, "friction", tuple(items("friction", words, "words such as 'viscous'")))
-        put(self, "columns", tuple(items("columns", self.columns, "a list of dynarm.Column")))
+        # a tuple stays itself: scikit-learn's clone asks for the very object that was given
+        if not isinstance(words, tuple):
+            words = tuple(items("friction", words, "words such as 'viscous'"))
+        put(self, "friction", words)
+        if not isinstance(self.columns, tuple):
+            own = tuple(items("columns", self.columns, "a list of dynarm.Column"))
+            put(self, "columns", own)
         for name in ("armature", "asymmetric", "feasible"):
             flag(name, getattr(self, name))
         check_terms(self.friction, self.shape, self.columns)
         self.terms(self._widths())
+
+    def __repr__(self) -> str:
+        """The robot, and the options that are not as usual."""
+        usual = Identifier(self.arm).get_params()
+        other = {
+            name: value
+            for name, value in self.get_params().items()
+            if name != "arm" and value is not usual[name] and value != usual[name]
+        }
+        told = "".join(
+            f", {name}={value.name!r}" if isinstance(value, Arm) else f", {name}={shown(value)}"
+            for name, value in other.items()
+        )
+        return f"<dynarm.Identifier of '{self.arm.name}'{told}>"
 
     def _widths(self) -> tuple[float, ...]:
         if self.width is None:
@@ -128,22 +153,34 @@ class Identifier:
 
     # ---- fitting
 
-    def prepare(self, log: Log | Sequence[Log]) -> list[Log]:
-        """The logs with their joints in the arm's order, checked; doubts about them are warnings."""
-        logs = (
-            [log] if isinstance(log, Log) else items("log", log, "a dynarm.Log or a list of them")
-        )
-        if not logs:
-            raise InputError("no log given; pass a dynarm.Log or a list of them")
-        return [_fitting(self.arm, one) for one in logs]
+    def prepare(self, log: Any) -> list[Log]:
+        """The logs with their joints in the arm's order, checked; doubts about them are warnings.
 
-    def fit(self, log: Log | Sequence[Log]) -> Fit:
-        """The values that explain one log or several."""
+        Samples that would decide a fit alone are left out, and the log's notes say so.
+        """
+        return [_fitting(self.arm, one) for one in logs_of(log, self.arm)]
+
+    def fit(self, log: Any, y: Any = None) -> Fit:
+        """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such.
+
+        The identifier remembers the fit as `fit_`, for `predict` and `score`. y is there for scikit-learn and unused.
+        """
         logs = self.prepare(log)
+        try:
+            done = self._fit(logs)
+        except np.linalg.LinAlgError as error:
+            raise FitError(
+                f"{logs[0].source}: numbers too far apart to be solved for ({error}); check the units of t, q and tau"
+            ) from None
+        object.__setattr__(self, "fit_", done)
+        return done
+
+    def _fit(self, logs: list[Log]) -> Fit:
         terms = self.terms(self._widths())
         how = self.preparation
         if self.cutoff is not None:
             how = replace(how, cutoff=self.cutoff)
+        check_stretches(logs, how)
         how, trials = tuning.choose_preparation(logs, terms, how)
         pieces = [smooth(piece, how) for one in logs for piece in stretches(one)]
         _check_length(terms, pieces, how)
@@ -160,11 +197,28 @@ class Identifier:
         if solution is not plain:
             left = residuals(terms, pieces, how, solution.values)
         spread = self._covariance(factors, solution, left.inflation)
-        record = Record(self, terms, how, widths, trials, errors, factors, check, left, logs)
+        doubts = negative_energy(terms, pieces, solution.values, spread)
+        notes = tuple(f"{one.source}: {note}" for one in logs for note in left_out(one))
+        record = Record(
+            replace(self, progress=None),
+            terms,
+            how,
+            widths,
+            trials,
+            errors,
+            factors,
+            check,
+            left,
+            logs,
+            pull if solution.ridge > 0 else None,
+            doubts,
+            notes,
+        )
         if not self.feasible:
             return Fit(record, solution, solution.values, spread)
         near = nearest_to(record, solution.values, spread)
-        return Fit(record, solution, near.values, spread)
+        left = residuals(terms, pieces, how, near.values)  # what is judged is what is returned
+        return Fit(replace(record, residuals=left), solution, near.values, spread)
 
     def _covariance(
         self, factors: Factors, solution: Solution, inflations: np.ndarray
@@ -218,7 +272,7 @@ class Identifier:
         if self.estimator == "iv":
             return factors, instrumented(terms, factors, pieces, how, plain)
         if self.estimator == "irls":
-            return _robust(terms, factors, pieces, how, ridge, pull)
+            return robust(terms, factors, pieces, how, ridge, pull)
         if self.estimator == "ols":
             return factors, _own_weights(factors, estimators.ols(factors.merged(), ridge, pull))
         if ridge == 0:
@@ -236,10 +290,13 @@ def _fitting(arm: Arm, log: Log) -> Log:
             f"{log.source}: the torque of joint '{arm.joint_names[j]}' is constant ({log.tau[0, j]:.6g}); "
             "check its column"
         )
-    doubts = unit_doubts(log.t, log.q, log.qd, [j.revolute for j in arm.joints])
-    for doubt in (*doubts, *log.quality.warnings):
+    check_digits(log)
+    clean = without_outliers(log)
+    lost = left_out(clean) if clean is not log else ()
+    doubts = unit_doubts(clean.t, clean.q, clean.qd, [j.revolute for j in arm.joints])
+    for doubt in (*lost, *doubts, *clean.quality.warnings):
         warnings.warn(f"{log.source}: {doubt}", DynarmWarning, stacklevel=4)
-    return log
+    return clean
 
 
 def _check_length(terms: Terms, pieces: Sequence[Stretch], how: Preparation) -> None:
@@ -253,53 +310,16 @@ def _check_length(terms: Terms, pieces: Sequence[Stretch], how: Preparation) -> 
 
 def _own_weights(factors: Factors, solution: Solution) -> Solution:
     """An ordinary fit with the weights that make its covariance one of white noise of equal size."""
-    sigma = estimators.deviations(factors, solution.values)
-    rows = factors.rows.sum(axis=0)
-    common = float(np.sqrt((sigma**2 * rows).sum() / max(rows.sum() - factors.size, 1)))
+    free = max(int(factors.rows.sum()) - factors.size, 1)
+    common = float(np.sqrt(factors.squares(solution.values).sum() / free))
     common = common if common > 0 else 1.0
     return replace(
         solution,
         weights=np.full(factors.n, 1 / common),
         covariance=solution.covariance * common**2,
         scales=solution.scales / common,
+        pulls=solution.pulls / common,
     )
-
-
-def _robust(
-    terms: Terms,
-    factors: Factors,
-    pieces: Sequence[Stretch],
-    how: Preparation,
-    ridge: float,
-    pull: Pull,
-    passes: int = 8,
-) -> tuple[Factors, Solution]:
-    """Huber's estimator: rows beyond 1.345 standard deviations count less, iterated."""
-    solution = estimators.wls(factors, ridge, pull)
-    for _ in range(passes):
-        values = solution.values
-        sigma = _middle_deviation(terms, pieces, how, values)
-
-        def weigh(j: int, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-            left = np.abs(y - X @ values[terms.support[j]])  # noqa: B023
-            limit = _HUBER * sigma[j]  # noqa: B023
-            return np.sqrt(np.minimum(1.0, limit / np.maximum(left, limit * 1e-12 + 1e-300)))
-
-        factors = fold(terms, pieces, how, weigh)
-        before, solution = values, estimators.wls(factors, ridge, pull)
-        change = np.abs(solution.values - before) * solution.scales
-        if change.max() < 1e-4 * np.abs(solution.values * solution.scales).max():
-            break
-    return factors, solution
-
-
-def _middle_deviation(
-    terms: Terms, pieces: Sequence[Stretch], how: Preparation, values: np.ndarray
-) -> np.ndarray:
-    """(n,) standard deviation of each joint's residual from its median size: outliers do not count."""
-    left = residuals(terms, pieces, how, values)
-    sizes = [np.abs(a - b) for a, b in zip(left.measured, left.predicted, strict=True)]
-    return np.array([1.4826 * np.median(x) if len(x) else 0.0 for x in sizes])
 
 
 def check_log(arm: Arm, log: Log | Sequence[Log], **options: Any) -> Identifiability:

@@ -15,18 +15,24 @@ import numpy as np
 from ..errors import InputError
 from ..robot.arm import Arm, Joint, move_parameters, unpack_parameters
 from ..robot.chain import chain_of
+from .bodies import body_forces
 from .estimators import Solution, deviations, sizes, solve
 from .factors import Factors, fold, triangle
 from .feasibility import one_body
 from .identifier import Identifier
 from .log import Log
 from .preprocess import Preparation, smooth, stretches
-from .regressor import Column, Terms, body_forces
+from .regressor import Column, Terms
 from .statistics import covariance, inflation, residuals
+from .tables import html_table, plain_table
 from .tuning import choose_preparation
 
 PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 Logs = Log | Sequence[Log]
+_TOLD = (
+    1e-6  # singular value, columns of length one, from which on a direction counts as determined
+)
+_HEADS = ("parameter", "value", "std", "unit")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +40,8 @@ class Payload:
     """A payload in the tool frame: mass [kg], com [m], inertia about the com [kg m^2]; arm.with_payload takes them.
 
     parameters, std: the ten numbers about the tool frame's origin as fitted; mass, com and inertia are of the nearest
-    consistent body. determined: how many of the ten the motion tells.
+    consistent body. determined: how many of the ten the motion tells; the std of those it does not is infinite.
+    consistent: no body of the nearest consistent ones had to differ in what the motion tells.
     """
 
     mass: float
@@ -45,6 +52,25 @@ class Payload:
     determined: int
     consistent: bool
 
+    def __repr__(self) -> str:
+        com = ", ".join(f"{x:.4g}" for x in self.com)
+        told = "consistent" if self.consistent else "made consistent"
+        return (
+            f"<dynarm.Payload: {self.mass:.6g} kg at ({com}) m in the tool frame, {self.determined} of 10 numbers "
+            f"determined, {told}>"
+        )
+
+    def __str__(self) -> str:
+        return plain_table(repr(self), _HEADS, self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self).strip("<>"), _HEADS, self._rows())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        units = ("kg", *("kg m",) * 3, *("kg m^2",) * 6)
+        rows = zip(PARAMETERS, self.parameters, self.std, units, strict=True)
+        return [(name, f"{value:.6g}", f"{std:.3g}", unit) for name, value, std, unit in rows]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gains:
@@ -52,6 +78,10 @@ class Gains:
 
     values: np.ndarray
     std: np.ndarray
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{x:.4g}" for x in self.values)
+        return f"<dynarm.Gains: {told}>"
 
 
 def identify_payload(arm: Arm, without: Logs, loaded: Logs, **options: Any) -> Payload:
@@ -61,18 +91,26 @@ def identify_payload(arm: Arm, without: Logs, loaded: Logs, **options: Any) -> P
     solution = both.solve()
     found = solution.values[p - 10 :]
     spread = covariance(both.factors, solution, both.inflation(solution.values))[p - 10 :, p - 10 :]
-    told = _told(both.factors, solution, p)
-    body = one_body(found, spread)
+    seen, free = _told(both.factors, solution, p)
+    std = np.sqrt(np.maximum(np.diag(spread), 0))
+    if len(free):  # what the motion does not tell is anything, not zero
+        std = np.where(
+            (np.abs(free) > 1e-9 * np.abs(free).max(axis=1)[:, None]).any(axis=0), np.inf, std
+        )
+    body = one_body(found, spread + _anything(free, found))
     mass, com, inertia = unpack_parameters(body)
-    return Payload(
-        mass,
-        com,
-        inertia,
-        found,
-        np.sqrt(np.maximum(np.diag(spread), 0)),
-        told,
-        bool(np.allclose(body, found, rtol=1e-6, atol=1e-9 * max(1.0, float(np.abs(found).max())))),
-    )
+    same = np.allclose(seen @ body, seen @ found, rtol=1e-6, atol=1e-6 * np.abs(seen @ found).max())
+    return Payload(mass, com, inertia, found, std, len(seen), bool(same))
+
+
+def _anything(free: np.ndarray, ten: np.ndarray) -> np.ndarray:
+    """(10, 10): the covariance of numbers that are not known along some directions, to a hundred times their size."""
+    mass = max(abs(float(ten[0])), 1e-3)
+    length = max(float(np.abs(ten[1:4]).max()) / mass, 1e-2)
+    units = np.array([mass, *[mass * length] * 3, *[mass * length**2] * 6])
+    size = np.abs(free / units).max(axis=1, initial=0.0)
+    wide = 100 * free / np.where(size > 0, size, 1.0)[:, None]
+    return np.asarray(wide.T @ wide)
 
 
 def drive_gains(
@@ -247,11 +285,12 @@ def _widened(factors: Factors, terms: Terms) -> Factors:
     return Factors(terms.support, terms.size, R, factors.rows)
 
 
-def _told(factors: Factors, solution: Solution, p: int) -> int:
-    """How many directions of the ten payload parameters the data determine."""
+def _told(factors: Factors, solution: Solution, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Directions of the ten payload parameters that the data determine (rows, of unit worth), and those they do not."""
     X, _ = factors.merged().stacked(solution.weights)
     scale = np.linalg.norm(X, axis=0)
     scale[scale == 0] = 1.0
     R = triangle(X / scale)
-    s = np.linalg.svd(R[p - 10 :, p - 10 :], compute_uv=False)
-    return int((s > 1e-6).sum())
+    _, s, V = np.linalg.svd(R[p - 10 :, p - 10 :], full_matrices=True)
+    count = int((s > _TOLD).sum())
+    return V[:count] * scale[p - 10 :], V[count:] / scale[p - 10 :]

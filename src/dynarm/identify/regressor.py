@@ -7,22 +7,19 @@ joint viscous, Coulomb and offset, then the user's columns.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..algebra import Sym3, Vec3
 from ..arguments import among, each, items, shown
 from ..errors import InputError, KindError
 from ..memo import cached_property
 from ..minimal import minimal_parameters
 from ..model import compile as compile_arm
 from ..papers.minimal_parameters_lin1995 import layout
-from ..papers.newton_euler_lin1995 import inverse_dynamics
 from ..robot.arm import SHAPES, Arm
-from ..robot.chain import Body, Chain, chain_of, pose
 
 FRICTION = ("viscous", "coulomb", "offset")
 _UNITS = 400  # random states that tell which columns a joint feels
@@ -64,42 +61,15 @@ class Column:
 # ---- the rigid body
 
 
-def body_forces(
-    chain: Chain, ten: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
-) -> np.ndarray:
-    """(N, n): joint forces of one body on the last link, by its ten parameters about that link's frame."""
-    empty = [_with_ten(body, (0,) * 10) for body in chain.joints]
-    empty[-1] = _with_ten(chain.joints[-1], ten.tolist())
-    steps = pose(chain, list(q.T))
-    found = inverse_dynamics(Chain(tuple(empty), chain.gravity), steps, list(qd.T), list(qdd.T))
-    return np.column_stack([np.broadcast_to(f, len(q)) for f in found])
-
-
-def wrench_forces(arm: Arm, q: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-    """(N, n): -J' wrench, the joint forces that hold a wrench (N, 6) on the tool, in its axes."""
-    chain, T = chain_of(arm), arm.tool_pose
-    force = wrench[:, :3] @ T[:3, :3].T
-    moment = wrench[:, 3:] @ T[:3, :3].T + np.cross(T[:3, 3], force)
-    bodies = tuple(_with_ten(body, (0,) * 10) for body in chain.joints)
-    still = [0] * chain.n
-    steps = pose(chain, list(q.T))
-    weightless = Chain(bodies, Vec3(0, 0, 0))
-    found = inverse_dynamics(weightless, steps, still, still, (Vec3(*force.T), Vec3(*moment.T)))
-    return np.column_stack([np.broadcast_to(f, len(q)) for f in found])
-
-
-def _with_ten(body: Body, ten: Sequence[float]) -> Body:
-    """The joint with a link of the given ten parameters; zeros fold away."""
-    m, hx, hy, hz, *J = (x if x else 0 for x in ten)
-    return replace(body, m=m, h=Vec3(hx, hy, hz), J=Sym3(*J))
-
-
 @dataclass(frozen=True)
 class Rigid:
     """The minimal parameters of an arm, armatures included on request, and their regressor."""
 
     arm: Arm
     armature: bool
+
+    def __reduce__(self) -> Any:
+        return rigid_of, (self.arm, self.armature)  # its compiled regressor is made anew
 
     @cached_property
     def minimal(self) -> Any:

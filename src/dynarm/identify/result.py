@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import items, real, samples, whole
-from ..errors import DynarmError
+from ..arguments import real, samples, whole
+from ..errors import DynarmError, InputError
 from ..memo import cached_property
 from ..robot.arm import Arm, Friction
-from .estimators import Solution
+from . import judgement, tables
+from .bodies import wrench_forces
+from .estimators import Pull, Solution
 from .extended import ExtendedModel, with_columns
 from .factors import Factors
 from .feasibility import Feasible, nearest
 from .identifiability import Identifiability
+from .judgement import POOR
 from .log import Log, in_order
 from .preprocess import Preparation, smooth, states_at, stretches
-from .regressor import Terms, wrench_forces
+from .regressor import Terms
+from .sources import log_of, logs_of
 from .statistics import Residuals, bootstrap, essential
 from .tuning import Trial, channel_delays, choose_widths, middle
 from .verdict import Validation, Verdict
@@ -28,10 +33,7 @@ if TYPE_CHECKING:
     from ..model import Model
     from .identifier import Identifier
 
-POOR = 0.5  # a joint whose error exceeds this part of its torque's deviation is not explained
-OVERFIT = 3.0  # held-out error over fitted error beyond which a fit does not carry over
 WORTH_IT = 0.2  # part of an error by which another friction shape must lower it to be recommended
-SMALL = 0.1  # fitted errors below this are not compared with
 
 
 class FitError(DynarmError, ArithmeticError):
@@ -48,10 +50,21 @@ class Record:
     widths: tuple[float, ...]
     trials: tuple[Trial, ...]
     ridge_errors: Mapping[float, float]
-    factors: Factors
+    factors: Factors | None  # None: the fit was read from a file, which holds no data
     identifiability: Identifiability
     residuals: Residuals
     logs: Sequence[Log]
+    pull: Pull | None = None  # the prior, where the fit was regularised
+    doubts: tuple[str, ...] = ()  # reasons not to rely on the fit
+    notes: tuple[str, ...] = ()  # what was done to the logs
+
+    def data(self, wanted: str) -> Factors:
+        """The folded data, where the fit still has them."""
+        if self.factors is None:
+            raise InputError(
+                f"this fit was read from a file, without its logs; fit again for {wanted}"
+            )
+        return self.factors
 
 
 def nearest_to(record: Record, values: np.ndarray, spread: np.ndarray) -> Feasible:
@@ -79,8 +92,9 @@ class Fit:
     def std_(self) -> np.ndarray:
         """(p,) standard deviations; infinite for unknowns that the log says nothing about."""
         std = np.sqrt(np.maximum(np.diag(self.covariance_), 0.0))
-        std = np.where(self.record.factors.present, std, np.inf)
-        if self.solution.ridge == 0 and self.solution.rank < self.record.factors.present.sum():
+        present = self.record.data("std_").present
+        std = np.where(present, std, np.inf)
+        if self.solution.ridge == 0 and self.solution.rank < present.sum():
             V, s = self.solution.directions, self.solution.singular
             free = (V[s <= 1e-11 * s[0]] ** 2).sum(axis=0) > 1e-12
             std = np.where(free, np.inf, std)
@@ -132,6 +146,8 @@ class Fit:
         """(n,) time by which each joint's torque lags its motion [s]; NaN where the logs do not show it."""
         how = self.record.preparation
         pieces = [smooth(p, how) for log in self.record.logs for p in stretches(middle(log))]
+        if not pieces:
+            return np.full(self.record.terms.n, np.nan)
         return channel_delays(self.record.terms, pieces, how)
 
     @property
@@ -156,7 +172,7 @@ class Fit:
         """(n,) fitted error of the physically consistent values, as relative_."""
         if np.array_equal(self.values_, self.feasible_.values):
             return self.relative_
-        factors = self.record.factors
+        factors = self.record.data("consistent_")
         rows = np.maximum(factors.rows.sum(axis=0), 1)
         rms = np.sqrt(factors.squares(self.feasible_.values).sum(axis=0) / rows)
         spread = self.record.residuals.spread
@@ -165,26 +181,7 @@ class Fit:
     @cached_property
     def status_(self) -> str:
         """What to know about the outcome, in sentences; begins with 'ok' where nothing is wrong."""
-        check = self.record.identifiability
-        told = []
-        known = int(self.record.factors.present.sum())
-        if check.rank < known:
-            told.append(f"rank {check.rank} of {known}: some unknowns cannot be told apart")
-        if check.undetermined:
-            told.append(
-                f"{len(check.undetermined)} unknowns are not determined by the log: {', '.join(check.undetermined)}"
-            )
-        joints = self.record.terms.arm.joint_names
-        for name, condition in zip(joints, self.joint_conditions_, strict=False):
-            if not np.isfinite(condition):
-                told.append(f"the motion does not excite joint {name} persistently")
-        bad = [j for j, e in zip(joints, self.relative_, strict=True) if e > POOR]
-        if bad:
-            told.append(f"the torque of {', '.join(bad)} is not explained")
-        head = "ok" if not told else "doubtful: " + "; ".join(told)
-        if self.solution.ridge > 0:
-            head += f"; regularised (ridge {self.solution.ridge:.2g})"
-        return f"{head}; {self.feasible_.status}"
+        return judgement.status(self, int(self.record.data("status_").present.sum()))
 
     def check(self) -> Fit:
         """The fit itself, or an error that says why it cannot be relied on."""
@@ -194,9 +191,14 @@ class Fit:
 
     # ---- prediction
 
-    def states(self, log: Log) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def states(self, log: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Smooth q, qd, qdd (N, n) at the log's own samples, prepared as for the fit."""
-        return states_at(in_order(log, self.record.terms.arm), self.record.preparation)
+        return states_at(self._log(log), self.record.preparation)
+
+    def _log(self, log: Any) -> Log:
+        """The log that was given (itself, its path, a DataFrame), its joints in the arm's order."""
+        arm = self.record.terms.arm
+        return in_order(log_of(log, arm), arm)
 
     def torque(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """(N, n): the torques that the fit predicts for given states."""
@@ -208,22 +210,30 @@ class Fit:
             out[part] = self.record.terms.forces(self.values_, *(x[part] for x in states))
         return out
 
-    def predict(self, log: Log) -> np.ndarray:
-        """(N, n): predicted torques at the log's own samples."""
-        log = in_order(log, self.record.terms.arm)
+    def predict(self, log: Any) -> np.ndarray:
+        """(N, n): predicted torques at the samples of a log, the path of one, or a DataFrame."""
+        log = self._log(log)
         tau = self.torque(*states_at(log, self.record.preparation))
         if log.wrench is not None:
             tau = tau + wrench_forces(self.record.terms.arm, log.q, log.wrench)
         return tau
 
-    def validate(self, log: Log) -> Validation:
-        """The prediction of a log compared with what was measured."""
-        log = in_order(log, self.record.terms.arm)
+    def validate(self, log: Any) -> Validation:
+        """The prediction of a log (or its path, or a DataFrame) compared with what was measured."""
+        log = self._log(log)
         predicted = self.predict(log)
         rmse = np.sqrt(((log.tau - predicted) ** 2).mean(axis=0))
         spread = log.tau.std(axis=0)
         relative = rmse / np.where(spread > 0, spread, 1.0)
         return Validation(rmse, relative, log.t, log.tau, predicted, log.source)
+
+    def score(self, log: Any) -> float:
+        """1 - mean over joints of (RMSE / standard deviation)^2: 1 is perfect, 0 as good as the mean torque.
+
+        Of several logs the mean of theirs.
+        """
+        runs = [self.validate(one) for one in logs_of(log, self.record.terms.arm)]
+        return float(np.mean([1 - np.mean(run.relative**2) for run in runs]))
 
     # ---- robot and model
 
@@ -293,21 +303,25 @@ class Fit:
     @cached_property
     def essential_(self) -> tuple[str, ...]:
         """Names of the unknowns that the prediction needs; leaving the others out costs at most 1 % of error."""
-        return essential(self.record.factors, self.solution, self.names_)
+        return essential(self.record.data("essential_"), self.solution, self.names_)
 
     def bootstrap(self, repetitions: int = 200, seed: int = 0) -> np.ndarray:
-        """(repetitions, p): values refitted to blocks of time drawn with replacement."""
+        """(repetitions, p): values refitted to blocks of time drawn with replacement, with the prior of the fit."""
         count = whole("repetitions", repetitions, 1, 10**7), whole("seed", seed)
-        return bootstrap(self.record.factors, self.solution.ridge, None, *count)
+        factors = self.record.data("bootstrap")
+        return bootstrap(factors, self.solution.ridge, self.record.pull, *count)
+
+    @cached_property
+    def speeds_(self) -> np.ndarray:
+        """(n,): the largest speed of each joint in the logs."""
+        tops = [np.abs(np.gradient(log.q, log.t, axis=0)).max(axis=0) for log in self.record.logs]
+        return np.asarray(np.max(tops, axis=0))
 
     def friction_curve(self, joint: int, points: int = 201) -> tuple[np.ndarray, np.ndarray]:
         """Velocity and friction force of a joint over the range of the log."""
         terms = self.record.terms
         joint, points = whole("joint", joint, 0, terms.n - 1), whole("points", points, 2, 10**7)
-        top = max(
-            float(np.abs(np.gradient(log.q[:, joint], log.t)).max()) for log in self.record.logs
-        )
-        speed = np.linspace(-top, top, points)
+        speed = np.linspace(-self.speeds_[joint], self.speeds_[joint], points)
         wide = np.zeros((points, terms.n))
         wide[:, joint] = speed
         force = np.zeros(points)
@@ -319,7 +333,7 @@ class Fit:
     def friction_advice_(self) -> tuple[str, ...]:
         """Joints whose torque a smoothed sign would explain much better than the sharp one that was fitted."""
         terms, how = self.record.terms, self.record.preparation
-        if terms.shape != "sign" or "coulomb" not in terms.friction:
+        if terms.shape != "sign" or "coulomb" not in terms.friction or not self.record.logs:
             return ()
         pieces = [smooth(p, how) for log in self.record.logs for p in stretches(middle(log))]
         widths, errors = choose_widths(terms, pieces, how)
@@ -330,67 +344,41 @@ class Fit:
             if gain > WORTH_IT
         )
 
-    def verdict(self, held_out: Log | Sequence[Log] = (), limit: float = POOR) -> Verdict:
+    def verdict(self, held_out: Any = (), limit: float = POOR) -> Verdict:
         """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines."""
-        reasons = []
         wanted = "an error over the torque's standard deviation, 0 or more"
         limit = real("limit", limit, wanted, lambda x: x >= 0)
-        joints = self.record.terms.arm.joint_names
-        for j, error in zip(joints, self.relative_, strict=True):
-            if error > limit:
-                reasons.append(
-                    f"joint {j}: error {error:.2f} of the torque's standard deviation on the fitted log"
-                )
-        wanted = "a dynarm.Log or a list of them"
-        logs = [held_out] if isinstance(held_out, Log) else items("held_out", held_out, wanted)
-        for log in logs:
-            found = self.validate(log).relative
-            for j, error, own in zip(joints, found, self.relative_, strict=True):
-                if error > limit:
-                    reasons.append(f"joint {j}: error {error:.2f} on {log.source}")
-                elif error > OVERFIT * max(own, SMALL):
-                    reasons.append(
-                        f"joint {j}: error {error:.2f} on {log.source} against {own:.2f} on the fitted log"
-                    )
-        check = self.record.identifiability
-        if check.undetermined and self.record.identifier.prior is None:
-            reasons.append(f"the log does not determine {', '.join(check.undetermined)}")
-        for j, error, own in zip(joints, self.consistent_, self.relative_, strict=True):
-            if error > limit >= own:
-                reasons.append(
-                    f"joint {j}: error {error:.2f} once the values are made physically consistent"
-                )
-        return Verdict(not reasons, tuple(reasons))
+        arm = self.record.terms.arm
+        none = isinstance(held_out, (list, tuple)) and not held_out
+        logs = [] if none else [self._log(one) for one in logs_of(held_out, arm)]
+        return judgement.verdict(self, logs, limit)
 
-    # ---- text
+    # ---- text, tables, files
+
+    @property
+    def frame(self) -> Any:
+        """A DataFrame of all unknowns: name, value, std, unit, status (determined, hardly, not, fixed)."""
+        return tables.frame(self)
+
+    def compare(self, arm: Arm) -> Any:
+        """A DataFrame of the minimal parameters: identified, std, those of another arm, and the difference."""
+        return tables.compare(self, arm)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fit to a TOML file that dynarm.load_fit reads; the logs stay where they are."""
+        from .saved import save_fit
+
+        save_fit(self, path)
 
     def summary(self) -> str:
         """A table for people: unknowns with their certainty, errors by joint, what the log determines."""
-        check = self.record.identifiability
-        how = self.record.preparation
-        lines = [
-            f"{self.record.terms.arm.name}: {len(self.names_)} unknowns, estimator {self.record.identifier.estimator}, "
-            f"cut-off {self.cutoff_:g} Hz, velocity {how.velocity}",
-            "",
-            f"{'unknown':<16}{'value':>14}{'std':>12}{'rel. std':>10}  determined",
-        ]
-        rows = zip(
-            self.names_, self.values_, self.std_, self.relative_std_, check.grades, strict=True
-        )
-        for name, value, std, relative, grade in rows:
-            percent = f"{relative:.1f} %" if np.isfinite(relative) else "-"
-            word = {"determined": "yes", "not": "no"}.get(grade, grade)
-            lines.append(f"{name:<16}{value:>14.6g}{std:>12.3g}{percent:>10}  {word}")
-        lines += ["", f"{'joint':<20}{'error/std':>10}{'RMS':>12}{'delay [ms]':>12}{'white':>8}"]
-        left = self.residuals_
-        for j, name in enumerate(self.record.terms.arm.joint_names):
-            lines.append(
-                f"{name:<20}{self.relative_[j]:>10.3f}{left.rms[j]:>12.4g}{1e3 * self.delays_[j]:>12.1f}"
-                f"{100 * left.white[j]:>7.0f}%"
-            )
-        names = self.record.terms.arm.joint_names
-        for name, condition in zip(names, self.joint_conditions_, strict=False):
-            lines.append(f"cond(A_i) of {name}: {condition:.3g}")
-        for log in self.record.logs:
-            lines += [f"{log.source}: {note}" for note in (*log.notes, *log.quality.notes)]
-        return "\n".join([*lines, "", check.summary(), *self.friction_advice_, self.status_])
+        return tables.summary(self)
+
+    def __repr__(self) -> str:
+        return tables.line(self)
+
+    def __str__(self) -> str:
+        return tables.short(self)
+
+    def _repr_html_(self) -> str:
+        return tables.fit_html(self)

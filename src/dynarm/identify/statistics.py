@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .bodies import wrench_forces
 from .estimators import Pull, Solution, quick
 from .factors import CHUNK, Factors, stream
 from .preprocess import Preparation, Stretch, band, factor_for
-from .regressor import Terms, wrench_forces
+from .regressor import Terms
 
 _MOTION = 0.95  # part of the velocities' power that says where the motion's frequencies end
 _ENOUGH = 200_000  # samples that residuals are looked at in

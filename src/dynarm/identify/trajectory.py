@@ -14,8 +14,10 @@ import numpy as np
 
 from ..arguments import drafted, path_of, real, whole
 from ..errors import InputError
+from .tables import html_table, plain_table
 
 MOST = 200  # harmonics
+_HEADS = ("joint", "lowest", "highest", "top speed", "top acceleration")
 LONGEST = 1e5  # seconds of a motion
 
 
@@ -73,6 +75,27 @@ class Trajectory:
     joint_conditions: tuple[float, ...] = ()
     random: tuple[float, ...] = field(default=())
     status: str = ""
+
+    def __repr__(self) -> str:
+        return (
+            f"<dynarm.Trajectory of {self.q.shape[1]} joints: {len(self.t)} samples, {self.t[-1]:g} s, "
+            f"condition number {self.condition:.3g}>"
+        )
+
+    def __str__(self) -> str:
+        return plain_table(repr(self), _HEADS, self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self).strip("<>"), _HEADS, self._rows())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """For each joint its range, top speed and top acceleration."""
+        tops = (np.abs(x).max(axis=0) for x in (self.qd, self.qdd))
+        columns = (self.joint_names, self.q.min(axis=0), self.q.max(axis=0), *tops)
+        return [
+            (str(name), *(f"{x:.4g}" for x in numbers))
+            for name, *numbers in zip(*columns, strict=True)
+        ]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write t, q, qd, qdd to a CSV file; nothing is left half-written."""

@@ -85,8 +85,8 @@ def _trial(
     """Error of a fit to raw torques at sparse samples, on blocks that were left out."""
     pieces = [smooth(piece, how) for log in logs for piece in stretches(log)]
     step = max(1, sum(len(p) for p in pieces) // _TRIAL)
-    sparse = [p.part(slice(None, None, step)) for p in pieces]
-    sparse = [p for p in sparse if len(p) >= 8]
+    thinned = [p.part(slice(None, None, step)) for p in pieces]
+    sparse = [p for p in thinned if len(p) >= 8] or pieces  # many short stretches stay whole
     plain = replace(how, decimate=1)
     factors = fold(terms, sparse, plain)
     spread = np.concatenate([p.tau for p in sparse]).std(axis=0)
@@ -179,8 +179,9 @@ def channel_delays(terms: Terms, pieces: Sequence[Stretch], how: Preparation) ->
     plain = replace(how, decimate=1)
     errors = []
     for shift in _SHIFTS:
-        moved = [_shifted(p, shift).part(slice(None, None, step)) for p in pieces]
-        factors = fold(terms, [p for p in moved if len(p) >= 8], plain, blocks=1)
+        shifted = [_shifted(p, shift) for p in pieces]
+        moved = [p.part(slice(None, None, step)) for p in shifted]
+        factors = fold(terms, [p for p in moved if len(p) >= 8] or shifted, plain, blocks=1)
         errors.append([_alone(factors.R[0][j]) for j in range(terms.n)])
     table = np.array(errors) ** 2
     return np.array([_least(column) for column in table.T])

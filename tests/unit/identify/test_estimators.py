@@ -122,18 +122,6 @@ def test_intervals_cover_the_truth():
     assert 0.90 <= np.mean(hits) <= 0.99
 
 
-@pytest.mark.parametrize("estimator", ["recursive", "iv", "irls", "ols"])
-def test_intervals_of_the_other_estimators(estimator):
-    """Fewer recordings, so a wider band: 60 x 12 intervals that are not independent."""
-    identifier = Identifier(TWO, armature=False, cutoff=15.0, estimator=estimator)
-    values, hits = truth(TWO), []
-    for seed in range(60):
-        log = noisy_log(TWO, 0.5, step=2 * np.pi / 2**18, seed=seed, duration=6.0, rate=100.0)
-        low, high = identifier.fit(log).intervals(0.95).T
-        hits.append((low <= values) & (values <= high))
-    assert 0.85 <= np.mean(hits) <= 1.0
-
-
 def test_bootstrap_agrees_with_the_standard_deviations():
     fit = Identifier(TWO, armature=False, cutoff=15.0).fit(noisy_log(TWO, 0.5, duration=20.0))
     ratio = fit.bootstrap(100).std(axis=0) / fit.std_

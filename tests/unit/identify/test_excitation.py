@@ -53,7 +53,7 @@ def test_the_tool_stays_in_its_box():
     middle = (tool[:, 0].max() + tool[:, 0].min()) / 2
     box = ((middle, -9.0, -9.0), (9.0, 9.0, 9.0))
     found = dynarm.excite(TWO, 10.0, box=box, starts=1, iterations=100)
-    assert model.forward_kinematics(found.q)[:, 0, 3].min() > middle - 0.02
+    assert model.forward_kinematics(found.q)[:, 0, 3].min() >= middle - 1e-9
 
 
 def test_torque_limits_are_kept():
@@ -61,7 +61,7 @@ def test_torque_limits_are_kept():
     free = dynarm.excite(TWO, 10.0, starts=1, iterations=20)
     limit = 0.9 * np.abs(model.inverse_dynamics(free.q, free.qd, free.qdd)).max(axis=0)
     found = dynarm.excite(TWO, 10.0, torque=limit, starts=1, iterations=100)
-    assert (np.abs(model.inverse_dynamics(found.q, found.qd, found.qdd)) < 1.01 * limit).all()
+    assert (np.abs(model.inverse_dynamics(found.q, found.qd, found.qdd)) <= limit).all()
 
 
 @pytest.mark.parametrize("name", ["two_link", "scara", "puma560", "stanford"])

@@ -1,0 +1,43 @@
+"""Joint forces of one body on the last link, and of a wrench on the tool, without the rest of the arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..algebra import Sym3, Vec3
+from ..papers.newton_euler_lin1995 import inverse_dynamics
+from ..robot.arm import Arm
+from ..robot.chain import Body, Chain, chain_of, pose
+
+
+def body_forces(
+    chain: Chain, ten: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+) -> np.ndarray:
+    """(N, n): joint forces of one body on the last link, by its ten parameters about that link's frame."""
+    empty = [_with_ten(body, (0,) * 10) for body in chain.joints]
+    empty[-1] = _with_ten(chain.joints[-1], ten.tolist())
+    steps = pose(chain, list(q.T))
+    found = inverse_dynamics(Chain(tuple(empty), chain.gravity), steps, list(qd.T), list(qdd.T))
+    return np.column_stack([np.broadcast_to(f, len(q)) for f in found])
+
+
+def wrench_forces(arm: Arm, q: np.ndarray, wrench: np.ndarray) -> np.ndarray:
+    """(N, n): -J' wrench, the joint forces that hold a wrench (N, 6) on the tool, in its axes."""
+    chain, T = chain_of(arm), arm.tool_pose
+    force = wrench[:, :3] @ T[:3, :3].T
+    moment = wrench[:, 3:] @ T[:3, :3].T + np.cross(T[:3, 3], force)
+    bodies = tuple(_with_ten(body, (0,) * 10) for body in chain.joints)
+    still = [0] * chain.n
+    steps = pose(chain, list(q.T))
+    weightless = Chain(bodies, Vec3(0, 0, 0))
+    found = inverse_dynamics(weightless, steps, still, still, (Vec3(*force.T), Vec3(*moment.T)))
+    return np.column_stack([np.broadcast_to(f, len(q)) for f in found])
+
+
+def _with_ten(body: Body, ten: Sequence[float]) -> Body:
+    """The joint with a link of the given ten parameters; zeros fold away."""
+    m, hx, hy, hz, *J = (x if x else 0 for x in ten)
+    return replace(body, m=m, h=Vec3(hx, hy, hz), J=Sym3(*J))

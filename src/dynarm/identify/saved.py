@@ -1,0 +1,326 @@
+"""A fit as a TOML file, and back: all that predicts and judges, as numbers and words; the logs stay where they are.
+
+Functions cannot be written: columns of the user's own are kept by name, and given again to load_fit.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arguments import drafted, items, path_of
+from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
+from ..robot.arm import Arm
+from ..robot.toml_file import arm_of_table, write_toml
+from .estimators import Solution
+from .feasibility import Feasible
+from .identifiability import Identifiability
+from .identifier import Identifier
+from .preprocess import Preparation
+from .regressor import Column
+from .result import Fit, Record
+from .statistics import Residuals
+
+if TYPE_CHECKING:
+    from .regressor import Terms
+
+FORMAT = 1
+_MOST = 64_000_000  # bytes of a file; a fit of 30 joints has a tenth of that
+_OPTIONS = ("friction", "shape", "armature", "estimator", "asymmetric", "regularise", "feasible")
+_PREPARATION = (
+    "cutoff", "order", "padding", "velocity", "decimate", "decimator", "slow", "trim"
+)  # fmt: skip
+_BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
+
+
+def save_fit(fit: Fit, path: str | os.PathLike[str]) -> None:
+    """Write a fit to a TOML file; nothing is left half-written."""
+    target = path_of("path", path, "the name of a .toml file")
+    if target.suffix.lower() != ".toml":
+        raise FormatError(f"cannot save a fit to '{target}'; end the name in .toml")
+    try:
+        content = _text(fit).encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError("a name holds characters that UTF-8 cannot write; rename it") from None
+    with drafted(Path(os.path.realpath(target))) as draft, draft.open("xb") as file:
+        file.write(content)
+
+
+def load_fit(path: str | os.PathLike[str], columns: Sequence[Column] = ()) -> Fit:
+    """The fit that Fit.save wrote. columns: those of the fit, if it had any, because functions are not written."""
+    source = path_of("path", path, "the name of a .toml file")
+    table = _parsed(_content(source), str(source))
+    try:
+        return _fit(table, columns, str(source))
+    except DynarmError as error:
+        text = str(error)
+        told = text if str(source) in text else f"{source}: {text}"
+        raise FormatError(told) from None
+    except _BROKEN as error:
+        raise FormatError(
+            f"{source} is not a fit that dynarm wrote ({type(error).__name__}: {error}); save it again"
+        ) from None
+
+
+def _content(path: Path) -> bytes:
+    if not path.exists():
+        raise FileMissing(f"no file {path}; give the file that fit.save wrote")
+    if not path.is_file():
+        raise FileError(f"{path} is not a file; give the file that fit.save wrote")
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST + 1)
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}; check the path") from None
+    if len(content) > _MOST:
+        raise FormatError(f"{path} has more than {_MOST} bytes; a fit's file is smaller")
+    return content
+
+
+def _parsed(content: bytes, source: str) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(content.decode("utf-8-sig"))
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        told = " ".join(str(error).split())
+        raise FormatError(f"{source} is not TOML: {told}; save the fit again") from None
+    if table.get("kind") != "fit" or table.get("format") != FORMAT:
+        raise FormatError(
+            f"{source} is not a fit of format {FORMAT}; give the file that fit.save wrote"
+        )
+    return table
+
+
+# ---- writing
+
+
+def _text(fit: Fit) -> str:
+    record, check, near, left = fit.record, fit.identifiability_, fit.feasible_, fit.residuals_
+    options = {name: getattr(record.identifier, name) for name in _OPTIONS}
+    columns = [column.name for column in record.terms.columns]
+    tables: dict[str, Mapping[str, Any]] = {
+        "": {"kind": "fit", "format": FORMAT},
+        "fit": {
+            "names": fit.names_,
+            "values": fit.values_,
+            "std": fit.std_,
+            "fitted": fit.solution.values,
+            "consistent": fit.consistent_,
+            "speeds": fit.speeds_,
+            "ridge": fit.ridge_,
+            "joint_conditions": fit.joint_conditions_,
+            "status": fit.status_,
+            "doubts": record.doubts,
+            "notes": record.notes,
+            "covariance": fit.covariance_,
+        },
+        "options": {**options, "columns": columns, "widths": record.terms.widths},
+        "preparation": {name: getattr(record.preparation, name) for name in _PREPARATION},
+        "identifiability": {
+            "rank": check.rank,
+            "condition": check.condition,
+            "doubts": check.doubts,
+            "grades": check.grades,
+            "free": [doubt for doubt, _ in check.directions],
+            "directions": [content for _, content in check.directions],
+            "advice": check.advice,
+        },
+        "feasible": {
+            "parameters": near.parameters,
+            "armatures": near.armatures,
+            "values": near.values,
+            "distance": near.distance,
+            "exact": near.exact,
+            "status": near.status,
+        },
+        "residuals": {
+            "inflation": left.inflation,
+            "rms": left.rms,
+            "spread": left.spread,
+            "correlation": left.correlation,
+            "white": left.white,
+        },
+    }
+    parts = [_table(name, content) for name, content in tables.items()]
+    parts.append(_arm_table("arm", record.terms.arm))
+    if record.identifier.prior is not None:
+        parts.append(_arm_table("prior", record.identifier.prior))
+    return "\n".join(parts)
+
+
+def _table(name: str, content: Mapping[str, Any]) -> str:
+    head = [f"[{name}]"] if name else []
+    given = [f"{key} = {_value(value)}" for key, value in content.items() if value is not None]
+    return "\n".join([*head, *given, ""])
+
+
+def _arm_table(name: str, arm: Arm) -> str:
+    """The arm's own TOML, its tables moved under a name."""
+    lines = write_toml(arm).splitlines()
+    moved = {"[[joints]]": f"[[{name}.joints]]", "[origin]": f"[{name}.origin]"}
+    return "\n".join([f"[{name}]", *(moved.get(row, row) for row in lines), ""])
+
+
+def _value(value: Any) -> str:
+    """A TOML value: word, flag, whole number, number with all its digits, or list of them."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    rows = value.tolist() if isinstance(value, np.ndarray) else list(value)
+    nested = any(isinstance(row, (list, tuple)) for row in rows)
+    parts = [_value(row) for row in rows]
+    return "[\n  " + ",\n  ".join(parts) + ",\n]" if nested else "[" + ", ".join(parts) + "]"
+
+
+def _quoted(text: str) -> str:
+    plain = {'"': '\\"', "\\": "\\\\"}
+    safe = (plain.get(c, c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}") for c in text)
+    return '"' + "".join(safe) + '"'
+
+
+# ---- reading
+
+
+def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fit:
+    told, options = table["fit"], table["options"]
+    how = Preparation(**_known(table["preparation"], _PREPARATION))
+    identifier = Identifier(
+        arm_of_table(table["arm"]),
+        **{name: options[name] for name in _OPTIONS},
+        columns=_columns(options["columns"], columns, source),
+        width=options["widths"],
+        prior=arm_of_table(table["prior"]) if "prior" in table else None,
+        preparation=how,
+    )
+    terms = identifier.terms(tuple(map(float, options["widths"])))
+    _check_names(terms, told["names"], source)
+    p, n = terms.size, terms.n
+    values, covariance = _numbers(told["values"], (p,)), _numbers(told["covariance"], (p, p))
+    solution = _solution(told, table["identifiability"], terms)
+    record = Record(
+        identifier,
+        terms,
+        how,
+        terms.widths,
+        (),
+        {},
+        None,
+        _identifiability(table["identifiability"], terms.names),
+        _residuals(table["residuals"], n),
+        (),
+        doubts=_words(told["doubts"]),
+        notes=_words(told["notes"]),
+    )
+    fit = Fit(record, solution, values, covariance)
+    fit.__dict__.update(  # what a fit works out from its data when first asked
+        std_=_numbers(told["std"], (p,)),
+        consistent_=_numbers(told["consistent"], (n,)),
+        speeds_=_numbers(told["speeds"], (n,)),
+        status_=_word(told["status"]),
+        feasible_=_feasible(table["feasible"], n, p),
+    )
+    return fit
+
+
+def _columns(names: Any, columns: Any, source: str) -> tuple[Column, ...]:
+    own = tuple(items("columns", columns, "a list of dynarm.Column"))
+    given = tuple(getattr(column, "name", column) for column in own)
+    if given != tuple(names):
+        wanted = ", ".join(names) or "none"
+        raise InputError(
+            f"{source} has these columns of your own: {wanted}; give load_fit(path, columns=[...]) the same, in order"
+        )
+    return own
+
+
+def _check_names(terms: Terms, names: Sequence[str], source: str) -> None:
+    if tuple(names) != terms.names:
+        raise FormatError(
+            f"{source}: the names of the unknowns are not those of its robot; save the fit again"
+        )
+
+
+def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -> Solution:
+    p, nil = terms.size, np.zeros(0)
+    return Solution(
+        _numbers(told["fitted"], (p,)),
+        nil,
+        np.zeros((0, 0)),
+        int(check["rank"]),
+        float(check["condition"]),
+        nil,
+        np.zeros((0, p)),
+        nil,
+        float(told["ridge"]),
+        joint_conditions=tuple(map(float, told["joint_conditions"])),
+    )
+
+
+def _identifiability(check: Mapping[str, Any], names: tuple[str, ...]) -> Identifiability:
+    return Identifiability(
+        names,
+        int(check["rank"]),
+        float(check["condition"]),
+        _numbers(check["doubts"], (len(names),)),
+        _words(check["grades"]),
+        tuple(zip(map(float, check["free"]), _words(check["directions"]), strict=True)),
+        _words(check["advice"]),
+    )
+
+
+def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
+    nothing = (np.zeros(0),) * n
+    correlation = np.array(left["correlation"], float)
+    inflation, rms, spread, white = (
+        _numbers(left[name], (n,)) for name in ("inflation", "rms", "spread", "white")
+    )
+    return Residuals(
+        nothing, nothing, nothing, inflation, rms, spread, correlation, white,
+        ((np.zeros(0), np.zeros(0)),) * n,
+    )  # fmt: skip
+
+
+def _feasible(near: Mapping[str, Any], n: int, p: int) -> Feasible:
+    return Feasible(
+        _numbers(near["parameters"], (n, 10)),
+        _numbers(near["armatures"], (n,)),
+        _numbers(near["values"], (p,)),
+        float(near["distance"]),
+        bool(near["exact"]),
+        _word(near["status"]),
+    )
+
+
+def _known(table: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    given = {name: table[name] for name in names if name in table}
+    if isinstance(given.get("slow"), list):
+        given["slow"] = tuple(given["slow"])
+    return given
+
+
+def _numbers(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    array = np.array(value, float)
+    if array.shape != shape:
+        raise FormatError(
+            f"numbers of shape {array.shape} where {shape} belong; save the fit again"
+        )
+    return array
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise FormatError("a number where a text belongs; save the fit again")
+    return value
+
+
+def _words(values: Any) -> tuple[str, ...]:
+    return tuple(map(_word, values))

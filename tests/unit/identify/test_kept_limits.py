@@ -1,0 +1,110 @@
+"""Torque limits and boxes hold in every motion that excite returns; where none can keep them, an error says which."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dynarm
+from dynarm import DynarmError, Friction
+from dynarm.identify.limits import limits_of
+from dynarm.identify.scaling import drawn_in, reachable_pose, resting_pose
+
+TWO = dynarm.load("two_link")
+QUICK = {"starts": 1, "iterations": 8}
+
+
+def torques(arm, motion):
+    model = dynarm.compile(arm, friction=True)
+    return np.abs(model.inverse_dynamics(motion.q, motion.qd, motion.qdd)).max(axis=0)
+
+
+@pytest.mark.parametrize("limit", [(8.0, 3.0), (25.0, 1.0), 2.0])
+@pytest.mark.parametrize("iterations", [0, 8])
+def test_tight_torques_are_kept(limit, iterations):
+    """Far below the 50 N m that the free motion needs, and with an optimiser that may give up at once."""
+    found = dynarm.excite(TWO, 10.0, torque=limit, starts=1, iterations=iterations)
+    assert (torques(TWO, found) <= limit).all()
+    assert (torques(TWO, found) > 0.3 * np.array(limit)).any()  # no smaller than it has to be
+    assert np.isfinite(found.condition)
+    np.testing.assert_allclose(found.qd[[0, -1]], 0, atol=1e-9)
+    low, high = limits_of(TWO, None, None, None, None, None).low, np.pi
+    assert (found.q >= low - 1e-9).all() and (found.q <= high + 1e-9).all()
+
+
+def test_armature_and_friction_count_against_torque_limits():
+    drive = Friction(viscous=2.0, coulomb=1.5, offset=0.5)
+    arm = replace(TWO, joints=tuple(replace(j, friction=drive, armature=1.0) for j in TWO.joints))
+    found = dynarm.excite(arm, 10.0, torque=12.0, **QUICK)
+    assert (torques(arm, found) <= 12.0).all()
+    assert (torques(arm, found) > torques(TWO, found) + 1).any()
+
+
+def test_the_status_says_that_a_motion_was_drawn_in():
+    assert "drawn in" in dynarm.excite(TWO, 10.0, torque=8.0, starts=1, iterations=0).status
+    assert "drawn in" not in dynarm.excite(TWO, 10.0, torque=1e4, **QUICK).status
+
+
+def test_a_narrow_box_is_kept():
+    model = dynarm.compile(TWO)
+    free = dynarm.excite(TWO, 10.0, **QUICK)
+    middle = model.forward_kinematics(free.q)[len(free.t) // 3, :3, 3]
+    box = middle - 0.2, middle + 0.2
+    found = dynarm.excite(TWO, 10.0, box=box, **QUICK)
+    tool = model.forward_kinematics(found.q)[:, :3, 3]
+    assert (tool >= box[0] - 1e-9).all() and (tool <= box[1] + 1e-9).all()
+    assert np.ptp(tool, axis=0).max() > 0.05
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"box": ((50, 50, 50), (51, 51, 51))}, "box is out of the tool's reach by"),
+        ({"box": ((-9, 0.5, -9), (9, 0.6, 9))}, "box is out of the tool's reach by 0.5 m"),
+        ({"torque": 1e-3, "position": (-0.4, 0.4)}, "needs .* to hold the arm at rest"),
+        ({"torque": (100.0, 1e-9), "position": (-0.4, 0.4)}, "limit is 1e-09"),
+    ],
+)
+def test_limits_that_nothing_keeps_are_refused_in_one_line(options, words):
+    with pytest.raises(DynarmError, match=words) as refusal:
+        dynarm.excite(TWO, 10.0, **QUICK, **options)
+    assert "\n" not in str(refusal.value)
+
+
+def test_friction_that_leaves_no_room_is_told():
+    arm = replace(TWO, joints=tuple(replace(j, friction=Friction(coulomb=9.0)) for j in TWO.joints))
+    with pytest.raises(DynarmError, match="no room to move"):
+        dynarm.excite(arm, 10.0, torque=5.0, **QUICK)
+
+
+# ---- the search itself
+
+
+LIMITS = limits_of(TWO, (-1.0, 2.0), None, None, None, None)
+
+
+def test_the_pose_with_most_room_is_found():
+    best = np.array([0.7, -0.3])
+    pose, miss = resting_pose(LIMITS, lambda q: np.abs(q - best).max(axis=1) - 0.1, 0)
+    np.testing.assert_allclose(pose, best, atol=1e-3)
+    assert miss == pytest.approx(-0.1, abs=1e-3)
+    outside = np.array([3.0, 0.0])
+    pose, miss = resting_pose(LIMITS, lambda q: np.abs(q - outside).max(axis=1), 0)
+    assert pose[0] == pytest.approx(2.0, abs=1e-3)
+    assert miss == pytest.approx(1.0, abs=1e-3)
+    with pytest.raises(DynarmError, match="reach by 1 m"):
+        reachable_pose(LIMITS, lambda q: np.abs(q - outside).max(axis=1), np.zeros_like, ("a",), 0)
+
+
+def test_motions_are_drawn_in_as_little_as_needed():
+    """|c + a| may be 1, with c = 2 and a = 2 about a pose at 0: a quarter of the way."""
+    x = np.array([[2.0, 2.0]])
+    drawn = drawn_in(x, np.zeros(1), lambda y: float(np.abs(y.sum()) - 1))
+    np.testing.assert_allclose(drawn, [[0.5, 0.5]], rtol=1e-3)
+    assert drawn.sum() <= 1
+    same = drawn_in(x, np.zeros(1), lambda y: float(np.abs(y.sum()) - 4))
+    np.testing.assert_allclose(same, x)
+    moved = drawn_in(x, np.array([-1.0]), lambda y: float(y[0, 1] - 1))
+    np.testing.assert_allclose(moved, [[0.5, 1.0]], rtol=1e-3)  # half of 2, half of -1
