@@ -101,6 +101,12 @@ def test_bodies_that_cannot_be_are_changed(kind):
     assert np.linalg.eigvalsh(pseudo_inertia(body))[0] > -1e-7
 
 
+def test_an_inertia_without_mass_is_no_body():
+    ten = np.array([0.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1])
+    assert np.linalg.eigvalsh(pseudo_inertia(ten))[0] >= 0
+    assert one_body(ten, np.eye(10) * 1e-4)[0] > 0
+
+
 @pytest.mark.parametrize("spare", [0.0, 1e-3])
 def test_bodies_that_just_can_be_are_kept(spare):
     edge = pack_parameters(2.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.12, 0.22 - spare]))
