@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -18,6 +17,7 @@ from ..arguments import among, flag, items, real, shown, whole
 from ..drive import drive_forces
 from ..errors import InputError, KindError
 from ..kinematics import forward_kinematics
+from ..memo import cached_property
 from ..minimal import minimal_parameters
 from ..papers.minimal_chain_lin1995 import minimal_chain
 from ..papers.minimal_newton_euler_lin1995 import inverse_dynamics as minimal_inverse_dynamics

@@ -176,7 +176,7 @@ def test_tables_are_handed_to_the_log_with_the_arm(monkeypatch):
     np.testing.assert_array_equal(
         identifier.fit(frame_of(LOGS[0])).values_, identifier.fit(LOGS[0]).values_
     )
-    assert seen and all(arm is TWO for arm in seen)
+    assert seen and all(arm == TWO for arm in seen)
 
 
 @pytest.mark.parametrize("given", [3, None, np.zeros((5, 2)), [1, 2], [[LOGS[0]]], [], {}])
