@@ -11,8 +11,18 @@ from collections.abc import Iterable
 from typing import Any
 
 
+def one_line(text: str) -> str:
+    """The text with all that is no letter on a screen written out: ends of lines, terminal escapes, turned writing."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class DynarmError(Exception):
-    """Root of everything that dynarm refuses."""
+    """Root of everything that dynarm refuses. Its text is one line, whatever names from files it holds."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class InputError(DynarmError, ValueError):
@@ -33,7 +43,7 @@ class UnknownName(DynarmError, KeyError):
         super().__init__(f"unknown {what} '{name}'; {hint}")
 
     def __str__(self) -> str:
-        return str(self.args[0])  # KeyError would put the message in quotes
+        return one_line(str(self.args[0]))  # KeyError would put the message in quotes
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.what, str(self.name), self.known)  # it comes back from workers
@@ -56,4 +66,7 @@ class ModelError(DynarmError, ValueError):
 
 
 class DynarmWarning(UserWarning):
-    """Something doubtful that does not stop the work."""
+    """Something doubtful that does not stop the work; one line as well."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
