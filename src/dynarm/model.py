@@ -9,15 +9,16 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from . import batch
+from .border.frames import check_out, is_plain
 from .compiled import Kernel, kernel
 from .counts import choose, graph, minimal_of, probe
 from .errors import InputError, KindError, ModelError
-from .functions import Functions
+from .functions import Functions, plain
 from .graph import Graph, Port
 from .machine.quick import bound, by_gufunc
 from .minimal import MinimalParameters
 from .quantities import Quantity, quantity_named
-from .refusals import check_keywords, check_options, explain
+from .refusals import AXES, JOINTWISE, check_keywords, check_options, explain
 from .robot.arm import Arm
 from .scene import Options
 from .table import QUANTITIES as TABLED
@@ -207,6 +208,12 @@ class Model:
 
     # ---- calling
 
+    def entry_names(self, port: str) -> tuple[str, ...]:
+        """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
+        if port in JOINTWISE:
+            return self.arm.joint_names
+        return self.minimal.names if port == "values" else AXES[port]
+
     def _call(
         self,
         name: str,
@@ -223,6 +230,9 @@ class Model:
                 f"{name} returns several arrays and takes no out=; use model.functions['{name}']"
             )
         args = [*state, *[extras[k] for k in plan.extras]]
+        if not all(map(is_plain, args)):
+            args = [plain(x, p, self.entry_names) for x, p in zip(args, plan.inputs, strict=True)]
+        check_out(out)
         ufunc = plan.kernel.ufunc
         try:
             if wanted > 1:

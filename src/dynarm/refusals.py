@@ -13,6 +13,7 @@ from .graph import Port
 from .robot.arm import Arm
 
 JOINTWISE = ("q", "qd", "qdd", "tau")
+AXES = {"wrench": ("fx", "fy", "fz", "tx", "ty", "tz"), "gravity": ("x", "y", "z")}
 _REMEDIES = {
     "gravity": "compile with gravity='input' for it",
     "values": "compile with parameters='inputs' for it",

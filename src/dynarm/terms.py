@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .algebra import SYM_ZERO, ZERO, Scalar
-from .arguments import samples
+from .arguments import reals, samples
 from .compiled import function
 from .errors import InputError, KindError
 from .graph import Count, Graph, Port
@@ -68,7 +68,7 @@ def motion(arm: Arm, q: Any, qd: Any, qdd: Any) -> Motion:
     """The samples (N, n) of a motion of the arm, checked."""
     if not isinstance(arm, Arm):
         raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
-    arrays = samples(arm.name, arm.n, q=q, qd=qd, qdd=qdd)
+    arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
     chain = chain_of(arm)
     formulation("inverse_dynamics", "newton_euler", chain)
     position, velocity, acceleration = ([*x.T] for x in arrays)
@@ -212,10 +212,7 @@ def _allowed(error: Any, peak: np.ndarray) -> np.ndarray:
         if not 0 <= error < 1:
             raise InputError(f"error is {error!r}; {wanted}")
         return error * peak
-    try:
-        forces = np.asarray(error, dtype=float)
-    except (TypeError, ValueError):
-        raise KindError(f"error is {error!r}; {wanted}") from None
+    forces = reals("error", error, wanted.removeprefix("give "))
     if forces.shape != peak.shape or not (np.isfinite(forces) & (forces >= 0)).all():
         raise InputError(f"error is {error!r}; {wanted}")
     return forces

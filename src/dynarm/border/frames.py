@@ -55,7 +55,7 @@ def unlabelled(
     if isinstance(value, frames):
         return _of_frame(value, names, rows, what)
     if isinstance(value, series):
-        order = _order(list(value.index), names, what, "entries")
+        order = order_of(list(value.index), names, what, "entries")
         array = _of_column(value, what)
         return array if order is None else array[order]
     if hasattr(getattr(value, "dtype", None), "na_value"):  # an array of pandas' own
@@ -63,7 +63,7 @@ def unlabelled(
     array = _converted(value, what)
     columns = getattr(value, "columns", getattr(value, "column_names", None))
     if array.ndim == 2 and isinstance(columns, Iterable) and not isinstance(value, np.ndarray):
-        order = _order(list(columns), names, what, "columns")  # polars, pyarrow
+        order = order_of(list(columns), names, what, "columns")  # polars, pyarrow
         return array if order is None else array[:, order]
     return array
 
@@ -112,11 +112,11 @@ def _of_frame(frame: Any, names: Sequence[str], rows: Sequence[str], what: str) 
         raise KindError(
             f"{what} has columns of {frame.columns.nlevels} levels; choose one, for example frame['{what}']"
         )
-    order = _order(list(frame.columns), names, what, "columns")
+    order = order_of(list(frame.columns), names, what, "columns")
     places = range(frame.shape[1]) if order is None else order
     columns = [_of_column(frame.iloc[:, k], f"{what}, column {k + 1}") for k in places]
     array = np.stack(columns, axis=1) if columns else np.zeros((len(frame), 0))
-    if rows and (order := _order(list(frame.index), rows, what, "rows")) is not None:
+    if rows and (order := order_of(list(frame.index), rows, what, "rows")) is not None:
         array = array[order]
     return array
 
@@ -151,7 +151,7 @@ def _stacked(parts: list[Any], what: str) -> np.ndarray:
         raise InputError(f"{what} is ragged; give entries of one shape") from None
 
 
-def _order(labels: list[Any], names: Sequence[str], what: str, which: str) -> list[int] | None:
+def order_of(labels: list[Any], names: Sequence[str], what: str, which: str) -> list[int] | None:
     """Where the names stand among the labels; None to go by place."""
     places: dict[Any, int] = {}
     twice = set()

@@ -75,8 +75,8 @@ class NotAdmissible(DynarmError, ArithmeticError):
 def coefficients(friction: Array, w: int) -> np.ndarray:
     """One coefficient a wheel, from one number or one a wheel."""
     try:
-        eta = np.broadcast_to(np.asarray(friction, float), (w,))
-    except (TypeError, ValueError, OverflowError):
+        eta = np.broadcast_to(reals("friction", friction), (w,))
+    except (TypeError, ValueError):
         raise KindError(
             f"friction is {shown(friction)}; give one coefficient, or one for each of {w} wheels"
         ) from None
@@ -161,7 +161,10 @@ def admissibility(
     locked: bool,
 ) -> Admissibility:
     """Every row of (9) at one state."""
-    q, z = reals("q", q, "real numbers"), reals("z", z, "real numbers")
+    q, z, tau = (
+        reals(what, x, "real numbers", robot.entry_names(what))
+        for what, x in (("q", q), ("z", z), ("tau", tau))
+    )
     if q.ndim != 1 or z.ndim != 1:
         raise InputError(
             f"admissible looks at one state, q has shape {q.shape}; loop over the batch"
@@ -177,7 +180,7 @@ def admissibility(
     guides = np.array([w.guides for w in robot.wheels])
     vertical, axle = self_stresses(robot, phi)
     chosen = best_distribution(forces, vertical, axle, eta, guides)
-    drive = _driving(robot, q, z, np.asarray(tau, float), found.zd, forces)
+    drive = _driving(robot, q, z, tau, found.zd, forces)
     rows = _rows(robot, q, chosen, found.ground, eta, drive)
     optimised = vertical.shape[1] + axle.shape[1] > 0
     failing = [f"{r.name}{' of ' + r.wheel if r.wheel else ''}" for r in rows if not r.holds]

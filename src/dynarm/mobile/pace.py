@@ -86,8 +86,8 @@ def motion_through(robot: MobileManipulator, t: Array, q: Array) -> Motion:
 
 
 def _samples(robot: MobileManipulator, t: Array, q: Array) -> tuple[np.ndarray, np.ndarray]:
-    t, q = reals("t", t, "an array of seconds"), reals("q", q, "an array of coordinates")
     names = robot.coordinate_names
+    t, q = reals("t", t, "an array of seconds"), reals("q", q, "an array of coordinates", names)
     if t.ndim != 1 or len(t) < 3 or q.shape != (len(t), len(names)):
         raise InputError(
             f"t has shape {t.shape} and q {q.shape}; give (N,) with N >= 3, and (N, {len(names)}): {', '.join(names)}"
@@ -116,7 +116,8 @@ def safe_speed(
         )
     eta = coefficients(friction, len(robot.wheels))
     q, z, zd = motion.q, motion.z, motion.zd
-    push = np.zeros(6) if load is None else reals("load", load, "force, then couple: 6 numbers")
+    wanted, names = "force, then couple: 6 numbers", robot.entry_names("load")
+    push = np.zeros(6) if load is None else reals("load", load, wanted, names)
     if push.shape != (6,) or not np.isfinite(push).all():
         raise InputError(f"load is {shown(load)}; give force, then couple: 6 finite numbers")
     still = _demand(robot, q, 0 * z, 0 * zd, push)

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arguments import among, flag, real, reals
-from ..errors import InputError, KindError, ModelError, UnknownName
+from ..errors import DynarmError, InputError, KindError, UnknownName
 from ..graph import Count, Port
+from ..refusals import AXES
 from ..robot.arm import Arm
 from .constraints import SINGULAR, Guidance, guidance_of
 from .contact import Contact, contact_of
@@ -110,7 +111,7 @@ class MobileManipulator:
     @cached_property
     def functions(self) -> Functions:
         """The bare gufuncs by name."""
-        return Functions(self.formulas, self.name)
+        return Functions(self.formulas, self.name, self.entry_names)
 
     @property
     def wheel_names(self) -> tuple[str, ...]:
@@ -141,6 +142,16 @@ class MobileManipulator:
         )
         return (*drive, *steer, *self.arm.joint_names)
 
+    def entry_names(self, port: str) -> tuple[str, ...]:
+        """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
+        return {
+            "q": self.coordinate_names,
+            "z": self.speed_names,
+            "zd": self.speed_names,
+            "u": self.kane_speed_names,
+            "tau": self.input_names,
+        }.get(port, AXES["wrench"])
+
     def count(self, name: str = "equations") -> Count:
         """Operations of a function's graph."""
         if not among(name, NAMES):
@@ -160,7 +171,7 @@ class MobileManipulator:
         try:
             found: tuple[np.ndarray, ...] = self.functions[name](*args)
         except (TypeError, ValueError, OverflowError) as refusal:
-            if isinstance(refusal, (ModelError, InputError)):
+            if isinstance(refusal, DynarmError):
                 raise
             raise self._explain(ports(self.formulas, name)[0], args, refusal) from None
         if self.guidance.steered and name != "energy" and not (found[-1] < SINGULAR**2).all():
@@ -169,7 +180,8 @@ class MobileManipulator:
 
     def _singular(self, q: Array, skew: np.ndarray) -> None:
         wrong = np.flatnonzero(~(np.ravel(skew) < SINGULAR**2))
-        phi = np.broadcast_to(np.asarray(q, float)[..., 3], np.shape(skew)).ravel()[wrong[0]]
+        angles = reals("q", q, "real numbers", self.coordinate_names)[..., 3]
+        phi = np.broadcast_to(angles, np.shape(skew)).ravel()[wrong[0]]
         if not np.isfinite(phi):
             raise InputError(f"the steering angle phi is {phi}; give finite coordinates")
         raise InputError(
@@ -182,12 +194,12 @@ class MobileManipulator:
     ) -> Exception:
         """What was wrong with the arguments that NumPy refused."""
         words = {
-            "q": ("coordinates", "coordinate_names", self.coordinate_names),
-            "z": ("speeds", "speed_names", self.speed_names),
-            "zd": ("speeds", "speed_names", self.speed_names),
-            "u": ("speeds of (7)", "kane_speed_names", self.kane_speed_names),
-            "tau": ("inputs", "input_names", self.input_names),
-            "load": ("entries", "", ("force", "force", "force", "couple", "couple", "couple")),
+            "q": ("coordinates", "coordinate_names"),
+            "z": ("speeds", "speed_names"),
+            "zd": ("speeds", "speed_names"),
+            "u": ("speeds of (7)", "kane_speed_names"),
+            "tau": ("inputs", "input_names"),
+            "load": ("entries", ""),
         }
         for port, value in zip(given, args, strict=True):
             try:
@@ -198,7 +210,8 @@ class MobileManipulator:
                 return KindError(f"{port.name} is of type {array.dtype}; give real numbers")
             if array.ndim == 0 or array.shape[-1] != port.size:
                 has = f"{array.shape[-1]} entries" if array.ndim else "a single number"
-                what, where, names = words[port.name]
+                what, where = words[port.name]
+                names = self.entry_names(port.name)
                 order = f"; order them as robot.{where}: {', '.join(names)}" if where else ""
                 return InputError(
                     f"{port.name} has {has}, robot '{self.name}' has {port.size} {what}{order}"
@@ -217,7 +230,7 @@ class MobileManipulator:
         """The function's name with or without the steering column held."""
         if not flag("locked", locked) or not self.guidance.steered:
             return name
-        speeds = reals("z", z, "real numbers")
+        speeds = reals("z", z, "real numbers", self.speed_names)
         if not speeds.ndim or speeds.shape[-1] != len(self.speed_names):
             return f"{name}:locked"  # whose call refuses it
         rate = speeds[..., self.guidance.moving]
@@ -239,6 +252,8 @@ class MobileManipulator:
         try:
             M, F, B, Zo = self.functions["kane_equations"](q, u)
         except (TypeError, ValueError, OverflowError) as refusal:
+            if isinstance(refusal, DynarmError):
+                raise
             given = ports(self.formulas, "kane_equations")[0]
             raise self._explain(given, (q, u), refusal) from None
         if not (np.abs(Zo) > self.guidance.size / SINGULAR).all():

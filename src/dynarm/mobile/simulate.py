@@ -118,8 +118,8 @@ def simulate(
         real(what, x, small, lambda x: 1e-15 <= x <= 1)
         for what, x in (("rtol", rtol), ("atol", atol))
     )
-    inputs = _signal("torque", torque, len(robot.input_names))
-    loads = _signal("load", load, 6)
+    inputs = _signal("torque", torque, robot.input_names)
+    loads = _signal("load", load, robot.entry_names("load"))
     eta = None if friction is None else coefficients(friction, len(robot.wheels))
     if project and (torque is not None or load is not None or robot.friction):
         raise InputError(
@@ -269,7 +269,8 @@ class Flow:
 def _start(
     robot: MobileManipulator, q0: Array, z0: Array, t_end: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    q, z = reals("q0", q0, "real numbers"), reals("z0", z0, "real numbers")
+    q = reals("q0", q0, "real numbers", robot.coordinate_names)
+    z = reals("z0", z0, "real numbers", robot.speed_names)
     end = real("t_end", t_end, "a time greater than 0 s")
     for what, x, names in (("q0", q, robot.coordinate_names), ("z0", z, robot.speed_names)):
         if x.shape != (len(names),):
@@ -283,12 +284,14 @@ def _start(
     return q, z, end
 
 
-def _signal(what: str, given: Any, size: int) -> Signal:
+def _signal(what: str, given: Any, names: tuple[str, ...]) -> Signal:
     """A function of (t, q, z) out of None, an array or a function."""
+    size = len(names)
     if callable(given):
 
         def called(t: float, q: np.ndarray, z: np.ndarray) -> np.ndarray:
-            value = reals(f"what {what}(t, q, z) returned", given(t, q, z), f"{size} numbers")
+            made = given(t, q, z)
+            value = reals(f"what {what}(t, q, z) returned", made, f"{size} numbers", names)
             if value.shape != (size,):
                 raise InputError(
                     f"{what}(t, q, z) returned shape {value.shape}; return {size} numbers"
@@ -297,7 +300,7 @@ def _signal(what: str, given: Any, size: int) -> Signal:
 
         return called
     wanted = f"{size} numbers or a function f(t, q, z)"
-    value = np.zeros(size) if given is None else reals(what, given, wanted)
+    value = np.zeros(size) if given is None else reals(what, given, wanted, names)
     if value.shape != (size,):
         raise InputError(f"{what} has shape {value.shape}; give {size} numbers")
     return lambda t, q, z: value

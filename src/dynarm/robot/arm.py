@@ -303,8 +303,11 @@ class Arm:
         return sum(abs(j.a) + abs(j.d) for j in self.joints[1:]) or 1.0
 
     def with_parameters(self, table: Any) -> Arm:
-        """The same arm with other inertial parameters, (n, 10) about the internal frames; no physics asked."""
-        table = numbers("parameters", table, (self.n, 10))
+        """The same arm with other inertial parameters, (n, 10) about the internal frames; no physics asked.
+
+        A DataFrame may have its columns (m, mcx ...) and its rows (joint names) in any order.
+        """
+        table = numbers("parameters", table, (self.n, 10), PARAMETER_NAMES, rows=self.joint_names)
         joints = (j.with_parameters(p.tolist()) for j, p in zip(self.joints, table, strict=True))
         return replace(self, joints=tuple(joints))
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..arguments import drafted, path_of
 from ..errors import InputError, ModelError
 from ..model import Model
+from ..refusals import AXES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,7 +144,7 @@ class Run:
             }
         if self.wrench is not None:
             flat = self.wrench.reshape(samples * size, 6)
-            columns |= {f"wrench_{axis}": flat[:, i] for i, axis in enumerate(WRENCH)}
+            columns |= {f"wrench_{axis}": flat[:, i] for i, axis in enumerate(AXES["wrench"])}
         for word in ("kinetic", "potential", "work", "loss"):
             columns[word] = np.broadcast_to(getattr(self, word), self.q.shape[:-1]).reshape(-1)
         return pd.DataFrame(columns)
@@ -188,7 +189,6 @@ class Run:
 
 
 SHOWN = 10  # events in a summary
-WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
 def _range(values: np.ndarray) -> str:
