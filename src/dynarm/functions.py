@@ -1,10 +1,11 @@
-"""The bare gufuncs of a model, by quantity."""
+"""The methods and the bare gufuncs of a model, by quantity."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -14,6 +15,23 @@ from .quantities import QUANTITIES
 
 if TYPE_CHECKING:
     from .model import Model
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}  # as written, as called
+
+
+def quickly(method: Method) -> Method:
+    """The method of a quantity, left to its builtin (or to a bare gufunc) once there is one."""
+    name = method.__name__
+
+    @wraps(method)
+    def call(self: Model, *state: Any, **options: Any) -> Any:
+        found = self._quick.get(name)
+        return found(*state, **options) if found else method(self, *state, **options)
+
+    METHODS[name] = method, call
+    return cast(Method, call)
 
 
 class Function:

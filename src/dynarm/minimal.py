@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from .algebra import Sym3, Vec3
 from .arguments import among, flag, real, shown
+from .border.kinds import FloatArray, Numbers
 from .errors import DynarmWarning, InputError, KindError, UnknownName
 from .long_form import Form, spell, spell_row, symbolic
 from .papers.minimal_chain_lin1995 import MinimalChain, linfang_values, minimal_chain
@@ -65,7 +65,7 @@ class MinimalParameters:
     arm: Arm
     convention: str
     names: tuple[str, ...]
-    matrix: np.ndarray
+    matrix: FloatArray
     natural: tuple[str, ...]
     structure: Structure
     tolerance: float
@@ -83,7 +83,7 @@ class MinimalParameters:
         return len(self.names)
 
     @cached_property
-    def values(self) -> np.ndarray:
+    def values(self) -> FloatArray:
         """(p,) values of this arm."""
         table = self.arm.parameters
         if self.armature:
@@ -101,11 +101,11 @@ class MinimalParameters:
         return self._columns
 
     @cached_property
-    def inverse(self) -> np.ndarray:
+    def inverse(self) -> FloatArray:
         """(p, p): those natural parameters are this matrix times the values, all others being zero."""
         return _tidy(np.linalg.inv(self.matrix[:, list(self._columns)]))
 
-    def convert(self, convention: str) -> np.ndarray:
+    def convert(self, convention: str) -> FloatArray:
         """(p, p): the values in another convention are this matrix times these values."""
         _check_convention(convention)
         columns = list(self._columns)
@@ -159,7 +159,7 @@ class MinimalParameters:
         return _doubts(self.arm, self.structure, self.armature, self._merging)
 
     def payload(
-        self, mass: float, com: Any = (0, 0, 0), inertia: Any = ((0, 0, 0),) * 3
+        self, mass: float, com: Numbers = (0, 0, 0), inertia: Numbers = ((0, 0, 0),) * 3
     ) -> dict[str, float]:
         """The change of every minimal parameter that a payload, given in the tool frame, changes."""
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")

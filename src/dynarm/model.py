@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, wraps
-from typing import Any, NamedTuple, TypeVar, cast
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import batch
 from .border.frames import check_out, is_plain
+from .border.kinds import FloatArray, Given, Numbers, Out
 from .compiled import Kernel, kernel
 from .counts import choose, graph, minimal_of, probe
 from .errors import InputError, KindError, ModelError
-from .functions import Functions, plain
+from .functions import METHODS, Functions, plain, quickly
 from .graph import Graph, Port
 from .machine.quick import bound, by_gufunc
 from .minimal import MinimalParameters
@@ -25,9 +26,6 @@ from .table import QUANTITIES as TABLED
 from .table import Formulation, check_quantity
 from .table import formulation as tabled
 from .trace import express
-
-Array = Any
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Plan(NamedTuple):
@@ -54,22 +52,6 @@ def compile(
     keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
     """
     return Model(arm, formulation, friction, gravity, parameters)
-
-
-_METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}  # as written, as called
-
-
-def _quickly(method: Method) -> Method:
-    """The method of a quantity, left to its builtin (or to a bare gufunc) once there is one."""
-    name = method.__name__
-
-    @wraps(method)
-    def call(self: Model, *state: Array, **options: Any) -> Any:
-        found = self._quick.get(name)
-        return found(*state, **options) if found else method(self, *state, **options)
-
-    _METHODS[name] = method, call
-    return cast(Method, call)
 
 
 class Model:
@@ -142,7 +124,7 @@ class Model:
 
     def _install(self, name: str, ufunc: np.ufunc) -> None:
         """Let one call on one state be quick. Attributes of a class with methods of its own are left alone."""
-        method, call = _METHODS[name]
+        method, call = METHODS[name]
         builtin = bound(ufunc, method, self)
         self._quick[name] = builtin or by_gufunc(ufunc, method, self)
         if builtin and type(self) is Model and vars(Model)[name] is call:
@@ -217,10 +199,10 @@ class Model:
     def _call(
         self,
         name: str,
-        state: tuple[Array, ...],
-        out: Array = None,
+        state: tuple[Any, ...],
+        out: Out = None,
         threads: int | None = None,
-        **extras: Array,
+        **extras: Any,
     ) -> Any:
         """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words."""
         wanted = batch.threads if threads is None else batch.check_threads(threads)
@@ -264,11 +246,11 @@ class Model:
     # Every method below takes threads=, those that return one array out= as well; models compiled with
     # gravity="input" want gravity=(..., 3) [m/s^2] in the base link, those with parameters="inputs" values=(..., p).
 
-    @_quickly
+    @quickly
     def inverse_dynamics(
-        self, q: Array, qd: Array, qdd: Array, wrench: Array = None, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, qdd: Numbers, wrench: Given = None, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Joint forces (..., n) [N m or N] for accelerations qdd; wrench (..., 6) acts on the tool, in its axes.
 
         inverse_dynamics(q, qd, qdd, wrench) = inverse_dynamics(q, qd, qdd) - J' wrench, J in tool axes.
@@ -276,126 +258,146 @@ class Model:
         extras = {"wrench": wrench, "gravity": gravity, "values": values}
         return self._call("inverse_dynamics", (q, qd, qdd), out, threads, **extras)
 
-    @_quickly
+    @quickly
     def forward_dynamics(
-        self, q: Array, qd: Array, tau: Array, wrench: Array = None, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, tau: Numbers, wrench: Given = None, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Accelerations (..., n) under joint forces tau; wrench (..., 6) acts on the tool, in its axes."""
         extras = {"wrench": wrench, "gravity": gravity, "values": values}
         return self._call("forward_dynamics", (q, qd, tau), out, threads, **extras)
 
-    @_quickly
+    @quickly
     def mass_matrix(
-        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:
+        self,
+        q: Numbers,
+        *,
+        values: Given = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> FloatArray:
         """Mass matrix (..., n, n): kinetic energy = qd' M qd / 2."""
         return self._call("mass_matrix", (q,), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def bias(
-        self, q: Array, qd: Array, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Rigid-body bias forces (..., n): inverse dynamics at qdd = 0 without friction."""
         return self._call("bias", (q, qd), out, threads, gravity=gravity, values=values)
 
-    @_quickly
+    @quickly
     def gravity(
-        self, q: Array, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Joint forces (..., n) that hold the arm at rest against gravity, without friction."""
         return self._call("gravity", (q,), out, threads, gravity=gravity, values=values)
 
-    @_quickly
+    @quickly
     def coriolis_matrix(
-        self, q: Array, qd: Array, *,
-        values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Coriolis matrix (..., n, n) of Christoffel: bias = C @ qd + gravity, Mdot - 2C is skew."""
         return self._call("coriolis_matrix", (q, qd), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def coriolis_tensor(
-        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:
+        self,
+        q: Numbers,
+        *,
+        values: Given = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> FloatArray:
         """C[i, j, k] (..., n, n, n), symmetric in j, k: bias_i = sum C[i, j, k] qd_j qd_k + gravity_i."""
         return self._call("coriolis_tensor", (q,), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def mass_matrix_and_bias(
-        self, q: Array, qd: Array, *,
-        gravity: Array = None, values: Array = None, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         """Mass matrix (..., n, n) and bias forces (..., n) from one kernel."""
         extras = {"gravity": gravity, "values": values}
         return self._call("mass_matrix_and_bias", (q, qd), None, threads, **extras)
 
-    @_quickly
+    @quickly
     def kinetic_energy(
-        self, q: Array, qd: Array, *,
-        values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Kinetic energy (...) [J]."""
         return self._call("kinetic_energy", (q, qd), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def potential_energy(
-        self, q: Array, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Potential energy (...) [J], zero with every mass at the origin of the base link.
 
         From values= it is known but for a constant: minimal parameters say nothing about masses that do not move.
         """
         return self._call("potential_energy", (q,), out, threads, gravity=gravity, values=values)
 
-    @_quickly
+    @quickly
     def forward_kinematics(
-        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:
+        self,
+        q: Numbers,
+        *,
+        values: Given = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> FloatArray:
         """Pose (..., 4, 4) of the tool in the base link."""
         return self._call("forward_kinematics", (q,), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def jacobian(
-        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:
+        self,
+        q: Numbers,
+        *,
+        values: Given = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> FloatArray:
         """Jacobian (..., 6, n) of the tool's origin, linear then angular, base axes."""
         return self._call("jacobian", (q,), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def jacobian_derivative(
-        self, q: Array, qd: Array, *,
-        values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Time derivative (..., 6, n) of the Jacobian."""
         return self._call("jacobian_derivative", (q, qd), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def inverse_dynamics_derivatives(
-        self, q: Array, qd: Array, qdd: Array, *,
-        gravity: Array = None, values: Array = None, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        self, q: Numbers, qd: Numbers, qdd: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dtau_dq, dtau_dqd, dtau_dqdd, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
         return self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
 
-    @_quickly
+    @quickly
     def forward_dynamics_derivatives(
-        self, q: Array, qd: Array, tau: Array, *,
-        gravity: Array = None, values: Array = None, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        self, q: Numbers, qd: Numbers, tau: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dqdd_dq, dqdd_dqd, dqdd_dtau, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
         return self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, **extras)
 
-    @_quickly
+    @quickly
     def regressor(
-        self, q: Array, qd: Array, qdd: Array, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, qdd: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Rigid-body regressor (..., n, p): tau = Y @ values, the minimal parameters of `model.minimal`."""
         extras = {"gravity": gravity, "values": values}
         return self._call("regressor", (q, qd, qdd), out, threads, **extras)

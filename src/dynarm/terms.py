@@ -21,6 +21,8 @@ import numpy as np
 
 from .algebra import SYM_ZERO, ZERO, Scalar
 from .arguments import reals, samples
+from .border.frames import unlabelled
+from .border.kinds import FloatArray, Numbers
 from .compiled import function
 from .errors import InputError, KindError
 from .graph import Count, Graph, Port
@@ -64,7 +66,7 @@ class Motion:
         return np.stack([np.broadcast_to(x, self.samples) for x in tau], axis=-1).astype(float)
 
 
-def motion(arm: Arm, q: Any, qd: Any, qdd: Any) -> Motion:
+def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Motion:
     """The samples (N, n) of a motion of the arm, checked."""
     if not isinstance(arm, Arm):
         raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
@@ -109,7 +111,7 @@ def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     )
 
 
-def term_shares(arm: Arm, q: Any, qd: Any, qdd: Any) -> Shares:
+def term_shares(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Shares:
     """Joint forces along a motion (N, n) by kind (inertial, coriolis, gravity) and link."""
     samples = motion(arm, q, qd, qdd)
     still = [0] * arm.n
@@ -156,14 +158,16 @@ class Pruned:
         """Operations after."""
         return self.graph.count()
 
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    def inverse_dynamics(self, q: Numbers, qd: Numbers, qdd: Numbers) -> FloatArray:
         """Joint forces (..., n) [N m or N] by the pruned recursion, compiled when first called."""
-        compiled = self._compiled
+        compiled, names = self._compiled, self.arm.joint_names
+        given = (("q", q), ("qd", qd), ("qdd", qdd))
+        plain = [unlabelled(x, names, what) for what, x in given]
         try:
-            return np.asarray(compiled(q, qd, qdd))
+            return np.asarray(compiled(*plain))
         except (ValueError, TypeError) as refusal:
             raise InputError(
-                f"q, qd, qdd have shapes {np.shape(q)}, {np.shape(qd)}, {np.shape(qdd)}; give (..., {self.arm.n}), "
+                f"q, qd, qdd have shapes {', '.join(str(np.shape(x)) for x in plain)}; give (..., {self.arm.n}), "
                 f"ordered as arm.joint_names ({refusal})"
             ) from None
 
@@ -174,7 +178,7 @@ class Pruned:
         return function(recipe, "pruned_inverse_dynamics", *ports, lambda: self.graph)
 
 
-def prune(arm: Arm, q: Any, qd: Any, qdd: Any, error: Any = 0.01) -> Pruned:
+def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Any = 0.01) -> Pruned:
     """The inverse dynamics with the fewest terms found that keeps every joint's force within `error` on the motion.
 
     `error` is a fraction of the joint's largest force along the motion (N, n), or a force [N m or N] for each joint.

@@ -8,18 +8,18 @@ second-order cone program in the self-stresses: maximise t such that F_z - t >= 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arguments import reals, shown
+from ..border.kinds import Given, Numbers
 from ..errors import DynarmError, InputError, KindError
 from .constraints import roller
 
 if TYPE_CHECKING:
     from .robot import MobileManipulator
 
-Array = Any
 _BALANCE = 1e-9  # of the load, below which a residual is rounding
 _RANK = 1e-9
 
@@ -72,7 +72,7 @@ class NotAdmissible(DynarmError, ArithmeticError):
     """A state in which the wheels cannot hold the robot."""
 
 
-def coefficients(friction: Array, w: int) -> np.ndarray:
+def coefficients(friction: Numbers, w: int) -> np.ndarray:
     """One coefficient a wheel, from one number or one a wheel."""
     try:
         eta = np.broadcast_to(reals("friction", friction), (w,))
@@ -153,11 +153,11 @@ def slip_margins(forces: np.ndarray, eta: np.ndarray) -> np.ndarray:
 
 def admissibility(
     robot: MobileManipulator,
-    q: Array,
-    z: Array,
-    tau: Array,
-    friction: Array,
-    load: Array,
+    q: Numbers,
+    z: Numbers,
+    tau: Numbers,
+    friction: Numbers,
+    load: Given,
     locked: bool,
 ) -> Admissibility:
     """Every row of (9) at one state."""

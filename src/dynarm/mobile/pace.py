@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..arguments import reals, shown
+from ..border.kinds import Given, Numbers
 from ..errors import InputError, KindError
 from .admissibility import coefficients, self_stresses
 from .cones import Affine, maximise
@@ -22,7 +23,6 @@ from .constraints import roller
 if TYPE_CHECKING:
     from .robot import MobileManipulator
 
-Array = Any
 _ROLLS = 1e-6  # sideways speed at a wheel, relative to the motion's, that still counts as rolling
 
 
@@ -50,7 +50,7 @@ class SafeSpeed:
     status: str
 
 
-def motion_through(robot: MobileManipulator, t: Array, q: Array) -> Motion:
+def motion_through(robot: MobileManipulator, t: Numbers, q: Numbers) -> Motion:
     """The motion through sampled coordinates by cubic splines; refused if the wheels would skid."""
     from scipy.interpolate import CubicSpline
 
@@ -85,7 +85,7 @@ def motion_through(robot: MobileManipulator, t: Array, q: Array) -> Motion:
     return Motion(t, q, z, zd)
 
 
-def _samples(robot: MobileManipulator, t: Array, q: Array) -> tuple[np.ndarray, np.ndarray]:
+def _samples(robot: MobileManipulator, t: Numbers, q: Numbers) -> tuple[np.ndarray, np.ndarray]:
     names = robot.coordinate_names
     t, q = reals("t", t, "an array of seconds"), reals("q", q, "an array of coordinates", names)
     if t.ndim != 1 or len(t) < 3 or q.shape != (len(t), len(names)):
@@ -98,7 +98,7 @@ def _samples(robot: MobileManipulator, t: Array, q: Array) -> tuple[np.ndarray, 
 
 
 def safe_speed(
-    robot: MobileManipulator, motion: Any, friction: Array, load: Array = None
+    robot: MobileManipulator, motion: Any, friction: Numbers, load: Given = None
 ) -> SafeSpeed:
     """The largest s such that the motion, driven s times as fast, keeps every wheel in its friction cone.
 

@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arguments import among, flag, real, reals
+from ..border.kinds import FloatArray, Given, Numbers
 from ..errors import DynarmError, InputError, KindError, UnknownName
 from ..graph import Count, Port
 from ..refusals import AXES
@@ -22,7 +23,11 @@ from .kernels import NAMES, Formulas, graph_of, ports
 from .platform import Base, Platform, Wheel
 from .stability import Support, Tipover, friction_needed, support_of, tip_angles
 
-Array = Any
+if TYPE_CHECKING:
+    from .admissibility import Admissibility
+    from .pace import Motion, SafeSpeed
+    from .simulate import Run
+
 _NO_LOAD = np.zeros(6)
 _NO_LOAD.setflags(write=False)
 
@@ -166,7 +171,7 @@ class MobileManipulator:
 
     # ---- calling
 
-    def call(self, name: str, *args: Array) -> tuple[np.ndarray, ...]:
+    def call(self, name: str, *args: Numbers) -> tuple[np.ndarray, ...]:
         """The outputs of a compiled function; singular steering is refused."""
         try:
             found: tuple[np.ndarray, ...] = self.functions[name](*args)
@@ -178,7 +183,7 @@ class MobileManipulator:
             self._singular(args[0], found[-1])
         return found
 
-    def _singular(self, q: Array, skew: np.ndarray) -> None:
+    def _singular(self, q: Numbers, skew: np.ndarray) -> None:
         wrong = np.flatnonzero(~(np.ravel(skew) < SINGULAR**2))
         angles = reals("q", q, "real numbers", self.coordinate_names)[..., 3]
         phi = np.broadcast_to(angles, np.shape(skew)).ravel()[wrong[0]]
@@ -189,9 +194,7 @@ class MobileManipulator:
             "there, so v does not describe its motion; steer less"
         )
 
-    def _explain(
-        self, given: tuple[Port, ...], args: tuple[Array, ...], why: Exception
-    ) -> Exception:
+    def _explain(self, given: tuple[Port, ...], args: tuple[Any, ...], why: Exception) -> Exception:
         """What was wrong with the arguments that NumPy refused."""
         words = {
             "q": ("coordinates", "coordinate_names"),
@@ -220,13 +223,13 @@ class MobileManipulator:
         return InputError(f"the batch axes do not fit together: {shapes} ({why})")
 
     def evaluate(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> Outputs:
         """Everything that one kernel gives: equations, accelerations, wrench, ground forces and load."""
         name = self.variant("control", z, locked)
         return Outputs(*self.call(name, q, z, tau, _NO_LOAD if load is None else load)[:7])
 
-    def variant(self, name: str, z: Array, locked: bool) -> str:
+    def variant(self, name: str, z: Numbers, locked: bool) -> str:
         """The function's name with or without the steering column held."""
         if not flag("locked", locked) or not self.guidance.steered:
             return name
@@ -242,12 +245,12 @@ class MobileManipulator:
 
     # ---- the words users say
 
-    def equations(self, q: Array, z: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (8): M zd + F = B tau, gravity inside F."""
         found = self.call("equations", q, z)
         return found[0], found[1], found[2]
 
-    def kane_equations(self, q: Array, u: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def kane_equations(self, q: Numbers, u: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (7) in the paper's speeds u1, u2 = xd/Z_o, yd/Z_o, u4 = phid, joint speeds."""
         try:
             M, F, B, Zo = self.functions["kane_equations"](q, u)
@@ -264,21 +267,21 @@ class MobileManipulator:
         return M, F, B
 
     def acceleration(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> np.ndarray:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> FloatArray:
         """zd (..., n): accelerations of the independent speeds under inputs tau and a load on the end effector."""
         name = self.variant("derivative", z, locked)
         return self.call(name, q, z, tau, _NO_LOAD if load is None else load)[1]
 
     def interaction_wrench(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> np.ndarray:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> FloatArray:
         """Force [N] then torque [N m] about the base's mass centre of arm and base on the platform, axes of {v}."""
         return self.evaluate(q, z, tau, load, locked).wrench
 
     def wheel_forces(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> np.ndarray:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> FloatArray:
         """(..., w, 3) [N]: ground force on each wheel along its rolling direction, its axle, and up.
 
         What statics leaves open is split with the smallest norm; `contact` says which parts that are. A negative
@@ -287,20 +290,20 @@ class MobileManipulator:
         return self.evaluate(q, z, tau, load, locked).forces
 
     def control(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """M, F, B (load inside F) and the wheel forces from one kernel."""
         found = self.evaluate(q, z, tau, load, locked)
         return found.M, found.F, found.B, found.forces
 
     def contact(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> Contact:
         """Everything about the ground: forces and which of them are determinate, friction needed, tip-over, status."""
         return contact_of(self, self.evaluate(q, z, tau, load, locked))
 
     def tipover(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> Tipover:
         """Tip-over angles and the measure alpha of (9)."""
         return self.tipover_of(self.evaluate(q, z, tau, load, locked).ground)
@@ -314,48 +317,48 @@ class MobileManipulator:
         return Tipover(angles, measure, tuple((names[a], names[b]) for a, b in self.support.axes))
 
     def friction_needed(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> np.ndarray:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> FloatArray:
         """(..., w): smallest coefficient that keeps each wheel from slipping; infinite where the wheel has lifted."""
         return friction_needed(self.wheel_forces(q, z, tau, load, locked))
 
-    def kinetic_energy(self, q: Array, z: Array) -> np.ndarray:
+    def kinetic_energy(self, q: Numbers, z: Numbers) -> FloatArray:
         """Kinetic energy (...) [J]."""
         return self.call("energy", q, z)[0]
 
-    def potential_energy(self, q: Array) -> np.ndarray:
+    def potential_energy(self, q: Numbers) -> FloatArray:
         """Potential energy (...) [J], zero in the arm's zero pose."""
         return self.call("energy", q, np.zeros(self.formulas.n))[1]
 
     def admissible(
         self,
-        q: Array,
-        z: Array,
-        tau: Array,
-        friction: Array,
-        load: Array = None,
+        q: Numbers,
+        z: Numbers,
+        tau: Numbers,
+        friction: Numbers,
+        load: Given = None,
         locked: bool = False,
-    ) -> Any:
+    ) -> Admissibility:
         """Every row of (9) at one state, whether it holds and by what margin; see `admissibility.Admissibility`."""
         from .admissibility import admissibility
 
         return admissibility(self, q, z, tau, friction, load, locked)
 
     def simulate(
-        self, q0: Array, z0: Array, t_end: float, torque: Any = None, **options: Any
-    ) -> Any:
+        self, q0: Numbers, z0: Numbers, t_end: float, torque: Any = None, **options: Any
+    ) -> Run:
         """The motion from (q0, z0) until t_end; see `simulate.simulate` for the options."""
         from .simulate import simulate
 
         return simulate(self, q0, z0, t_end, torque, **options)
 
-    def motion(self, t: Array, q: Array) -> Any:
+    def motion(self, t: Numbers, q: Numbers) -> Motion:
         """A motion through sampled coordinates q (N, ...) at times t, which must roll; see `pace.Motion`."""
         from .pace import motion_through
 
         return motion_through(self, t, q)
 
-    def safe_speed(self, motion: Any, friction: Array, load: Array = None) -> Any:
+    def safe_speed(self, motion: Any, friction: Numbers, load: Given = None) -> SafeSpeed:
         """The largest time scaling of a motion for which no wheel slips or lifts; see `pace.safe_speed`."""
         from .pace import safe_speed
 

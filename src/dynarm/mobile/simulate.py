@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import flag, real, reals
+from ..border.kinds import Given, Numbers
 from ..errors import InputError, UnknownName
 from .admissibility import coefficients
 from .constraints import SINGULAR, forwardness
@@ -18,7 +19,6 @@ from .stability import Tipover, friction_needed, tip_angles
 if TYPE_CHECKING:
     from .robot import MobileManipulator
 
-Array = Any
 Signal = Callable[..., np.ndarray]
 METHODS = {m.lower(): m for m in ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")}
 
@@ -79,13 +79,13 @@ def negative_spans(t: np.ndarray, values: np.ndarray) -> tuple[tuple[float, floa
 
 def simulate(
     robot: MobileManipulator,
-    q0: Array,
-    z0: Array,
+    q0: Numbers,
+    z0: Numbers,
     t_end: float,
     torque: Any = None,
     *,
     load: Any = None,
-    friction: Array = None,
+    friction: Given = None,
     stop: bool = False,
     locked: bool = False,
     project: bool = False,
@@ -267,7 +267,7 @@ class Flow:
 
 
 def _start(
-    robot: MobileManipulator, q0: Array, z0: Array, t_end: float
+    robot: MobileManipulator, q0: Numbers, z0: Numbers, t_end: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
     q = reals("q0", q0, "real numbers", robot.coordinate_names)
     z = reals("z0", z0, "real numbers", robot.speed_names)

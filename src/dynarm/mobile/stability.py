@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from ..papers.kane_platform_tanner2001 import Roller
 from ..papers.kane_tanner2001 import Ground
 from .platform import Wheel
 
-Array = Any
 _FLAT = 1e-9
 
 

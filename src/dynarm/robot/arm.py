@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import shown
+from ..border.kinds import FloatArray, Numbers
 from ..errors import DynarmWarning, InputError, KindError, ModelError
 from .inertia import (
     PARAMETER_NAMES,
@@ -89,8 +90,8 @@ class Joint:
     d: float = 0.0
     theta: float = 0.0
     mass: float = 0.0
-    com: Sequence[float] = (0.0, 0.0, 0.0)
-    inertia: Sequence[Sequence[float]] = ((0.0,) * 3,) * 3
+    com: Any = (0.0, 0.0, 0.0)  # any three numbers, kept as a tuple
+    inertia: Any = ((0.0,) * 3,) * 3
     armature: float = 0.0
     friction: Friction | None = None
     name: str | None = None
@@ -159,7 +160,7 @@ class Joint:
             self, mass=0.0, com=(0, 0, 0), inertia=((0,) * 3,) * 3, parameters=tuple(ten)
         )
 
-    def displacement(self, q: float = 0.0) -> np.ndarray:
+    def displacement(self, q: float = 0.0) -> FloatArray:
         """The 4x4 pose of this joint's frame in the frame before, at joint position q."""
         theta, d = (self.theta + q, self.d) if self.revolute else (self.theta, self.d + q)
         return (
@@ -189,7 +190,7 @@ class Arm:
     """A serial chain of one-degree joints. Immutable; equal arms compare and hash equal."""
 
     joints: Sequence[Joint]
-    gravity: Sequence[float] = (0.0, 0.0, -9.81)
+    gravity: Any = (0.0, 0.0, -9.81)
     name: str = "arm"
     base: Any = None  # pose of frame 0 in the user's base link, kept as 16 numbers by rows
     tool: Any = None  # pose of the tool in the last link's frame, kept likewise
@@ -261,31 +262,31 @@ class Arm:
         return tuple(str(j.name) for j in self.joints)
 
     @property
-    def base_pose(self) -> np.ndarray:
+    def base_pose(self) -> FloatArray:
         """4x4 pose of frame 0, as the joints' DH numbers start from it, in the user's base link."""
         return np.array(self.base).reshape(4, 4)
 
     @property
-    def tool_pose(self) -> np.ndarray:
+    def tool_pose(self) -> FloatArray:
         """4x4 pose of the tool in the last link's frame."""
         return np.array(self.tool).reshape(4, 4)
 
     @cached_property
-    def frame0(self) -> np.ndarray:
+    def frame0(self) -> FloatArray:
         """4x4 pose in the user's base link of the frame that the papers call 0: frame 1 in the zero pose."""
         pose = self.base_pose @ self.joints[0].displacement()
         pose.setflags(write=False)
         return pose
 
     @cached_property
-    def parameters(self) -> np.ndarray:
+    def parameters(self) -> FloatArray:
         """(n, 10): m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about each internal link frame."""
         table = np.array([j.parameters for j in self.joints])
         table.setflags(write=False)
         return table
 
     @cached_property
-    def urdf_parameters(self) -> np.ndarray:
+    def urdf_parameters(self) -> FloatArray:
         """(n, 10): the same about the URDF's link frames (the internal frames where there is no URDF)."""
         if self.origin is None:
             return self.parameters
@@ -302,17 +303,17 @@ class Arm:
         """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1."""
         return sum(abs(j.a) + abs(j.d) for j in self.joints[1:]) or 1.0
 
-    def with_parameters(self, table: Any) -> Arm:
+    def with_parameters(self, table: Numbers) -> Arm:
         """The same arm with other inertial parameters, (n, 10) about the internal frames; no physics asked.
 
         A DataFrame may have its columns (m, mcx ...) and its rows (joint names) in any order.
         """
-        table = numbers("parameters", table, (self.n, 10), PARAMETER_NAMES, rows=self.joint_names)
-        joints = (j.with_parameters(p.tolist()) for j, p in zip(self.joints, table, strict=True))
+        rows = numbers("parameters", table, (self.n, 10), PARAMETER_NAMES, self.joint_names)
+        joints = (j.with_parameters(p.tolist()) for j, p in zip(self.joints, rows, strict=True))
         return replace(self, joints=tuple(joints))
 
     def with_payload(
-        self, mass: float, com: Any = (0, 0, 0), inertia: Any = ((0.0,) * 3,) * 3
+        self, mass: float, com: Numbers = (0, 0, 0), inertia: Numbers = ((0.0,) * 3,) * 3
     ) -> Arm:
         """The arm carrying a rigid payload, given in the tool frame (inertia about its centre of mass)."""
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")

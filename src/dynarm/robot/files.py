@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import drafted, items, path_of
+from ..border.kinds import Given
 from ..errors import FileError, FileMissing, FormatError, InputError, KindError, UnknownName
 from .arm import Arm, warn_doubts
 from .toml_file import read_toml, write_toml
@@ -37,7 +38,7 @@ def load(
     base: str | None = None,
     tip: str | None = None,
     joints: Sequence[str] | None = None,
-    gravity: Any = None,
+    gravity: Given = None,
     strict: bool = False,
     allow_massless: bool = False,
     freeze: bool = True,

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import batch
 from ..arguments import real, reals, whole
+from ..border.kinds import Given, Numbers
 from ..errors import InputError, KindError, UnknownName
 from ..model import Model
 from ..report.progress import progress_of
@@ -29,19 +30,19 @@ TIGHTEST = 2.3e-14  # the smallest rtol that SciPy accepts
 
 def simulate(
     model: Model,
-    q0: Any,
-    qd0: Any,
+    q0: Numbers,
+    qd0: Numbers,
     t_end: float,
     torque: Any = None,
     method: str = "dop853",
     dt: float | None = None,
     *,
     wrench: Any = None,
-    gravity: Any = None,
-    values: Any = None,
+    gravity: Given = None,
+    values: Given = None,
     rtol: float = 1e-9,
     atol: float | None = None,
-    times: Any = None,
+    times: Given = None,
     events: Any = (),
     limits: str = "ignore",
     max_step: float = np.inf,
@@ -77,14 +78,14 @@ def simulate(
     method = str(method).lower()
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
-    q0, qd0, gravity, values = _start(model, q0, qd0, gravity, values)
+    q, qd, falling, known = _start(model, q0, qd0, gravity, values)
     t_end = _positive("t_end", t_end, "a number of seconds")
-    force = source_of(torque, q0.shape, "torque", model.entry_names("tau"))
-    room, axes = (*q0.shape[:-1], 6), model.entry_names("wrench")
+    force = source_of(torque, q.shape, "torque", model.entry_names("tau"))
+    room, axes = (*q.shape[:-1], 6), model.entry_names("wrench")
     push = None if wrench is None else source_of(wrench, room, "wrench", axes)
-    job = Job(Plant(model, push is not None, gravity, values), q0, qd0, t_end, force, push, method)
+    job = Job(Plant(model, push is not None, falling, known), q, qd, t_end, force, push, method)
     watched = events_of(events, model, limits)
-    refused = singular_start(job.plant, q0)
+    refused = singular_start(job.plant, q)
     if refused:
         return _run(job, _nothing(job, "singular", refused))
     bar = progress_of(progress, f"simulating {model.arm.name}")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import drafted, path_of
+from ..border.kinds import FloatArray
 from ..errors import InputError, ModelError
 from ..model import Model
 from ..refusals import AXES
@@ -31,11 +32,11 @@ class Run:
     """
 
     model: Model
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    tau: np.ndarray
-    work: np.ndarray  # that torques and wrench have done since the start [J]
+    t: FloatArray
+    q: FloatArray
+    qd: FloatArray
+    tau: FloatArray
+    work: FloatArray  # that torques and wrench have done since the start [J]
     loss: np.ndarray  # that friction has taken since the start [J]
     method: str
     dt: float | None  # the longest step, for methods with fixed steps
@@ -63,22 +64,22 @@ class Run:
         return {k: v[..., None, :] if v.ndim > 1 else v for k, v in found.items()}
 
     @cached_property
-    def kinetic(self) -> np.ndarray:
+    def kinetic(self) -> FloatArray:
         """Kinetic energy [J] at each time."""
         return self.model.kinetic_energy(self.q, self.qd, **self._inputs("values"))
 
     @cached_property
-    def potential(self) -> np.ndarray:
+    def potential(self) -> FloatArray:
         """Potential energy [J] at each time."""
         return self.model.potential_energy(self.q, **self._inputs("gravity", "values"))
 
     @cached_property
-    def energy(self) -> np.ndarray:
+    def energy(self) -> FloatArray:
         """Total energy [J] at each time."""
         return self.kinetic + self.potential
 
     @cached_property
-    def balance(self) -> np.ndarray:
+    def balance(self) -> FloatArray:
         """Energy [J] that the power balance leaves unexplained: change of the total energy - work + loss."""
         return self.energy - self.energy[..., :1] - self.work + self.loss
 
