@@ -17,6 +17,8 @@ from .errors import DynarmError, FileError, InputError, KindError
 if TYPE_CHECKING:
     import numpy as np
 
+_PATH, _NAME = 4096, 255  # letters of a path, bytes of one name in it, that systems take
+
 __all__ = [
     "among",
     "drafted",
@@ -161,7 +163,9 @@ def path_of(what: str, value: Any, wanted: str) -> Path:
     if isinstance(os.fspath(value), bytes):
         raise KindError(f"{what} is {shown(value)}; give the path as text")
     if "\0" in str(value):
-        raise FileError(f"{str(value)!r} holds a zero character; give a path")
+        raise FileError(f"{shown(str(value))} holds a zero character; give a path")
+    if len(str(value)) > _PATH or any(len(os.fsencode(part)) > _NAME for part in Path(value).parts):
+        raise FileError(f"{what} is {shown(str(value))}, too long for a file's name; give a path")
     return Path(value)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .arguments import flag, items, path_of, shown
+from .border.words import brief
 from .errors import FileError, InputError, KindError
 from .graph import Graph, Port
 from .machine import c
@@ -52,6 +53,8 @@ class Exported:
     functions: tuple[str, ...]
     stack: int  # bytes of temporaries of the largest function
 
+    __repr__ = brief
+
 
 def export_c(
     model: Model,
@@ -70,9 +73,9 @@ def export_c(
     existing folder that is not empty is refused unless force=True, which replaces the files of the same names.
     """
     if not isinstance(model, Model):
-        raise KindError(f"model is {model!r}; give dynarm.compile(arm)")
+        raise KindError(f"model is {shown(model)}; give dynarm.compile(arm)")
     if name is not None and not isinstance(name, str):
-        raise KindError(f"name is {name!r}; give the word that the C names begin with")
+        raise KindError(f"name is {shown(name)}; give the word that the C names begin with")
     prefix = c.identifier(model.arm.name) if name is None else c.check_prefix(name)
     dialect = c.Dialect(prefix, flag("single", single), flag("bounded_stack", bounded_stack))
     folder = _folder(folder, flag("force", force))

@@ -95,6 +95,16 @@ def plain(value: Any, port: Port, names: Callable[[str], Sequence[str]]) -> Any:
     return value if is_plain(value) else unlabelled(value, names(port.name), port.name)
 
 
+def model_sheet(model: Model) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+    """Title, head and rows of a model's table; nothing is compiled for it."""
+    rows: list[tuple[Any, ...]] = []
+    for name in QUANTITIES:
+        known = model._kernels.get(name)
+        chosen = dict.fromkeys(known.notes["formulation"].values()) if known else {}
+        rows.append((name, "yes" if known else "when first used", ", ".join(chosen)))
+    return repr(model).strip("<>"), ("quantity", "compiled", "formulation"), rows
+
+
 class Functions(Mapping[str, np.ufunc]):
     """The bare NumPy gufuncs of a model by quantity; compiled when first asked for.
 
@@ -110,7 +120,7 @@ class Functions(Mapping[str, np.ufunc]):
         made = self._made.get(key) if isinstance(key, str) else None
         if made is None:
             model = self._model
-            ufunc = model.kernel(key).ufunc
+            ufunc = model.kernel(key).ufunc  # refuses what is no name
             made = Function(ufunc, model.ports(key)[0], model.entry_names, (self, key))
             self._made[key] = made
         return made  # type: ignore[return-value]

@@ -7,12 +7,15 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .algebra import Sym3, Vec3
 from .arguments import among, flag, real, shown
 from .border.kinds import FloatArray, Numbers
+from .border.tables import html_table, text_table
+from .border.words import titled
 from .errors import DynarmWarning, InputError, KindError, UnknownName
 from .long_form import Form, spell, spell_row, symbolic
 from .papers.minimal_chain_lin1995 import MinimalChain, linfang_values, minimal_chain
@@ -76,6 +79,22 @@ class MinimalParameters:
     _merging: (
         Merging  # of Theorem 2's combinations and the armatures, gautier1990: of those of lin1995
     )
+
+    def __repr__(self) -> str:
+        extras = ", armature" * self.armature
+        rest = f": {self.count} in the convention of {self.convention}{extras}"
+        return titled("MinimalParameters of", self.arm.name, rest)
+
+    def __str__(self) -> str:
+        return text_table(*self._sheet())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._sheet())
+
+    def _sheet(self) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+        """Title, head and rows of its table."""
+        rows = list(zip(self.names, self.values.tolist(), self.long_forms, strict=True))
+        return repr(self).strip("<>"), ("name", "value", "in natural parameters"), rows
 
     @property
     def count(self) -> int:
@@ -191,7 +210,9 @@ def minimal_parameters(
     and offsets as none. gravity="any": for every direction of gravity, not the arm's own.
     """
     if not isinstance(arm, Arm):
-        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
+        raise KindError(
+            f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
+        )
     _check_convention(convention)
     armature = flag("armature", armature)
     if gravity is not None and not among(gravity, ("any",)):

@@ -11,10 +11,12 @@ import numpy as np
 from . import batch
 from .border.frames import check_out, is_plain
 from .border.kinds import FloatArray, Given, Numbers, Out
+from .border.tables import html_table, text_table
+from .border.words import shown, titled
 from .compiled import Kernel, kernel
 from .counts import choose, graph, minimal_of, probe
 from .errors import InputError, KindError, ModelError
-from .functions import METHODS, Functions, plain, quickly
+from .functions import METHODS, Functions, model_sheet, plain, quickly
 from .graph import Graph, Port
 from .machine.quick import bound, by_gufunc
 from .minimal import MinimalParameters
@@ -93,7 +95,13 @@ class Model:
     def __repr__(self) -> str:
         extras = ", friction" * self.friction + ", gravity as input" * self.gravity_input
         extras += ", parameters as inputs" * self.parameters_input
-        return f"<dynarm.Model of '{self.arm.name}', {self.arm.n} joints{extras}>"
+        return titled("Model of", self.arm.name, f", {self.arm.n} joints{extras}")
+
+    def __str__(self) -> str:
+        return text_table(*model_sheet(self))
+
+    def _repr_html_(self) -> str:
+        return html_table(*model_sheet(self))
 
     @cached_property
     def minimal(self) -> MinimalParameters:
@@ -114,7 +122,7 @@ class Model:
 
     def kernel(self, key: str) -> Kernel:
         """The compiled function of a quantity, or of 'quantity:wrench', with the formulations it was made from."""
-        found = self._kernels.get(key)
+        found = self._kernels.get(key) if isinstance(key, str) else None
         if found is None:
             found = self._kernels[key] = self._compile(key)
             word, _ = self._word(key)
@@ -132,7 +140,7 @@ class Model:
 
     def _word(self, key: str) -> tuple[Quantity, Options]:
         if not isinstance(key, str):
-            raise KindError(f"quantity is {key!r}; give a name such as 'mass_matrix'")
+            raise KindError(f"quantity is {shown(key)}; give a name such as 'mass_matrix'")
         wrench = key.endswith(":wrench")
         word = quantity_named(key.removesuffix(":wrench"))
         if wrench and not word.takes_wrench:
@@ -269,13 +277,8 @@ class Model:
 
     @quickly
     def mass_matrix(
-        self,
-        q: Numbers,
-        *,
-        values: Given = None,
-        out: Out = None,
-        threads: int | None = None,
-    ) -> FloatArray:
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Mass matrix (..., n, n): kinetic energy = qd' M qd / 2."""
         return self._call("mass_matrix", (q,), out, threads, values=values)
 
@@ -305,13 +308,8 @@ class Model:
 
     @quickly
     def coriolis_tensor(
-        self,
-        q: Numbers,
-        *,
-        values: Given = None,
-        out: Out = None,
-        threads: int | None = None,
-    ) -> FloatArray:
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """C[i, j, k] (..., n, n, n), symmetric in j, k: bias_i = sum C[i, j, k] qd_j qd_k + gravity_i."""
         return self._call("coriolis_tensor", (q,), out, threads, values=values)
 
@@ -345,25 +343,15 @@ class Model:
 
     @quickly
     def forward_kinematics(
-        self,
-        q: Numbers,
-        *,
-        values: Given = None,
-        out: Out = None,
-        threads: int | None = None,
-    ) -> FloatArray:
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Pose (..., 4, 4) of the tool in the base link."""
         return self._call("forward_kinematics", (q,), out, threads, values=values)
 
     @quickly
     def jacobian(
-        self,
-        q: Numbers,
-        *,
-        values: Given = None,
-        out: Out = None,
-        threads: int | None = None,
-    ) -> FloatArray:
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Jacobian (..., 6, n) of the tool's origin, linear then angular, base axes."""
         return self._call("jacobian", (q,), out, threads, values=values)
 

@@ -23,6 +23,7 @@ from .algebra import SYM_ZERO, ZERO, Scalar
 from .arguments import reals, samples
 from .border.frames import unlabelled
 from .border.kinds import FloatArray, Numbers
+from .border.words import brief, shown
 from .compiled import function
 from .errors import InputError, KindError
 from .graph import Count, Graph, Port
@@ -69,7 +70,9 @@ class Motion:
 def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Motion:
     """The samples (N, n) of a motion of the arm, checked."""
     if not isinstance(arm, Arm):
-        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
+        raise KindError(
+            f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
+        )
     arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
     chain = chain_of(arm)
     formulation("inverse_dynamics", "newton_euler", chain)
@@ -82,6 +85,8 @@ class Shares:
     """Joint forces along a motion, taken apart by kind and by the link whose inertia causes them."""
 
     forces: np.ndarray  # (3, n, N, n) [N m or N]: KINDS, link, sample, joint
+
+    __repr__ = brief
 
     @property
     def total(self) -> np.ndarray:
@@ -147,6 +152,8 @@ class Pruned:
     error: np.ndarray  # (n,) largest deviation of each joint's force along the motion [N m or N]
     limit: np.ndarray  # (n,) what was allowed
     full: Count  # operations before
+
+    __repr__ = brief
 
     @cached_property
     def graph(self) -> Graph:
@@ -214,11 +221,11 @@ def _allowed(error: Any, peak: np.ndarray) -> np.ndarray:
     wanted = f"give a fraction of the largest joint force, 0 <= error < 1, or {len(peak)} forces"
     if isinstance(error, (int, float)) and not isinstance(error, bool):
         if not 0 <= error < 1:
-            raise InputError(f"error is {error!r}; {wanted}")
+            raise InputError(f"error is {shown(error)}; {wanted}")
         return error * peak
     forces = reals("error", error, wanted.removeprefix("give "))
     if forces.shape != peak.shape or not (np.isfinite(forces) & (forces >= 0)).all():
-        raise InputError(f"error is {error!r}; {wanted}")
+        raise InputError(f"error is {shown(error)}; {wanted}")
     return forces
 
 

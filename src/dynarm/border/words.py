@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import reprlib
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 _LONG = 100  # letters of a value that a message shows
+_RECORD = 160  # letters of what a record holds
+_PART = 60  # letters of one of its values
 
 
 class _Brief(reprlib.Repr):
@@ -35,6 +38,36 @@ def shown(value: Any) -> str:
     """The value as a message shows it: what Python would print, on one line, not too long."""
     text = " ".join(_Brief().repr(value).split())
     return text if len(text) <= _LONG else text[: _LONG - 3] + "..."
+
+
+def brief(record: Any, *left_out: str) -> str:
+    """A record on one line: what differs from its defaults, arrays by their shapes, other records by their names."""
+    parts = []
+    for f in fields(record):
+        value = getattr(record, f.name)
+        usual = f.default is not MISSING and type(value) is type(f.default) and value == f.default
+        if f.repr and not usual and f.name not in left_out and not f.name.startswith("_"):
+            parts.append(f"{f.name}={_part(value)}")
+    text = ", ".join(parts)
+    text = text if len(text) <= _RECORD else text[: _RECORD - 3] + "..."
+    return f"{type(record).__name__}({text})"
+
+
+def _part(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return f"<{type(value).__name__} {shape}>"
+    if isinstance(value, (tuple, list, dict)) and len(shown(value)) > _PART:
+        return f"<{len(value)} entries>"
+    if is_dataclass(value) and len(shown(value)) > _PART:
+        return f"<{type(value).__name__}>"
+    text = shown(value)
+    return text if len(text) <= _PART else text[: _PART - 3] + "..."
+
+
+def titled(kind: str, name: str, rest: str) -> str:
+    """<kind 'name'rest>, with a name of any length and any letters."""
+    return f"<dynarm.{kind} {shown(name[:_PART])}{rest}>"
 
 
 def extra(name: str) -> str:

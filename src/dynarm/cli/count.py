@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..border.words import shown
 from ..errors import InputError
 from .console import print_json, progress, say, show_table
 from .options import BASE, HTML, JSON, TIP, load_arm, robots, writable
@@ -106,10 +107,10 @@ def _arms(
     try:
         numbers = range(int(low), int(high or low) + 1)
     except ValueError:
-        raise InputError(f"--n is {n!r}; give a number or a range such as 3..8") from None
+        raise InputError(f"--n is {shown(n)}; give a number or a range such as 3..8") from None
     if not numbers or numbers[0] < 1 or numbers[-1] > MOST:
         raise InputError(
-            f"--n is {n!r}; give joints between 1 and {MOST}, the smaller number first"
+            f"--n is {shown(n)}; give joints between 1 and {MOST}, the smaller number first"
         )
     return [generic_arm(k, type, principal=principal) for k in numbers]
 

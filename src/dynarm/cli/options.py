@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..border.words import shown
 from ..errors import InputError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def numbers(option: str, text: str, size: int, names: Iterable[str] = ()) -> lis
         found = [_number(p) for p in parts]
     except ValueError:
         raise InputError(
-            f"{option} is {text!r}; give numbers such as {option} {','.join(['0.1'] * min(size, 3))}"
+            f"{option} is {shown(text)}; give numbers such as {option} {','.join(['0.1'] * min(size, 3))}"
         ) from None
     if len(found) == 1:
         return found * size
@@ -94,7 +95,7 @@ def formulation_wishes(texts: Iterable[str]) -> dict[str, str]:
         quantity, sign, name = text.partition("=")
         if not (sign and quantity and name):
             raise InputError(
-                f"--formulation is {text!r}; give quantity=name, for example mass_matrix=composite_1"
+                f"--formulation is {shown(text)}; give quantity=name, for example mass_matrix=composite_1"
             )
         found[quantity] = name
     return found

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from ..border.words import shown
 from ..errors import FileError, FormatError, InputError, UnknownName
 from .readers import Table, listed, read_table
 from .recognition import recognise
@@ -125,7 +126,7 @@ def _time(path: Path, table: Table, declared: Mapping[str, Any], source: str, ro
     if "rate" in declared:
         rate = declared["rate"]
         if not isinstance(rate, (int, float)) or not rate > 0:
-            raise FormatError(f"{source}: rate is {rate!r}; give samples a second")
+            raise FormatError(f"{source}: rate is {shown(rate)}; give samples a second")
         return np.arange(rows) / rate
     entry = declared.get("time")
     if entry is None:
@@ -197,7 +198,7 @@ def _scaled(raw: np.ndarray, entry: Mapping[str, Any], table: Table, what: str) 
         try:
             array = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
-            raise FormatError(f"{what}: {key} is not made of numbers ({given!r})") from None
+            raise FormatError(f"{what}: {key} is not made of numbers ({shown(given)})") from None
         n = raw.shape[1]
         if array.shape not in ((), (n,), (n, n)):
             raise FormatError(
@@ -216,7 +217,7 @@ def _vector(given: Any, size: int, what: str) -> np.ndarray:
     try:
         array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise FormatError(f"{what} is not made of numbers ({given!r})") from None
+        raise FormatError(f"{what} is not made of numbers ({shown(given)})") from None
     if array.shape not in ((), (size,)):
         raise FormatError(f"{what} has shape {array.shape}; give a number or {size} numbers")
     return array
@@ -257,7 +258,7 @@ def _numbers(path: Path, table: Table, name: str) -> np.ndarray:
                 float(value)
             except (TypeError, ValueError):
                 raise FormatError(
-                    f"{path}: column '{name}', row {row + 1} holds {value!r}, not a number"
+                    f"{path}: column '{name}', row {row + 1} holds {shown(value)}, not a number"
                 ) from None
     return np.asarray(column, dtype=float)
 
@@ -267,7 +268,7 @@ def _without_missing(
 ) -> dict[str, Any]:
     """Refuse or drop rows with NaN or infinity."""
     if missing not in ("refuse", "drop"):
-        raise FormatError(f"{source}: missing is {missing!r}; give 'refuse' or 'drop'")
+        raise FormatError(f"{source}: missing is {shown(missing)}; give 'refuse' or 'drop'")
     arrays = {k: v for k, v in found.items() if k != "joint_names"}
     bad = np.zeros(len(found["q"]), bool)
     for name, value in arrays.items():

@@ -68,7 +68,9 @@ class Identifier:
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
-            raise KindError(f"arm is {self.arm!r}; give a dynarm.Arm, for example dynarm.load(...)")
+            raise KindError(
+                f"arm is {shown(self.arm)}; give a dynarm.Arm, for example dynarm.load(...)"
+            )
         if not among(self.estimator, ESTIMATORS):
             raise UnknownName("estimator", self.estimator, ESTIMATORS)
         if self.prior is not None and not isinstance(self.prior, Arm):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..border.words import extra
 from ..errors import DynarmError, FileError, FormatError
 
 Table = dict[str, np.ndarray]  # name -> (N,) column or (N, k) array; text columns stay as objects
@@ -137,8 +138,8 @@ def _read_bag(path: Path) -> Table:
         from rosbags.highlevel import AnyReader
     except ImportError:
         raise FormatError(
-            f"{path}: this kind of ROS 2 bag needs the package rosbags; install dynarm[bags], or convert the bag "
-            "to .db3"
+            f"{path}: this kind of ROS 2 bag needs the package rosbags; {extra('bags')}, or convert the bag to "
+            ".db3"
         ) from None
     found = []
     with AnyReader([path]) as reader:

@@ -74,6 +74,10 @@ class Trajectory:
     random: tuple[float, ...] = field(default=())
     status: str = ""
 
+    def __repr__(self) -> str:
+        times = f"{len(self.t)} times to {self.t[-1]:g} s" if len(self.t) else "no times"
+        return f"<dynarm.Trajectory of {len(self.joint_names)} joints: {times}, condition {self.condition:.4g}>"
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write t, q, qd, qdd to a CSV file; nothing is left half-written."""
         n = self.q.shape[1]

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arguments import reals, shown
 from ..border.kinds import Given, Numbers
+from ..border.words import brief
 from ..errors import DynarmError, InputError, KindError
 from .constraints import roller
 
@@ -43,6 +44,8 @@ class Admissibility:
     forces: np.ndarray  # (w, 3): a distribution that satisfies the rows, or comes nearest to it
     optimised: bool  # whether the distribution was searched for, because statics leaves it open
     status: str
+
+    __repr__ = brief
 
     def __bool__(self) -> bool:
         return all(row.holds for row in self.rows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..border.kinds import Numbers
+from ..border.words import brief
 from .constraints import roller
 from .stability import Tipover, friction_needed
 
@@ -33,6 +34,8 @@ class Contact:
         np.ndarray
     )  # (...): a wheel has lifted, so that the motion is that of a robot held to the ground
     status: str
+
+    __repr__ = brief
 
     def margin(self, friction: Numbers) -> np.ndarray:
         """(..., w) [N]: friction times vertical force minus the horizontal force; negative where a wheel slips."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arguments import reals, shown
 from ..border.kinds import Given, Numbers
+from ..border.words import brief
 from ..errors import InputError, KindError
 from .admissibility import coefficients, self_stresses
 from .cones import Affine, maximise
@@ -35,6 +36,8 @@ class Motion:
     z: np.ndarray
     zd: np.ndarray
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SafeSpeed:
@@ -48,6 +51,8 @@ class SafeSpeed:
     sample: int  # which sample sets the scale
     wheel: str | None  # which wheel slips or lifts there
     status: str
+
+    __repr__ = brief
 
 
 def motion_through(robot: MobileManipulator, t: Numbers, q: Numbers) -> Motion:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arguments import among, flag, real, reals
 from ..border.kinds import FloatArray, Given, Numbers
+from ..border.words import shown, titled
 from ..errors import DynarmError, InputError, KindError, UnknownName
 from ..graph import Count, Port
 from ..refusals import AXES
@@ -64,13 +65,13 @@ class MobileManipulator:
         put = object.__setattr__
         for key, kind in (("platform", Platform), ("base", Base), ("arm", Arm)):
             if not isinstance(getattr(self, key), kind):
-                raise KindError(f"{key} is {getattr(self, key)!r}; give {kind.__name__}(...)")
+                raise KindError(f"{key} is {shown(getattr(self, key))}; give {kind.__name__}(...)")
         if isinstance(self.wheels, Wheel) or not isinstance(self.wheels, Iterable):
-            raise KindError(f"wheels is {self.wheels!r}; give a list of mobile.Wheel")
+            raise KindError(f"wheels is {shown(self.wheels)}; give a list of mobile.Wheel")
         wheels = tuple(self.wheels)
         for j, wheel in enumerate(wheels):
             if not isinstance(wheel, Wheel):
-                raise KindError(f"wheels[{j}] is {wheel!r}; give mobile.Wheel(...)")
+                raise KindError(f"wheels[{j}] is {shown(wheel)}; give mobile.Wheel(...)")
         put(self, "wheels", wheels)
         if len(set(self.wheel_names)) != len(wheels):
             raise InputError(f"wheel names are not unique: {list(self.wheel_names)}; rename them")
@@ -80,8 +81,12 @@ class MobileManipulator:
         put(self, "gravity", gravity)
         put(self, "friction", flag("friction", self.friction))
         if not isinstance(self.name, str) or not self.name:
-            raise KindError(f"name is {self.name!r}; give a non-empty string")
+            raise KindError(f"name is {shown(self.name)}; give a non-empty string")
         self.formulas  # noqa: B018  wheels that cannot work are refused here and now
+
+    def __repr__(self) -> str:
+        rest = f", {len(self.wheels)} wheels, an arm of {self.arm.n} joints"
+        return titled("mobile.MobileManipulator", self.name, rest)
 
     def __reduce__(self) -> Any:
         return type(self), tuple(getattr(self, f.name) for f in fields(self))

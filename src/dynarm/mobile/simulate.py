@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arguments import flag, real, reals
 from ..border.kinds import Given, Numbers
+from ..border.words import brief
 from ..errors import InputError, UnknownName
 from .admissibility import coefficients
 from .constraints import SINGULAR, forwardness
@@ -49,6 +50,8 @@ class Run:
     tipover: Tipover
     events: tuple[Event, ...]
     status: str
+
+    __repr__ = brief
 
     @property
     def energy(self) -> np.ndarray:

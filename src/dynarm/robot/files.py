@@ -11,6 +11,7 @@ from typing import Any
 
 from ..arguments import drafted, items, path_of
 from ..border.kinds import Given
+from ..border.words import shown
 from ..errors import FileError, FileMissing, FormatError, InputError, KindError, UnknownName
 from .arm import Arm, warn_doubts
 from .toml_file import read_toml, write_toml
@@ -87,7 +88,7 @@ def load(
 def _joint_names(joints: Any) -> list[str]:
     names = items("joints", joints, "a list of joint names")
     if not names or not all(isinstance(name, str) for name in names):
-        raise KindError(f"joints is {joints!r}; give a list of joint names")
+        raise KindError(f"joints is {shown(joints)}; give a list of joint names")
     return names
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import real, reals
+from ..border.words import brief, shown
 from ..errors import InputError, KindError
 from ..model import Model
 
@@ -38,9 +39,11 @@ class Controller:
     values: Any = None
     gravity: Any = None
 
+    __repr__ = brief
+
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
-            raise KindError(f"model is {self.model!r}; give dynarm.compile(arm)")
+            raise KindError(f"model is {shown(self.model)}; give dynarm.compile(arm)")
         if self.rate is not None:
             words = "samples per second, or None for continuous control"
             real("rate", self.rate, words, lambda x: 0 < x < np.inf)
@@ -80,7 +83,7 @@ class Controller:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GravityPD(Controller):
     """tau = kp (q_ref - q) + kd (qd_ref - qd) + gravity(q)."""
 
@@ -90,7 +93,7 @@ class GravityPD(Controller):
         return self.kp * (wanted - q) + self.kd * (rate - qd) + hold
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComputedTorque(Controller):
     """tau = inverse dynamics at qdd_ref + kd (qd_ref - qd) + kp (q_ref - q): the error obeys e'' + kd e' + kp e = 0."""
 

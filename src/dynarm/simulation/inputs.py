@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arguments import among, reals, shown
 from ..border.frames import is_plain, order_of, unlabelled
+from ..border.words import brief
 from ..errors import InputError
 
 Array = np.ndarray
@@ -91,6 +92,8 @@ class Sampled:
     values: Any
     hold: str = "zero"
     labels: tuple[Any, ...] | None = field(default=None, repr=False)  # of a DataFrame's columns
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         t = reals("samples: t", self.t, "an array of seconds")
@@ -219,7 +222,7 @@ def source_of(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str
         if rate is None:
             return function
         if not (isinstance(rate, (int, float)) and np.isfinite(rate) and rate > 0):
-            raise InputError(f"{what}: rate is {rate!r}; give samples per second, or None")
+            raise InputError(f"{what}: rate is {shown(rate)}; give samples per second, or None")
         return Held(function, 1 / rate)
     return Constant(_constant(given, shape, what, names))
 

@@ -11,6 +11,7 @@ import numpy as np
 from .. import batch
 from ..arguments import real, reals, whole
 from ..border.kinds import Given, Numbers
+from ..border.words import shown
 from ..errors import InputError, KindError, UnknownName
 from ..model import Model
 from ..report.progress import progress_of
@@ -74,7 +75,7 @@ def simulate(
     kept, and run.check() raises.
     """
     if not isinstance(model, Model):
-        raise KindError(f"model is {model!r}; give dynarm.compile(arm)")
+        raise KindError(f"model is {shown(model)}; give dynarm.compile(arm)")
     method = str(method).lower()
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)

@@ -14,6 +14,8 @@ import numpy as np
 
 from ..arguments import drafted, path_of
 from ..border.kinds import FloatArray
+from ..border.tables import html_table, text_table
+from ..border.words import titled
 from ..errors import InputError, ModelError
 from ..model import Model
 from ..refusals import AXES
@@ -53,10 +55,23 @@ class Run:
 
     def __repr__(self) -> str:
         many = f"{self.batch} samples, " if self.batch is not None else ""
-        return (
-            f"<dynarm.Run of '{self.model.arm.name}': {self.method}, {many}{len(self.t)} times to {self.t[-1]:g} s, "
-            f"{self.status}>"
-        )
+        rest = f": {self.method}, {many}{len(self.t)} times to {self.t[-1]:g} s, {self.status}"
+        return titled("Run of", self.model.arm.name, rest)
+
+    def __str__(self) -> str:
+        return text_table(*self._sheet())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._sheet())
+
+    def _sheet(self) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+        """Title, head and rows of its table: where each joint (of the first sample) goes, and with what force."""
+        q, qd, tau = (x[0] if self.batch is not None else x for x in (self.q, self.qd, self.tau))
+        peak = np.abs(tau).max(axis=0, initial=0.0)
+        columns = (self.model.arm.joint_names, q[0], q[-1], qd[-1], peak)
+        head = ("joint", "q at the start", "q at the end", "qd at the end", "largest |tau|")
+        rows = [(name, *map(float, numbers)) for name, *numbers in zip(*columns, strict=True)]
+        return repr(self).strip("<>"), head, rows
 
     def _inputs(self, *names: str) -> dict[str, Any]:
         """Gravity and values as keywords for arrays (..., T, n)."""
