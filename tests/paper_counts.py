@@ -7,7 +7,6 @@ program, writes them there.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import re
@@ -24,6 +23,7 @@ import numpy as np
 import dynarm
 from dynarm.counts import Counted, graph
 from dynarm.graph import Count, Port
+from dynarm.machine.cache import digest
 from dynarm.papers.composite_bodies_linfang1999 import composites
 from dynarm.robot.chain import chain_of, pose, slid
 from dynarm.robot.generic import generic_arm
@@ -46,7 +46,7 @@ def kept(function: Callable[..., T]) -> Callable[..., T]:
     def found(*given: Any) -> T:
         if "DYNARM_TEST_RUN" not in os.environ:
             return function(*given)
-        name = hashlib.sha256(repr((function.__name__, given)).encode()).hexdigest()
+        name = digest(function.__name__, given)
         path = Path(os.environ["DYNARM_TEST_RUN"], "counts", name)
         if path.exists():
             return pickle.loads(path.read_bytes())

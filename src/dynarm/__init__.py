@@ -3,7 +3,38 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
+    from . import mobile as mobile
+    from . import simulation as simulation
+    from .batch import set_threads as set_threads
+    from .counts import count as count
+    from .errors import DynarmError as DynarmError
+    from .errors import DynarmWarning as DynarmWarning
+    from .export import export_c as export_c
+    from .identify.excitation import excite as excite
+    from .identify.identifier import Identifier as Identifier
+    from .identify.log import Log as Log
+    from .identify.payload import drive_gains as drive_gains
+    from .identify.payload import identify_payload as identify_payload
+    from .identify.preprocess import Preparation as Preparation
+    from .identify.regressor import Column as Column
+    from .identify.saved import load_fit as load_fit
+    from .identify.trajectory import Trajectory as Trajectory
+    from .minimal import minimal_parameters as minimal_parameters
+    from .model import Model as Model
+    from .model import compile as compile
+    from .robot.arm import Arm as Arm
+    from .robot.arm import Friction as Friction
+    from .robot.arm import Joint as Joint
+    from .robot.files import catalogue as catalogue
+    from .robot.files import load as load
+    from .simulation import Run as Run
+    from .simulation import simulate as simulate
+    from .table import formulations as formulations
+    from .terms import prune as prune
+    from .terms import term_shares as term_shares
 
 from .forks import IMPORTS
 
@@ -40,22 +71,24 @@ _PUBLIC = {
     "DynarmWarning": ".errors",
 }
 
-_PACKAGES = ("mobile",)  # sub-packages that users reach as attributes
+_PACKAGES = ("mobile", "simulation")  # sub-packages that users reach as attributes
 
 __all__ = sorted(_PUBLIC)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        with IMPORTS:
-            value = getattr(importlib.import_module(_PUBLIC[name], __name__), name)
-        globals()[name] = value
-        return value
-    if name in _PACKAGES:
-        with IMPORTS:
-            return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module 'dynarm' has no attribute {name!r}")
+if not TYPE_CHECKING:  # else every misspelt name would be one
+
+    def __getattr__(name: str) -> Any:
+        if name in _PUBLIC:
+            with IMPORTS:
+                value = getattr(importlib.import_module(_PUBLIC[name], __name__), name)
+            globals()[name] = value
+            return value
+        if name in _PACKAGES:
+            with IMPORTS:
+                return importlib.import_module(f".{name}", __name__)
+        raise AttributeError(f"module 'dynarm' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PUBLIC])
+    return sorted({*globals(), *_PUBLIC, *_PACKAGES})

@@ -6,23 +6,34 @@ import math
 import operator
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import FileError, InputError, KindError
+from .border.words import shown
+from .errors import DynarmError, FileError, InputError, KindError
 
 if TYPE_CHECKING:
     import numpy as np
 
-_LONG = 100  # letters of a value that a message shows
+_PATH, _NAME = 4096, 255  # letters of a path, bytes of one name in it, that systems take
 
-
-def shown(value: Any) -> str:
-    """The value as a message shows it: what Python would print, on one line, not too long."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _LONG else text[: _LONG - 3] + "..."
+__all__ = [
+    "among",
+    "drafted",
+    "each",
+    "flag",
+    "float_of",
+    "items",
+    "path_of",
+    "positive",
+    "real",
+    "reals",
+    "samples",
+    "shown",
+    "whole",
+]
 
 
 def among(value: Any, known: Collection[str]) -> bool:
@@ -59,7 +70,8 @@ def positive(x: float) -> bool:
 
 def float_of(value: Any) -> float:
     """The value as a float if it is one number; else a TypeError."""
-    if isinstance(value, (str, bytes, bool)):
+    kind = getattr(getattr(value, "dtype", None), "kind", "f")
+    if isinstance(value, (str, bytes, bool)) or kind not in "iuf":  # NumPy's bool, complex, dates
         raise TypeError
     return float(value)
 
@@ -75,15 +87,22 @@ def real(what: str, value: Any, wanted: str, fits: Callable[[float], bool] | Non
     return number
 
 
-def reals(what: str, value: Any, wanted: str = "numbers") -> np.ndarray:
-    """Floats of any shape; the array itself where it holds such. Texts and complex numbers are refused."""
+def reals(what: str, value: Any, wanted: str = "numbers", names: Sequence[str] = ()) -> np.ndarray:
+    """Floats of any shape; the array itself where it holds such. Texts and complex numbers are refused.
+
+    names: what the columns of a DataFrame may be called; see `border.frames`.
+    """
     import numpy as np
 
+    from .border.frames import unlabelled
+
     try:
-        found = np.asarray(value)
+        found = np.asarray(unlabelled(value, names, what))
         if found.dtype.kind not in "biufO":
             raise TypeError
         return np.asarray(found, dtype=float)
+    except DynarmError:
+        raise
     except (TypeError, ValueError):
         raise KindError(f"{what} is {shown(value)}; give {wanted}") from None
     except OverflowError:
@@ -92,24 +111,24 @@ def reals(what: str, value: Any, wanted: str = "numbers") -> np.ndarray:
         ) from None
 
 
-def each(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+def each(what: str, value: Any, shape: tuple[int, ...], names: Sequence[str] = ()) -> np.ndarray:
     """Floats of the shape, from an array of it or from less that is repeated: one number for all, one a row."""
     import numpy as np
 
-    found = reals(what, value, f"numbers in the shape {shape}")
+    found = reals(what, value, f"numbers in the shape {shape}", names)
     try:
         return np.broadcast_to(found, shape)
     except ValueError:
         raise InputError(f"{what} has shape {found.shape}; give one number or {shape}") from None
 
 
-def samples(robot: str, n: int, **given: Any) -> list[np.ndarray]:
+def samples(robot: str, n: int, names: Sequence[str] = (), **given: Any) -> list[np.ndarray]:
     """(N, n) finite floats of each quantity of a motion, as many rows of each; one row may come alone."""
     import numpy as np
 
     found = []
     for name, value in given.items():
-        array = np.atleast_2d(reals(name, value, f"numbers of shape (samples, {n})"))
+        array = np.atleast_2d(reals(name, value, f"numbers of shape (samples, {n})", names))
         if array.ndim != 2 or array.shape[1] != n:
             raise InputError(
                 f"{name} has shape {np.shape(value)}, robot '{robot}' has {n} joints; give (samples, {n}), ordered as "
@@ -144,7 +163,9 @@ def path_of(what: str, value: Any, wanted: str) -> Path:
     if isinstance(os.fspath(value), bytes):
         raise KindError(f"{what} is {shown(value)}; give the path as text")
     if "\0" in str(value):
-        raise FileError(f"{str(value)!r} holds a zero character; give a path")
+        raise FileError(f"{shown(str(value))} holds a zero character; give a path")
+    if len(str(value)) > _PATH or any(len(os.fsencode(part)) > _NAME for part in Path(value).parts):
+        raise FileError(f"{what} is {shown(str(value))}, too long for a file's name; give a path")
     return Path(value)
 
 

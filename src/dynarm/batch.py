@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .border.words import shown
 from .errors import InputError
 from .graph import Port
 from .machine.quick import THREADS
@@ -35,7 +36,7 @@ def set_threads(count: int) -> None:
 def check_threads(count: Any) -> int:
     """The number itself, if it can be a number of threads."""
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-        raise InputError(f"threads is {count!r}; give a whole number of at least 1")
+        raise InputError(f"threads is {shown(count)}; give a whole number of at least 1")
     return int(count)
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from .algebra import Scalar, Vec3
+from .border.words import shown
 from .errors import InputError, KindError
 from .graph import Count, Graph
 from .minimal import MinimalParameters, minimal_parameters
@@ -152,7 +153,9 @@ def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
     simplification, and in `.as_written` the same before.
     """
     if not isinstance(arm, Arm):
-        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
+        raise KindError(
+            f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
+        )
     uses = quantity_named(quantity).uses
     if formulation is not None and quantity not in uses:
         built = f"it is built from {', '.join(uses)}" if uses else "there is one way to compute it"

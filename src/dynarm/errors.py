@@ -10,9 +10,21 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+_LONG = 100  # letters of a name that a message shows
+
+
+def one_line(text: str) -> str:
+    """The text with all that is no letter on a screen written out: ends of lines, terminal escapes, turned writing."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
 
 class DynarmError(Exception):
-    """Root of everything that dynarm refuses."""
+    """Root of everything that dynarm refuses. Its text is one line, whatever names from files it holds."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class InputError(DynarmError, ValueError):
@@ -27,16 +39,18 @@ class UnknownName(DynarmError, KeyError):
     """A name (robot, quantity, formulation, joint, link) that does not exist."""
 
     def __init__(self, what: str, name: object, known: Iterable[str]):
-        self.what, self.name, self.known = what, name, tuple(sorted(known))
-        near = difflib.get_close_matches(str(name), self.known, n=3, cutoff=0.5)
+        text = name if isinstance(name, str) else repr(name)
+        text = text if len(text) <= _LONG else text[: _LONG - 3] + "..."
+        self.what, self.name, self.known = what, text, tuple(sorted(known))
+        near = difflib.get_close_matches(text, self.known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"one of: {', '.join(self.known)}"
-        super().__init__(f"unknown {what} '{name}'; {hint}")
+        super().__init__(f"unknown {what} '{text}'; {hint}")
 
     def __str__(self) -> str:
-        return str(self.args[0])  # KeyError would put the message in quotes
+        return one_line(str(self.args[0]))  # KeyError would put the message in quotes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, str(self.name), self.known)  # it comes back from workers
+        return type(self), (self.what, self.name, self.known)  # it comes back from workers
 
 
 class FileError(DynarmError, OSError):
@@ -60,4 +74,7 @@ class ModelError(DynarmError, ValueError):
 
 
 class DynarmWarning(UserWarning):
-    """Something doubtful that does not stop the work."""
+    """Something doubtful that does not stop the work; one line as well."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())

@@ -10,6 +10,7 @@ from typing import Any
 
 from .arguments import flag, items, path_of, shown
 from .border.folders import check_folder, write_folder
+from .border.words import brief
 from .errors import InputError, KindError
 from .graph import Graph, Port
 from .machine import c
@@ -50,6 +51,8 @@ class Exported:
     functions: tuple[str, ...]
     stack: int  # bytes of the largest function: of its temporaries, or, with bounded_stack, of its stack at most
 
+    __repr__ = brief
+
 
 def export_c(
     model: Model,
@@ -70,9 +73,9 @@ def export_c(
     replaces the files of the same names and keeps their modes; where one of them is a link, it is refused.
     """
     if not isinstance(model, Model):
-        raise KindError(f"model is {model!r}; give dynarm.compile(arm)")
+        raise KindError(f"model is {shown(model)}; give dynarm.compile(arm)")
     if name is not None and not isinstance(name, str):
-        raise KindError(f"name is {name!r}; give the word that the C names begin with")
+        raise KindError(f"name is {shown(name)}; give the word that the C names begin with")
     prefix = identifier(model.arm.name) if name is None else check_prefix(name)
     dialect = c.Dialect(prefix, flag("single", single), flag("bounded_stack", bounded_stack))
     folder = check_folder(path_of("folder", folder, "a path"), flag("force", force))

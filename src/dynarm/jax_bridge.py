@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .border.words import extra
 from .errors import DynarmError
 from .graph import Graph
 
@@ -17,7 +18,7 @@ def jax_function(graph: Graph) -> Callable[..., Any]:
     try:
         import jax.numpy as jnp
     except ImportError:
-        raise DynarmError("JAX is not installed; pip install 'dynarm[jax]'") from None
+        raise DynarmError(f"JAX is not installed; {extra('jax')}") from None
     operations: dict[str, Callable[..., Any]] = {
         "add": jnp.add,
         "sub": jnp.subtract,

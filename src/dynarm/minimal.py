@@ -12,6 +12,9 @@ import numpy as np
 
 from .algebra import Sym3, Vec3
 from .arguments import among, flag, real, shown
+from .border.kinds import FloatArray, Numbers
+from .border.tables import html_table, text_table
+from .border.words import titled
 from .errors import DynarmWarning, InputError, KindError, UnknownName
 from .long_form import Form, spell, spell_row, symbolic
 from .memo import cached_property
@@ -65,7 +68,7 @@ class MinimalParameters:
     arm: Arm
     convention: str
     names: tuple[str, ...]
-    matrix: np.ndarray
+    matrix: FloatArray
     natural: tuple[str, ...]
     structure: Structure
     tolerance: float
@@ -77,13 +80,29 @@ class MinimalParameters:
         Merging  # of Theorem 2's combinations and the armatures, gautier1990: of those of lin1995
     )
 
+    def __repr__(self) -> str:
+        extras = ", armature" * self.armature
+        rest = f": {self.count} in the convention of {self.convention}{extras}"
+        return titled("MinimalParameters of", self.arm.name, rest)
+
+    def __str__(self) -> str:
+        return text_table(*self._sheet())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._sheet())
+
+    def _sheet(self) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+        """Title, head and rows of its table."""
+        rows = list(zip(self.names, self.values.tolist(), self.long_forms, strict=True))
+        return repr(self).strip("<>"), ("name", "value", "in natural parameters"), rows
+
     @property
     def count(self) -> int:
         """The number of minimal parameters."""
         return len(self.names)
 
     @cached_property
-    def values(self) -> np.ndarray:
+    def values(self) -> FloatArray:
         """(p,) values of this arm."""
         table = self.arm.parameters
         if self.armature:
@@ -101,11 +120,11 @@ class MinimalParameters:
         return self._columns
 
     @cached_property
-    def inverse(self) -> np.ndarray:
+    def inverse(self) -> FloatArray:
         """(p, p): those natural parameters are this matrix times the values, all others being zero."""
         return _tidy(np.linalg.inv(self.matrix[:, list(self._columns)]))
 
-    def convert(self, convention: str) -> np.ndarray:
+    def convert(self, convention: str) -> FloatArray:
         """(p, p): the values in another convention are this matrix times these values."""
         _check_convention(convention)
         columns = list(self._columns)
@@ -159,7 +178,7 @@ class MinimalParameters:
         return _doubts(self.arm, self.structure, self.armature, self._merging)
 
     def payload(
-        self, mass: float, com: Any = (0, 0, 0), inertia: Any = ((0, 0, 0),) * 3
+        self, mass: float, com: Numbers = (0, 0, 0), inertia: Numbers = ((0, 0, 0),) * 3
     ) -> dict[str, float]:
         """The change of every minimal parameter that a payload, given in the tool frame, changes."""
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
@@ -191,7 +210,9 @@ def minimal_parameters(
     and offsets as none. gravity="any": for every direction of gravity, not the arm's own.
     """
     if not isinstance(arm, Arm):
-        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
+        raise KindError(
+            f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
+        )
     _check_convention(convention)
     armature = flag("armature", armature)
     if gravity is not None and not among(gravity, ("any",)):

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import batch
+from .border.frames import check_out, is_plain
+from .border.kinds import FloatArray, Given, Numbers, Out
+from .border.tables import html_table, text_table
+from .border.words import shown, titled
 from .compiled import Kernel, kernel
 from .counts import choose, graph, minimal_of, probe
 from .errors import InputError, KindError, ModelError
-from .functions import Functions
+from .functions import METHODS, Functions, model_sheet, plain, quickly
 from .graph import Graph, Port
 from .machine.quick import bound, by_gufunc
 from .memo import cached_property
 from .minimal import MinimalParameters
 from .quantities import Quantity, quantity_named
-from .refusals import check_keywords, check_options, explain
+from .refusals import AXES, JOINTWISE, check_keywords, check_options, explain
 from .robot.arm import Arm
 from .scene import Options
 from .table import QUANTITIES as TABLED
 from .table import Formulation, check_quantity
 from .table import formulation as tabled
-
-Array = Any
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Plan(NamedTuple):
@@ -53,22 +53,6 @@ def compile(
     keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
     """
     return Model(arm, formulation, friction, gravity, parameters)
-
-
-_METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}  # as written, as called
-
-
-def _quickly(method: Method) -> Method:
-    """The method of a quantity, left to its builtin (or to a bare gufunc) once there is one."""
-    name = method.__name__
-
-    @wraps(method)
-    def call(self: Model, *state: Array, **options: Any) -> Any:
-        found = self._quick.get(name)
-        return found(*state, **options) if found else method(self, *state, **options)
-
-    _METHODS[name] = method, call
-    return cast(Method, call)
 
 
 class Model:
@@ -110,7 +94,13 @@ class Model:
     def __repr__(self) -> str:
         extras = ", friction" * self.friction + ", gravity as input" * self.gravity_input
         extras += ", parameters as inputs" * self.parameters_input
-        return f"<dynarm.Model of '{self.arm.name}', {self.arm.n} joints{extras}>"
+        return titled("Model of", self.arm.name, f", {self.arm.n} joints{extras}")
+
+    def __str__(self) -> str:
+        return text_table(*model_sheet(self))
+
+    def _repr_html_(self) -> str:
+        return html_table(*model_sheet(self))
 
     @cached_property
     def minimal(self) -> MinimalParameters:
@@ -131,7 +121,7 @@ class Model:
 
     def kernel(self, key: str) -> Kernel:
         """The compiled function of a quantity, or of 'quantity:wrench', with the formulations it was made from."""
-        found = self._kernels.get(key)
+        found = self._kernels.get(key) if isinstance(key, str) else None
         if found is None:
             found = self._kernels[key] = self._compile(key)
             word, _ = self._word(key)
@@ -141,7 +131,7 @@ class Model:
 
     def _install(self, name: str, ufunc: np.ufunc) -> None:
         """Let one call on one state be quick. Attributes of a class with methods of its own are left alone."""
-        method, call = _METHODS[name]
+        method, call = METHODS[name]
         builtin = bound(ufunc, method, self)
         self._quick[name] = builtin or by_gufunc(ufunc, method, self)
         if builtin and type(self) is Model and vars(Model)[name] is call:
@@ -149,7 +139,7 @@ class Model:
 
     def _word(self, key: str) -> tuple[Quantity, Options]:
         if not isinstance(key, str):
-            raise KindError(f"quantity is {key!r}; give a name such as 'mass_matrix'")
+            raise KindError(f"quantity is {shown(key)}; give a name such as 'mass_matrix'")
         wrench = key.endswith(":wrench")
         word = quantity_named(key.removesuffix(":wrench"))
         if wrench and not word.takes_wrench:
@@ -209,13 +199,19 @@ class Model:
 
     # ---- calling
 
+    def entry_names(self, port: str) -> tuple[str, ...]:
+        """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
+        if port in JOINTWISE:
+            return self.arm.joint_names
+        return self.minimal.names if port == "values" else AXES[port]
+
     def _call(
         self,
         name: str,
-        state: tuple[Array, ...],
-        out: Array = None,
+        state: tuple[Any, ...],
+        out: Out = None,
         threads: int | None = None,
-        **extras: Array,
+        **extras: Any,
     ) -> Any:
         """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words."""
         wanted = batch.threads if threads is None else batch.check_threads(threads)
@@ -225,6 +221,9 @@ class Model:
                 f"{name} returns several arrays and takes no out=; use model.functions['{name}']"
             )
         args = [*state, *[extras[k] for k in plan.extras]]
+        if not all(map(is_plain, args)):
+            args = [plain(x, p, self.entry_names) for x, p in zip(args, plan.inputs, strict=True)]
+        check_out(out)
         ufunc = plan.kernel.ufunc
         try:
             if wanted > 1:
@@ -256,11 +255,11 @@ class Model:
     # Every method below takes threads=, those that return one array out= as well; models compiled with
     # gravity="input" want gravity=(..., 3) [m/s^2] in the base link, those with parameters="inputs" values=(..., p).
 
-    @_quickly
+    @quickly
     def inverse_dynamics(
-        self, q: Array, qd: Array, qdd: Array, wrench: Array = None, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, qdd: Numbers, wrench: Given = None, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Joint forces (..., n) [N m or N] for accelerations qdd; wrench (..., 6) acts on the tool, in its axes.
 
         inverse_dynamics(q, qd, qdd, wrench) = inverse_dynamics(q, qd, qdd) - J' wrench, J in tool axes.
@@ -268,126 +267,126 @@ class Model:
         extras = {"wrench": wrench, "gravity": gravity, "values": values}
         return self._call("inverse_dynamics", (q, qd, qdd), out, threads, **extras)
 
-    @_quickly
+    @quickly
     def forward_dynamics(
-        self, q: Array, qd: Array, tau: Array, wrench: Array = None, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, tau: Numbers, wrench: Given = None, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Accelerations (..., n) under joint forces tau; wrench (..., 6) acts on the tool, in its axes."""
         extras = {"wrench": wrench, "gravity": gravity, "values": values}
         return self._call("forward_dynamics", (q, qd, tau), out, threads, **extras)
 
-    @_quickly
+    @quickly
     def mass_matrix(
-        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Mass matrix (..., n, n): kinetic energy = qd' M qd / 2."""
         return self._call("mass_matrix", (q,), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def bias(
-        self, q: Array, qd: Array, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Rigid-body bias forces (..., n): inverse dynamics at qdd = 0 without friction."""
         return self._call("bias", (q, qd), out, threads, gravity=gravity, values=values)
 
-    @_quickly
+    @quickly
     def gravity(
-        self, q: Array, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Joint forces (..., n) that hold the arm at rest against gravity, without friction."""
         return self._call("gravity", (q,), out, threads, gravity=gravity, values=values)
 
-    @_quickly
+    @quickly
     def coriolis_matrix(
-        self, q: Array, qd: Array, *,
-        values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Coriolis matrix (..., n, n) of Christoffel: bias = C @ qd + gravity, Mdot - 2C is skew."""
         return self._call("coriolis_matrix", (q, qd), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def coriolis_tensor(
-        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """C[i, j, k] (..., n, n, n), symmetric in j, k: bias_i = sum C[i, j, k] qd_j qd_k + gravity_i."""
         return self._call("coriolis_tensor", (q,), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def mass_matrix_and_bias(
-        self, q: Array, qd: Array, *,
-        gravity: Array = None, values: Array = None, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         """Mass matrix (..., n, n) and bias forces (..., n) from one kernel."""
         extras = {"gravity": gravity, "values": values}
         return self._call("mass_matrix_and_bias", (q, qd), None, threads, **extras)
 
-    @_quickly
+    @quickly
     def kinetic_energy(
-        self, q: Array, qd: Array, *,
-        values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Kinetic energy (...) [J]."""
         return self._call("kinetic_energy", (q, qd), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def potential_energy(
-        self, q: Array, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Potential energy (...) [J], zero with every mass at the origin of the base link.
 
         From values= it is known but for a constant: minimal parameters say nothing about masses that do not move.
         """
         return self._call("potential_energy", (q,), out, threads, gravity=gravity, values=values)
 
-    @_quickly
+    @quickly
     def forward_kinematics(
-        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Pose (..., 4, 4) of the tool in the base link."""
         return self._call("forward_kinematics", (q,), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def jacobian(
-        self, q: Array, *, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Jacobian (..., 6, n) of the tool's origin, linear then angular, base axes."""
         return self._call("jacobian", (q,), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def jacobian_derivative(
-        self, q: Array, qd: Array, *,
-        values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Time derivative (..., 6, n) of the Jacobian."""
         return self._call("jacobian_derivative", (q, qd), out, threads, values=values)
 
-    @_quickly
+    @quickly
     def inverse_dynamics_derivatives(
-        self, q: Array, qd: Array, qdd: Array, *,
-        gravity: Array = None, values: Array = None, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        self, q: Numbers, qd: Numbers, qdd: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dtau_dq, dtau_dqd, dtau_dqdd, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
         return self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
 
-    @_quickly
+    @quickly
     def forward_dynamics_derivatives(
-        self, q: Array, qd: Array, tau: Array, *,
-        gravity: Array = None, values: Array = None, threads: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        self, q: Numbers, qd: Numbers, tau: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dqdd_dq, dqdd_dqd, dqdd_dtau, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
         return self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, **extras)
 
-    @_quickly
+    @quickly
     def regressor(
-        self, q: Array, qd: Array, qdd: Array, *,
-        gravity: Array = None, values: Array = None, out: Array = None, threads: int | None = None
-    ) -> np.ndarray:  # fmt: skip
+        self, q: Numbers, qd: Numbers, qdd: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
         """Rigid-body regressor (..., n, p): tau = Y @ values, the minimal parameters of `model.minimal`."""
         extras = {"gravity": gravity, "values": values}
         return self._call("regressor", (q, qd, qdd), out, threads, **extras)

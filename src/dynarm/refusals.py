@@ -13,6 +13,7 @@ from .graph import Port
 from .robot.arm import Arm
 
 JOINTWISE = ("q", "qd", "qdd", "tau")
+AXES = {"wrench": ("fx", "fy", "fz", "tx", "ty", "tz"), "gravity": ("x", "y", "z")}
 _REMEDIES = {
     "gravity": "compile with gravity='input' for it",
     "values": "compile with parameters='inputs' for it",
@@ -22,7 +23,9 @@ _REMEDIES = {
 def check_options(arm: Any, formulation: Any, friction: Any, gravity: Any, parameters: Any) -> None:
     """Refuse what a model cannot be compiled from."""
     if not isinstance(arm, Arm):
-        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
+        raise KindError(
+            f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
+        )
     if gravity is not None and not among(gravity, ("input",)):
         raise InputError(
             f"gravity is {shown(gravity)}; give 'input' or leave it out to use the arm's own"
@@ -33,10 +36,10 @@ def check_options(arm: Any, formulation: Any, friction: Any, gravity: Any, param
         )
     if formulation is not None and not isinstance(formulation, Mapping):
         raise KindError(
-            f"formulation is {formulation!r}; give {{quantity: name}}, e.g. {{'bias': 'newton_euler'}}"
+            f"formulation is {shown(formulation)}; give {{quantity: name}}, e.g. {{'bias': 'newton_euler'}}"
         )
     if not isinstance(friction, (bool, np.bool_)):
-        raise KindError(f"friction is {friction!r}; give True or False")
+        raise KindError(f"friction is {shown(friction)}; give True or False")
 
 
 def check_keywords(name: str, ports: Sequence[Port], given: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .border.words import shown
 from .errors import InputError
 
 Key = tuple[str, int]
@@ -121,7 +122,7 @@ class Schedule:
 def schedule(n: int) -> Schedule:
     """The stages of Table 5 for n rotational joints."""
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise InputError(f"n is {n!r}; give a whole number of joints, at least 1")
+        raise InputError(f"n is {shown(n)}; give a whole number of joints, at least 1")
     terms = _terms(n)
 
     def stage(*keys: Key) -> Stage:

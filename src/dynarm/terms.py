@@ -19,7 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .algebra import SYM_ZERO, ZERO, Scalar
-from .arguments import samples
+from .arguments import reals, samples
+from .border.frames import unlabelled
+from .border.kinds import FloatArray, Numbers
+from .border.words import brief, shown
 from .compiled import function
 from .errors import InputError, KindError
 from .graph import Count, Graph, Port
@@ -64,11 +67,13 @@ class Motion:
         return np.stack([np.broadcast_to(x, self.samples) for x in tau], axis=-1).astype(float)
 
 
-def motion(arm: Arm, q: Any, qd: Any, qdd: Any) -> Motion:
+def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Motion:
     """The samples (N, n) of a motion of the arm, checked."""
     if not isinstance(arm, Arm):
-        raise KindError(f"arm is {arm!r}; give a dynarm.Arm, for example dynarm.load('puma560')")
-    arrays = samples(arm.name, arm.n, q=q, qd=qd, qdd=qdd)
+        raise KindError(
+            f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
+        )
+    arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
     chain = chain_of(arm)
     formulation("inverse_dynamics", "newton_euler", chain)
     position, velocity, acceleration = ([*x.T] for x in arrays)
@@ -80,6 +85,8 @@ class Shares:
     """Joint forces along a motion, taken apart by kind and by the link whose inertia causes them."""
 
     forces: np.ndarray  # (3, n, N, n) [N m or N]: KINDS, link, sample, joint
+
+    __repr__ = brief
 
     @property
     def total(self) -> np.ndarray:
@@ -109,7 +116,7 @@ def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     )
 
 
-def term_shares(arm: Arm, q: Any, qd: Any, qdd: Any) -> Shares:
+def term_shares(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Shares:
     """Joint forces along a motion (N, n) by kind (inertial, coriolis, gravity) and link."""
     samples = motion(arm, q, qd, qdd)
     still = [0] * arm.n
@@ -146,6 +153,8 @@ class Pruned:
     limit: np.ndarray  # (n,) what was allowed
     full: Count  # operations before
 
+    __repr__ = brief
+
     @cached_property
     def graph(self) -> Graph:
         """The pruned recursion, q, qd, qdd -> tau, to be compiled or exported."""
@@ -156,14 +165,16 @@ class Pruned:
         """Operations after."""
         return self.graph.count()
 
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    def inverse_dynamics(self, q: Numbers, qd: Numbers, qdd: Numbers) -> FloatArray:
         """Joint forces (..., n) [N m or N] by the pruned recursion, compiled when first called."""
-        compiled = self._compiled
+        compiled, names = self._compiled, self.arm.joint_names
+        given = (("q", q), ("qd", qd), ("qdd", qdd))
+        plain = [unlabelled(x, names, what) for what, x in given]
         try:
-            return np.asarray(compiled(q, qd, qdd))
+            return np.asarray(compiled(*plain))
         except (ValueError, TypeError) as refusal:
             raise InputError(
-                f"q, qd, qdd have shapes {np.shape(q)}, {np.shape(qd)}, {np.shape(qdd)}; give (..., {self.arm.n}), "
+                f"q, qd, qdd have shapes {', '.join(str(np.shape(x)) for x in plain)}; give (..., {self.arm.n}), "
                 f"ordered as arm.joint_names ({refusal})"
             ) from None
 
@@ -196,7 +207,7 @@ def by_worth(candidates: Iterable[Candidate]) -> list[Dropped]:
     return [c.term for c in sorted(candidates, key=rank)]
 
 
-def prune(arm: Arm, q: Any, qd: Any, qdd: Any, error: Any = 0.01) -> Pruned:
+def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Any = 0.01) -> Pruned:
     """The inverse dynamics with the fewest terms found that keeps every joint's force within `error` on the motion.
 
     `error` is a fraction of the joint's largest force along the motion (N, n), or a force [N m or N] for each joint.
@@ -233,14 +244,11 @@ def _allowed(error: Any, peak: np.ndarray) -> np.ndarray:
     wanted = f"give a fraction of the largest joint force, 0 <= error < 1, or {len(peak)} forces"
     if isinstance(error, (int, float)) and not isinstance(error, bool):
         if not 0 <= error < 1:
-            raise InputError(f"error is {error!r}; {wanted}")
+            raise InputError(f"error is {shown(error)}; {wanted}")
         return error * peak
-    try:
-        forces = np.asarray(error, dtype=float)
-    except (TypeError, ValueError):
-        raise KindError(f"error is {error!r}; {wanted}") from None
+    forces = reals("error", error, wanted.removeprefix("give "))
     if forces.shape != peak.shape or not (np.isfinite(forces) & (forces >= 0)).all():
-        raise InputError(f"error is {error!r}; {wanted}")
+        raise InputError(f"error is {shown(error)}; {wanted}")
     return forces
 
 

@@ -34,7 +34,7 @@ class Watch:
     """Counts the calls of a builtin that go on to the gufunc (and those that go on to the method)."""
 
     def __init__(self, model: Model, name: str):
-        ufunc, method = model.functions[name], getattr(Model, name).__wrapped__
+        ufunc, method = model.kernel(name).ufunc, getattr(Model, name).__wrapped__
         self.table = entries(ufunc)
         self.counts = [0, 0]
 
@@ -60,7 +60,9 @@ class Watch:
 
 
 def entries(ufunc: np.ufunc) -> ctypes.Array:
-    return (ctypes.c_int64 * kernel.PORTS).from_address(inner_loop(ufunc)[1])
+    return (ctypes.c_int64 * kernel.PORTS).from_address(
+        inner_loop(getattr(ufunc, "ufunc", ufunc))[1]
+    )
 
 
 def ordinary(model: Model, name: str, *args, **options):

@@ -140,7 +140,7 @@ def test_without_memory(model, states, name, function):
     if function == "PyMethod_New":
         args = ["not a state"]
     known = (ctypes.c_int64 * len(builtin.NAMES)).from_address(
-        entries(model.functions[name])[kernel.PYTHON]
+        entries(model.kernel(name).ufunc)[kernel.PYTHON]
     )
     place = builtin.NAMES.index(function)
     true, known[place] = known[place], quick._address(ctypes.pythonapi.PyErr_NoMemory)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..arguments import shown
+from ..border.words import shown
 from ..errors import InputError
 from .console import print_json, progress, say, show_table
 from .options import BASE, HTML, JSON, TIP, load_arm, refuse_given, robots, writable_all

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..arguments import path_of, real, shown
+from ..arguments import path_of, real
+from ..border.words import shown
 from ..errors import FileError, InputError, UnknownName
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def formulation_wishes(texts: Iterable[str]) -> dict[str, str]:
         quantity, sign, name = text.partition("=")
         if not (sign and quantity and name):
             raise InputError(
-                f"--formulation is {text!r}; give quantity=name, for example mass_matrix=composite_1"
+                f"--formulation is {shown(text)}; give quantity=name, for example mass_matrix=composite_1"
             )
         if found.get(quantity, name) != name:
             raise InputError(

@@ -48,7 +48,7 @@ def view(
 
     Sliders move the joints and show the torques that hold the arm against gravity; --play shows a recording with its
     torques; a mobile manipulator moves with its ground forces and support polygon. The page is served to this machine
-    only, until Ctrl-C. Needs viser (pip install viser).
+    only, until Ctrl-C. Needs viser (the extra `view`).
     """
     browser = _browser() if open_browser else None
     with busy("drawing"):

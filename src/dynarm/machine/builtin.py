@@ -3,9 +3,10 @@
     PyObject *dynarm_quick(void *table, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 
 Where every argument is a plain one-dimensional array of float64 of the right length (at any stride), the sample is
-copied to a workspace on the stack, the scalar kernel runs, and new arrays or `out=` get what it made. All other calls,
-and those whose sample raises a floating-point flag that NumPy may warn of, go to the gufunc and, if that refuses, to
-the Python method. Nothing of the caller's is written before it is known that the sample raises no flag.
+copied to a workspace on the stack, the scalar kernel runs, and new arrays or `out=` get what it made. Other arrays,
+lists of numbers, and samples that raise a floating-point flag that NumPy may warn of go to the gufunc and, if that
+refuses, to the Python method, as do all other calls at once: NumPy would ask a DataFrame what a gufunc does to it.
+Nothing of the caller's is written before it is known that the sample raises no flag.
 
 The addresses of all that is Python's and NumPy's stand in `dynarm_known`; `quick.py` looks at them before it writes
 them there.
@@ -20,10 +21,11 @@ from .text import Text
 
 # Entries of dynarm_known: objects, numbers and functions
 NAMES = (
-    *("ndarray", "float64", "kind", "out", "threads", "flags"),
+    *("ndarray", "float64", "kind", "out", "threads", "flags", "list", "float", "int"),
     *("ValueError", "TypeError", "OverflowError"),
     *("Py_IncRef", "Py_DecRef", "PyObject_Vectorcall", "PyMethod_New", "fetestexcept"),
     *("PyTuple_New", "PyTuple_SetItem", "PyTuple_GetItem", "PyTuple_Size"),
+    *("PyList_GetItem", "PyList_Size"),
     *("PyErr_ExceptionMatches", "PyErr_Clear", "PyArray_NewFromDescr", "PyArray_Scalar"),
 )
 # Bytes from the beginning of an object to its type, of an array (PyArrayObject_fields) to its fields, and of the type
@@ -81,7 +83,7 @@ class _Call(Text):
 def builtin() -> list[str]:
     """All functions by which Python calls a kernel on one sample."""
     text = [f"@{table.KNOWN} = global [{len(NAMES)} x i64] zeroinitializer, align 64"]
-    for function in (_only_out, _fits, _spread, _fresh, _several, _otherwise, _quick):
+    for function in (_only_out, _plain, _fits, _spread, _fresh, _several, _otherwise, _quick):
         text += function()
     return text
 
@@ -95,6 +97,20 @@ def _only_out() -> list[str]:
     same = f.same(name, f.known("out"))
     f.result = f"i64 {f.put(f'zext i1 {same} to i64')}"
     return f.function("internal i64 @only_out(ptr %table, ptr %kwnames)")
+
+
+def _plain() -> list[str]:
+    """plain(table, object): 1 for an array and for a list that begins with a number: NumPy alone decides on them."""
+    f = _Call()
+    kind = f.field("%object", TYPE)
+    f.leave(f.same(kind, f.known("ndarray")), "i64 1")
+    f.leave(f.differ(kind, f.known("list")), "i64 0")
+    f.leave(f.test("eq", f.call("i64", "PyList_Size", "ptr %object"), 0), "i64 0")
+    first = f.field(f.call("ptr", "PyList_GetItem", "ptr %object", "i64 0"), TYPE)
+    f.leave(f.same(first, f.known("float")), "i64 1")
+    whole = f.same(first, f.known("int"))
+    f.result = f"i64 {f.put(f'zext i1 {whole} to i64')}"
+    return f.function("internal i64 @plain(ptr %table, ptr %object)")
 
 
 def _fits() -> list[str]:
@@ -174,14 +190,22 @@ def _several() -> list[str]:
 
 
 def _otherwise() -> list[str]:
-    """otherwise(...): the gufunc's result if the arguments are all it takes; if it refuses them, the method's."""
+    """otherwise(...): the gufunc's result if plain arguments are all it takes; if it refuses them, the method's."""
     f = _Call()
     f.line("%alone = alloca i64, align 8")
+    f.line("%count = alloca i64, align 8")
     one = f.test("eq", f.entry(f.known("threads"), 0), 1)
     fit = f.both(one, f.test("eq", "%nargs", f.entry("%table", table.INPUTS)))
     f.set_entry("%alone", 0, f.put(f"zext i1 {fit} to i64"))
     with f.when(f.both(fit, f.differ("%kwnames", "null"))):
         f.set_entry("%alone", 0, f.put("call i64 @only_out(ptr %table, ptr %kwnames)"))
+    with f.when(f.test("ne", f.entry("%alone", 0), 0)):
+        f.set_entry("%count", 0, "%nargs")
+        with f.when(f.differ("%kwnames", "null")):
+            f.set_entry("%count", 0, f.whole("add", "%nargs", 1))
+        with f.repeat(f.entry("%count", 0)) as k:
+            plain = f.put(f"call i64 @plain(ptr %table, ptr {f.entry('%args', k, 'ptr')})")
+            f.set_entry("%alone", 0, f.whole("and", f.entry("%alone", 0), plain))
     with f.when(f.test("ne", f.entry("%alone", 0), 0)):
         ufunc = f.entry("%table", table.UFUNC, "ptr")
         made = f.call("ptr", "PyObject_Vectorcall", f"ptr {ufunc}", WORDS)

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from ..border.words import shown
 from ..errors import DynarmWarning, InputError, KindError
 from .folder import Folder
 from .host import host
@@ -175,7 +176,7 @@ def _feed(h: Any, part: Any) -> None:
         return
     else:
         raise KindError(
-            f"{part!r} cannot be part of a cache key; give numbers, strings, arrays or records of them"
+            f"{shown(part)} cannot be part of a cache key; give numbers, strings, arrays or records of them"
         )
     h.update(f"{len(data)}:".encode() + data)
 
@@ -206,7 +207,7 @@ def _version_of(package: str) -> list[str]:
 
 def _file_name(key: str) -> str:
     if not (isinstance(key, str) and 0 < len(key) <= 200 and key.isascii() and key.isalnum()):
-        raise InputError(f"cache key {key!r} is not letters and digits; make it with digest()")
+        raise InputError(f"cache key {shown(key)} is not letters and digits; make it with digest()")
     return f"{key}.object"
 
 

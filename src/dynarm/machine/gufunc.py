@@ -161,6 +161,8 @@ def _gufunc(
 
 def inner_loop(ufunc: np.ufunc) -> tuple[int, int] | None:
     """Addresses of the loop inside a gufunc of ours and of what NumPy passes to it; None where that is not known."""
+    if type(ufunc) is not np.ufunc:
+        return None
     record = _UFunc.from_address(id(ufunc))
     if (record.nin, record.nout, record.nargs) != (ufunc.nin, ufunc.nout, ufunc.nargs):
         return None

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ..border.frames import is_plain
 from .builtin import BASE, DATA, DESCR, FLAGS, KIND, NAMES, NDIM, SHAPE, STRIDES, TYPE
 from .gufunc import inner_loop
 from .host import STACK
@@ -31,7 +32,7 @@ from .kernel import AXES, ENTRY, INPUTS, METHOD, PORT, PORTS, PYTHON, SLOTS, UFU
 FASTCALL_KEYWORDS = 0x0080 | 0x0002
 # What fetestexcept calls invalid, division by zero, overflow and underflow
 _RAISED = {"x86_64": 0x1D, "amd64": 0x1D, "aarch64": 0x0F, "arm64": 0x0F}
-_PYTHON = [name for name in NAMES if re.match("Py(_|Object|Method|Tuple|Err)", name)]
+_PYTHON = [name for name in NAMES if re.match("Py(_|Object|Method|Tuple|List|Err)", name)]
 _ARRAY_FUNCTIONS = {"PyArray_NewFromDescr": 94, "PyArray_Scalar": 60}
 
 THREADS = ctypes.c_int64(
@@ -86,7 +87,8 @@ def by_gufunc(ufunc: np.ufunc, method: Callable[..., Any], owner: object) -> Cal
     """The same in Python, for hosts without builtins: given the inputs alone, nothing is to be prepared."""
 
     def call(*given: Any, **options: Any) -> Any:
-        if len(given) == ufunc.nin and THREADS.value == 1:
+        plain = all(map(is_plain, given)) and is_plain(options.get("out"))
+        if plain and len(given) == ufunc.nin and THREADS.value == 1:
             try:
                 if not options:
                     return ufunc(*given)
@@ -144,7 +146,9 @@ def _known() -> list[int] | None:
     except (AttributeError, ImportError, OSError, LookupError):
         return None
     objects = {"ndarray": np.ndarray, "float64": np.dtype(np.float64), "out": sys.intern("out")}
-    objects |= {kind.__name__: kind for kind in (ValueError, TypeError, OverflowError)}
+    objects |= {
+        kind.__name__: kind for kind in (ValueError, TypeError, OverflowError, list, float, int)
+    }
     found |= {name: id(_forever(name, x)) for name, x in objects.items()}
     found["kind"] = ctypes.c_int64.from_address(id(objects["float64"]) + KIND).value
     found["threads"] = ctypes.addressof(_forever("threads", THREADS))

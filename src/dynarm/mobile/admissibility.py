@@ -8,18 +8,19 @@ second-order cone program in the self-stresses: maximise t such that F_z - t >= 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arguments import reals, shown
+from ..border.kinds import Given, Numbers
+from ..border.words import brief
 from ..errors import DynarmError, InputError, KindError
 from .constraints import roller
 
 if TYPE_CHECKING:
     from .robot import MobileManipulator
 
-Array = Any
 _BALANCE = 1e-9  # of the load, below which a residual is rounding
 _RANK = 1e-9
 
@@ -43,6 +44,8 @@ class Admissibility:
     forces: np.ndarray  # (w, 3): a distribution that satisfies the rows, or comes nearest to it
     optimised: bool  # whether the distribution was searched for, because statics leaves it open
     status: str
+
+    __repr__ = brief
 
     def __bool__(self) -> bool:
         return all(row.holds for row in self.rows)
@@ -72,11 +75,11 @@ class NotAdmissible(DynarmError, ArithmeticError):
     """A state in which the wheels cannot hold the robot."""
 
 
-def coefficients(friction: Array, w: int) -> np.ndarray:
+def coefficients(friction: Numbers, w: int) -> np.ndarray:
     """One coefficient a wheel, from one number or one a wheel."""
     try:
-        eta = np.broadcast_to(np.asarray(friction, float), (w,))
-    except (TypeError, ValueError, OverflowError):
+        eta = np.broadcast_to(reals("friction", friction), (w,))
+    except (TypeError, ValueError):
         raise KindError(
             f"friction is {shown(friction)}; give one coefficient, or one for each of {w} wheels"
         ) from None
@@ -153,15 +156,18 @@ def slip_margins(forces: np.ndarray, eta: np.ndarray) -> np.ndarray:
 
 def admissibility(
     robot: MobileManipulator,
-    q: Array,
-    z: Array,
-    tau: Array,
-    friction: Array,
-    load: Array,
+    q: Numbers,
+    z: Numbers,
+    tau: Numbers,
+    friction: Numbers,
+    load: Given,
     locked: bool,
 ) -> Admissibility:
     """Every row of (9) at one state."""
-    q, z = reals("q", q, "real numbers"), reals("z", z, "real numbers")
+    q, z, tau = (
+        reals(what, x, "real numbers", robot.entry_names(what))
+        for what, x in (("q", q), ("z", z), ("tau", tau))
+    )
     if q.ndim != 1 or z.ndim != 1:
         raise InputError(
             f"admissible looks at one state, q has shape {q.shape}; loop over the batch"
@@ -177,7 +183,7 @@ def admissibility(
     guides = np.array([w.guides for w in robot.wheels])
     vertical, axle = self_stresses(robot, phi)
     chosen = best_distribution(forces, vertical, axle, eta, guides)
-    drive = _driving(robot, q, z, np.asarray(tau, float), found.zd, forces)
+    drive = _driving(robot, q, z, tau, found.zd, forces)
     rows = _rows(robot, q, chosen, found.ground, eta, drive)
     optimised = vertical.shape[1] + axle.shape[1] > 0
     failing = [f"{r.name}{' of ' + r.wheel if r.wheel else ''}" for r in rows if not r.holds]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..border.kinds import Numbers
+from ..border.words import brief
 from .constraints import roller
 from .stability import Tipover, friction_needed
 
 if TYPE_CHECKING:
     from .robot import MobileManipulator, Outputs
 
-Array = Any
 _GENERIC = 0.3  # steering angle [rad] at which no axles coincide by chance
 _SMALL = 1e-9
 
@@ -34,7 +35,9 @@ class Contact:
     )  # (...): a wheel has lifted, so that the motion is that of a robot held to the ground
     status: str
 
-    def margin(self, friction: Array) -> np.ndarray:
+    __repr__ = brief
+
+    def margin(self, friction: Numbers) -> np.ndarray:
         """(..., w) [N]: friction times vertical force minus the horizontal force; negative where a wheel slips."""
         sideways = np.hypot(self.forces[..., 0], self.forces[..., 1])
         return np.asarray(friction) * self.forces[..., 2] - sideways

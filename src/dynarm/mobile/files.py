@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import drafted, path_of
+from ..border.words import shown
 from ..errors import DynarmError, FileError, FileMissing, FormatError, KindError, UnknownName
 from ..robot.arm import Arm, Friction
 from ..robot.toml_file import arm_of_table, write_toml
@@ -47,7 +48,7 @@ def load(robot: str | os.PathLike[str], friction: bool | None = None) -> MobileM
         or not str(robot).strip()
     ):
         raise KindError(
-            f"robot is {robot!r}; give a built-in name (dynarm.mobile.catalogue()) or a path"
+            f"robot is {shown(robot)}; give a built-in name (dynarm.mobile.catalogue()) or a path"
         )
     path = Path(robot)
     if path.suffix.lower() == ".toml":
@@ -86,7 +87,7 @@ def _read(content: bytes, source: str, friction: bool | None, folder: Path) -> M
 
 def _known(table: Any, keys: Any, where: str) -> dict[str, Any]:
     if not isinstance(table, Mapping):
-        raise FormatError(f"{where} is {table!r}; give a table of keys")
+        raise FormatError(f"{where} is {shown(table)}; give a table of keys")
     for key in table:
         if key not in keys:
             raise UnknownName(f"key in {where}", key, keys)

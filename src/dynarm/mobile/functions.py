@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..compiled import function
 from ..errors import ModelError, UnknownName
+from ..functions import Function
 from .kernels import NAMES, Formulas, graph_of, ports, scalar_function
 
 
 class Functions(Mapping[str, np.ufunc]):
-    """The bare NumPy gufuncs of a robot; compiled when first asked for."""
+    """The bare NumPy gufuncs of a robot; compiled when first asked for. Each also takes DataFrames and the like."""
 
-    def __init__(self, formulas: Formulas, name: str):
-        self._formulas, self._name = formulas, name
-        self._made: dict[str, np.ufunc] = {}
+    def __init__(self, formulas: Formulas, name: str, names: Callable[[str], Sequence[str]]):
+        self._formulas, self._name, self._names = formulas, name, names
+        self._made: dict[str, Any] = {}
 
     def __getitem__(self, key: str) -> np.ufunc:
         found = self._made.get(key)
@@ -29,10 +32,13 @@ class Functions(Mapping[str, np.ufunc]):
             recipe = (f.platform, f.wheels, f.base, f.arm, f.gravity, f.friction)
             inputs, outputs = ports(f, key)
             name = "mobile_" + key.replace(":", "_")
-            found = self._made[key] = function(
-                recipe, name, inputs, outputs, lambda: graph_of(f, key)
-            )
-        return found
+            ufunc = function(recipe, name, inputs, outputs, lambda: graph_of(f, key))
+            found = self._made[key] = Function(ufunc, inputs, self._names, (self, key))
+        return found  # type: ignore[return-value]
+
+    def __reduce__(self) -> Any:
+        robot = getattr(self._names, "__self__", None)
+        return operator.attrgetter("functions"), (robot,)
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..arguments import reals, shown
+from ..border.kinds import Given, Numbers
+from ..border.words import brief
 from ..errors import InputError, KindError
 from .admissibility import coefficients, self_stresses
 from .cones import Affine, maximise
@@ -22,7 +24,6 @@ from .constraints import roller
 if TYPE_CHECKING:
     from .robot import MobileManipulator
 
-Array = Any
 _ROLLS = 1e-6  # sideways speed at a wheel, relative to the motion's, that still counts as rolling
 
 
@@ -34,6 +35,8 @@ class Motion:
     q: np.ndarray
     z: np.ndarray
     zd: np.ndarray
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,8 +52,10 @@ class SafeSpeed:
     wheel: str | None  # which wheel slips or lifts there
     status: str
 
+    __repr__ = brief
 
-def motion_through(robot: MobileManipulator, t: Array, q: Array) -> Motion:
+
+def motion_through(robot: MobileManipulator, t: Numbers, q: Numbers) -> Motion:
     """The motion through sampled coordinates by cubic splines; refused if the wheels would skid."""
     from scipy.interpolate import CubicSpline
 
@@ -85,9 +90,9 @@ def motion_through(robot: MobileManipulator, t: Array, q: Array) -> Motion:
     return Motion(t, q, z, zd)
 
 
-def _samples(robot: MobileManipulator, t: Array, q: Array) -> tuple[np.ndarray, np.ndarray]:
-    t, q = reals("t", t, "an array of seconds"), reals("q", q, "an array of coordinates")
+def _samples(robot: MobileManipulator, t: Numbers, q: Numbers) -> tuple[np.ndarray, np.ndarray]:
     names = robot.coordinate_names
+    t, q = reals("t", t, "an array of seconds"), reals("q", q, "an array of coordinates", names)
     if t.ndim != 1 or len(t) < 3 or q.shape != (len(t), len(names)):
         raise InputError(
             f"t has shape {t.shape} and q {q.shape}; give (N,) with N >= 3, and (N, {len(names)}): {', '.join(names)}"
@@ -98,7 +103,7 @@ def _samples(robot: MobileManipulator, t: Array, q: Array) -> tuple[np.ndarray, 
 
 
 def safe_speed(
-    robot: MobileManipulator, motion: Any, friction: Array, load: Array = None
+    robot: MobileManipulator, motion: Any, friction: Numbers, load: Given = None
 ) -> SafeSpeed:
     """The largest s such that the motion, driven s times as fast, keeps every wheel in its friction cone.
 
@@ -116,7 +121,8 @@ def safe_speed(
         )
     eta = coefficients(friction, len(robot.wheels))
     q, z, zd = motion.q, motion.z, motion.zd
-    push = np.zeros(6) if load is None else reals("load", load, "force, then couple: 6 numbers")
+    wanted, names = "force, then couple: 6 numbers", robot.entry_names("load")
+    push = np.zeros(6) if load is None else reals("load", load, wanted, names)
     if push.shape != (6,) or not np.isfinite(push).all():
         raise InputError(f"load is {shown(load)}; give force, then couple: 6 finite numbers")
     still = _demand(robot, q, 0 * z, 0 * zd, push)

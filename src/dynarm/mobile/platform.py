@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import among, flag, reals, shown
+from ..border.words import brief
 from ..errors import InputError, KindError, ModelError
 from ..robot.arm import Friction, numbers, rigid
 from ..robot.numbers import number as finite
@@ -58,6 +59,8 @@ class Steering:
     y: float = 0.0
     axle: float = 0.0
 
+    __repr__ = brief
+
     def __post_init__(self) -> None:
         for key in ("x", "y", "axle"):
             object.__setattr__(self, key, _number(f"steering {key}", getattr(self, key)))
@@ -77,6 +80,8 @@ class Platform:
     height: float
     steering: Steering | None = None
 
+    __repr__ = brief
+
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "mass", _not_negative("platform mass", self.mass))
@@ -84,7 +89,7 @@ class Platform:
         put(self, "height", _number("platform height", self.height, above=0.0))
         if self.steering is not None and not isinstance(self.steering, Steering):
             raise KindError(
-                f"platform steering is {self.steering!r}; give mobile.Steering(...) or None"
+                f"platform steering is {shown(self.steering)}; give mobile.Steering(...) or None"
             )
 
 
@@ -114,11 +119,13 @@ class Wheel:
     swivel: Friction | None = None
     name: str | None = None
 
+    __repr__ = brief
+
     def __post_init__(self) -> None:
         put = object.__setattr__
         if not isinstance(self.name, (str, type(None))):
             raise KindError(f"name of a wheel is {shown(self.name)}; give a string or None")
-        label = f"wheel {self.name!r}" if self.name else "wheel"
+        label = f"wheel {shown(self.name)}" if self.name else "wheel"
         flag(f"{label}: driven", self.driven)
         if not among(self.kind, KINDS):
             raise InputError(
@@ -135,7 +142,9 @@ class Wheel:
         for key in ("rolling", "swivel"):
             value = getattr(self, key)
             if value is not None and not isinstance(value, Friction):
-                raise KindError(f"{label}: {key} is {value!r}; give dynarm.Friction(...) or None")
+                raise KindError(
+                    f"{label}: {key} is {shown(value)}; give dynarm.Friction(...) or None"
+                )
         if self.kind == "steered" and self.ratio == 0:
             raise ModelError(f"{label}: ratio is 0, so phi does not turn it; make it 'fixed'")
 
@@ -157,6 +166,8 @@ class Base:
     com: tuple[float, float, float] = (0.0, 0.0, 0.0)
     inertia: Any = _NO_INERTIA
     mount: Any = None
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         put = object.__setattr__

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arguments import among, flag, real, reals
-from ..errors import InputError, KindError, ModelError, UnknownName
+from ..border.kinds import FloatArray, Given, Numbers
+from ..border.words import shown, titled
+from ..errors import DynarmError, InputError, KindError, UnknownName
 from ..graph import Count, Port
 from ..memo import cached_property
+from ..refusals import AXES
 from ..robot.arm import Arm
 from .constraints import SINGULAR, Guidance, guidance_of
 from .contact import Contact, contact_of
@@ -21,7 +24,11 @@ from .kernels import NAMES, Formulas, graph_of, ports
 from .platform import Base, Platform, Wheel
 from .stability import Support, Tipover, friction_needed, support_of, tip_angles
 
-Array = Any
+if TYPE_CHECKING:
+    from .admissibility import Admissibility
+    from .pace import Motion, SafeSpeed
+    from .simulate import Run
+
 _NO_LOAD = np.zeros(6)
 _NO_LOAD.setflags(write=False)
 
@@ -58,13 +65,13 @@ class MobileManipulator:
         put = object.__setattr__
         for key, kind in (("platform", Platform), ("base", Base), ("arm", Arm)):
             if not isinstance(getattr(self, key), kind):
-                raise KindError(f"{key} is {getattr(self, key)!r}; give {kind.__name__}(...)")
+                raise KindError(f"{key} is {shown(getattr(self, key))}; give {kind.__name__}(...)")
         if isinstance(self.wheels, Wheel) or not isinstance(self.wheels, Iterable):
-            raise KindError(f"wheels is {self.wheels!r}; give a list of mobile.Wheel")
+            raise KindError(f"wheels is {shown(self.wheels)}; give a list of mobile.Wheel")
         wheels = tuple(self.wheels)
         for j, wheel in enumerate(wheels):
             if not isinstance(wheel, Wheel):
-                raise KindError(f"wheels[{j}] is {wheel!r}; give mobile.Wheel(...)")
+                raise KindError(f"wheels[{j}] is {shown(wheel)}; give mobile.Wheel(...)")
         put(self, "wheels", wheels)
         if len(set(self.wheel_names)) != len(wheels):
             raise InputError(f"wheel names are not unique: {list(self.wheel_names)}; rename them")
@@ -74,8 +81,12 @@ class MobileManipulator:
         put(self, "gravity", gravity)
         put(self, "friction", flag("friction", self.friction))
         if not isinstance(self.name, str) or not self.name:
-            raise KindError(f"name is {self.name!r}; give a non-empty string")
+            raise KindError(f"name is {shown(self.name)}; give a non-empty string")
         self.formulas  # noqa: B018  wheels that cannot work are refused here and now
+
+    def __repr__(self) -> str:
+        rest = f", {len(self.wheels)} wheels, an arm of {self.arm.n} joints"
+        return titled("mobile.MobileManipulator", self.name, rest)
 
     def __reduce__(self) -> Any:
         return type(self), tuple(getattr(self, f.name) for f in fields(self))
@@ -110,7 +121,7 @@ class MobileManipulator:
     @cached_property
     def functions(self) -> Functions:
         """The bare gufuncs by name."""
-        return Functions(self.formulas, self.name)
+        return Functions(self.formulas, self.name, self.entry_names)
 
     @property
     def wheel_names(self) -> tuple[str, ...]:
@@ -141,6 +152,16 @@ class MobileManipulator:
         )
         return (*drive, *steer, *self.arm.joint_names)
 
+    def entry_names(self, port: str) -> tuple[str, ...]:
+        """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
+        return {
+            "q": self.coordinate_names,
+            "z": self.speed_names,
+            "zd": self.speed_names,
+            "u": self.kane_speed_names,
+            "tau": self.input_names,
+        }.get(port, AXES["wrench"])
+
     def count(self, name: str = "equations") -> Count:
         """Operations of a function's graph."""
         if not among(name, NAMES):
@@ -155,21 +176,22 @@ class MobileManipulator:
 
     # ---- calling
 
-    def call(self, name: str, *args: Array) -> tuple[np.ndarray, ...]:
+    def call(self, name: str, *args: Numbers) -> tuple[np.ndarray, ...]:
         """The outputs of a compiled function; singular steering is refused."""
         try:
             found: tuple[np.ndarray, ...] = self.functions[name](*args)
         except (TypeError, ValueError, OverflowError) as refusal:
-            if isinstance(refusal, (ModelError, InputError)):
+            if isinstance(refusal, DynarmError):
                 raise
             raise self._explain(ports(self.formulas, name)[0], args, refusal) from None
         if self.guidance.steered and name != "energy" and not (found[-1] < SINGULAR**2).all():
             self._singular(args[0], found[-1])
         return found
 
-    def _singular(self, q: Array, skew: np.ndarray) -> None:
+    def _singular(self, q: Numbers, skew: np.ndarray) -> None:
         wrong = np.flatnonzero(~(np.ravel(skew) < SINGULAR**2))
-        phi = np.broadcast_to(np.asarray(q, float)[..., 3], np.shape(skew)).ravel()[wrong[0]]
+        angles = reals("q", q, "real numbers", self.coordinate_names)[..., 3]
+        phi = np.broadcast_to(angles, np.shape(skew)).ravel()[wrong[0]]
         if not np.isfinite(phi):
             raise InputError(f"the steering angle phi is {phi}; give finite coordinates")
         raise InputError(
@@ -177,17 +199,15 @@ class MobileManipulator:
             "there, so v does not describe its motion; steer less"
         )
 
-    def _explain(
-        self, given: tuple[Port, ...], args: tuple[Array, ...], why: Exception
-    ) -> Exception:
+    def _explain(self, given: tuple[Port, ...], args: tuple[Any, ...], why: Exception) -> Exception:
         """What was wrong with the arguments that NumPy refused."""
         words = {
-            "q": ("coordinates", "coordinate_names", self.coordinate_names),
-            "z": ("speeds", "speed_names", self.speed_names),
-            "zd": ("speeds", "speed_names", self.speed_names),
-            "u": ("speeds of (7)", "kane_speed_names", self.kane_speed_names),
-            "tau": ("inputs", "input_names", self.input_names),
-            "load": ("entries", "", ("force", "force", "force", "couple", "couple", "couple")),
+            "q": ("coordinates", "coordinate_names"),
+            "z": ("speeds", "speed_names"),
+            "zd": ("speeds", "speed_names"),
+            "u": ("speeds of (7)", "kane_speed_names"),
+            "tau": ("inputs", "input_names"),
+            "load": ("entries", ""),
         }
         for port, value in zip(given, args, strict=True):
             try:
@@ -198,7 +218,8 @@ class MobileManipulator:
                 return KindError(f"{port.name} is of type {array.dtype}; give real numbers")
             if array.ndim == 0 or array.shape[-1] != port.size:
                 has = f"{array.shape[-1]} entries" if array.ndim else "a single number"
-                what, where, names = words[port.name]
+                what, where = words[port.name]
+                names = self.entry_names(port.name)
                 order = f"; order them as robot.{where}: {', '.join(names)}" if where else ""
                 return InputError(
                     f"{port.name} has {has}, robot '{self.name}' has {port.size} {what}{order}"
@@ -207,17 +228,17 @@ class MobileManipulator:
         return InputError(f"the batch axes do not fit together: {shapes} ({why})")
 
     def evaluate(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> Outputs:
         """Everything that one kernel gives: equations, accelerations, wrench, ground forces and load."""
         name = self.variant("control", z, locked)
         return Outputs(*self.call(name, q, z, tau, _NO_LOAD if load is None else load)[:7])
 
-    def variant(self, name: str, z: Array, locked: bool) -> str:
+    def variant(self, name: str, z: Numbers, locked: bool) -> str:
         """The function's name with or without the steering column held."""
         if not flag("locked", locked) or not self.guidance.steered:
             return name
-        speeds = reals("z", z, "real numbers")
+        speeds = reals("z", z, "real numbers", self.speed_names)
         if not speeds.ndim or speeds.shape[-1] != len(self.speed_names):
             return f"{name}:locked"  # whose call refuses it
         rate = speeds[..., self.guidance.moving]
@@ -229,16 +250,18 @@ class MobileManipulator:
 
     # ---- the words users say
 
-    def equations(self, q: Array, z: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (8): M zd + F = B tau, gravity inside F."""
         found = self.call("equations", q, z)
         return found[0], found[1], found[2]
 
-    def kane_equations(self, q: Array, u: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def kane_equations(self, q: Numbers, u: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (7) in the paper's speeds u1, u2 = xd/Z_o, yd/Z_o, u4 = phid, joint speeds."""
         try:
             M, F, B, Zo = self.functions["kane_equations"](q, u)
         except (TypeError, ValueError, OverflowError) as refusal:
+            if isinstance(refusal, DynarmError):
+                raise
             given = ports(self.formulas, "kane_equations")[0]
             raise self._explain(given, (q, u), refusal) from None
         if not (np.abs(Zo) > self.guidance.size / SINGULAR).all():
@@ -249,21 +272,21 @@ class MobileManipulator:
         return M, F, B
 
     def acceleration(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> np.ndarray:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> FloatArray:
         """zd (..., n): accelerations of the independent speeds under inputs tau and a load on the end effector."""
         name = self.variant("derivative", z, locked)
         return self.call(name, q, z, tau, _NO_LOAD if load is None else load)[1]
 
     def interaction_wrench(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> np.ndarray:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> FloatArray:
         """Force [N] then torque [N m] about the base's mass centre of arm and base on the platform, axes of {v}."""
         return self.evaluate(q, z, tau, load, locked).wrench
 
     def wheel_forces(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> np.ndarray:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> FloatArray:
         """(..., w, 3) [N]: ground force on each wheel along its rolling direction, its axle, and up.
 
         What statics leaves open is split with the smallest norm; `contact` says which parts that are. A negative
@@ -272,20 +295,20 @@ class MobileManipulator:
         return self.evaluate(q, z, tau, load, locked).forces
 
     def control(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """M, F, B (load inside F) and the wheel forces from one kernel."""
         found = self.evaluate(q, z, tau, load, locked)
         return found.M, found.F, found.B, found.forces
 
     def contact(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> Contact:
         """Everything about the ground: forces and which of them are determinate, friction needed, tip-over, status."""
         return contact_of(self, self.evaluate(q, z, tau, load, locked))
 
     def tipover(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> Tipover:
         """Tip-over angles and the measure alpha of (9)."""
         return self.tipover_of(self.evaluate(q, z, tau, load, locked).ground)
@@ -299,48 +322,48 @@ class MobileManipulator:
         return Tipover(angles, measure, tuple((names[a], names[b]) for a, b in self.support.axes))
 
     def friction_needed(
-        self, q: Array, z: Array, tau: Array, load: Array = None, locked: bool = False
-    ) -> np.ndarray:
+        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+    ) -> FloatArray:
         """(..., w): smallest coefficient that keeps each wheel from slipping; infinite where the wheel has lifted."""
         return friction_needed(self.wheel_forces(q, z, tau, load, locked))
 
-    def kinetic_energy(self, q: Array, z: Array) -> np.ndarray:
+    def kinetic_energy(self, q: Numbers, z: Numbers) -> FloatArray:
         """Kinetic energy (...) [J]."""
         return self.call("energy", q, z)[0]
 
-    def potential_energy(self, q: Array) -> np.ndarray:
+    def potential_energy(self, q: Numbers) -> FloatArray:
         """Potential energy (...) [J], zero in the arm's zero pose."""
         return self.call("energy", q, np.zeros(self.formulas.n))[1]
 
     def admissible(
         self,
-        q: Array,
-        z: Array,
-        tau: Array,
-        friction: Array,
-        load: Array = None,
+        q: Numbers,
+        z: Numbers,
+        tau: Numbers,
+        friction: Numbers,
+        load: Given = None,
         locked: bool = False,
-    ) -> Any:
+    ) -> Admissibility:
         """Every row of (9) at one state, whether it holds and by what margin; see `admissibility.Admissibility`."""
         from .admissibility import admissibility
 
         return admissibility(self, q, z, tau, friction, load, locked)
 
     def simulate(
-        self, q0: Array, z0: Array, t_end: float, torque: Any = None, **options: Any
-    ) -> Any:
+        self, q0: Numbers, z0: Numbers, t_end: float, torque: Any = None, **options: Any
+    ) -> Run:
         """The motion from (q0, z0) until t_end; see `simulate.simulate` for the options."""
         from .simulate import simulate
 
         return simulate(self, q0, z0, t_end, torque, **options)
 
-    def motion(self, t: Array, q: Array) -> Any:
+    def motion(self, t: Numbers, q: Numbers) -> Motion:
         """A motion through sampled coordinates q (N, ...) at times t, which must roll; see `pace.Motion`."""
         from .pace import motion_through
 
         return motion_through(self, t, q)
 
-    def safe_speed(self, motion: Any, friction: Array, load: Array = None) -> Any:
+    def safe_speed(self, motion: Any, friction: Numbers, load: Given = None) -> SafeSpeed:
         """The largest time scaling of a motion for which no wheel slips or lifts; see `pace.safe_speed`."""
         from .pace import safe_speed
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import flag, real, reals
+from ..border.kinds import Given, Numbers
+from ..border.words import brief
 from ..errors import InputError, ModelError, UnknownName
 from ..simulation.budget import Budget
 from .admissibility import coefficients
@@ -19,7 +21,6 @@ from .stability import Tipover, friction_needed, tip_angles
 if TYPE_CHECKING:
     from .robot import MobileManipulator
 
-Array = Any
 Signal = Callable[..., np.ndarray]
 MOST_TIMES = 1e7  # of one run
 METHODS = {m.lower(): m for m in ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")}
@@ -52,6 +53,8 @@ class Run:
     events: tuple[Event, ...]
     status: str
 
+    __repr__ = brief
+
     @property
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy (N,) [J]."""
@@ -81,13 +84,13 @@ def negative_spans(t: np.ndarray, values: np.ndarray) -> tuple[tuple[float, floa
 
 def simulate(
     robot: MobileManipulator,
-    q0: Array,
-    z0: Array,
+    q0: Numbers,
+    z0: Numbers,
     t_end: float,
     torque: Any = None,
     *,
     load: Any = None,
-    friction: Array = None,
+    friction: Given = None,
     stop: bool = False,
     locked: bool = False,
     project: bool = False,
@@ -129,8 +132,8 @@ def simulate(
         real(what, x, small, lambda x: 1e-15 <= x <= 1)
         for what, x in (("rtol", rtol), ("atol", atol))
     )
-    inputs = _signal("torque", torque, len(robot.input_names))
-    loads = _signal("load", load, 6)
+    inputs = _signal("torque", torque, robot.input_names)
+    loads = _signal("load", load, robot.entry_names("load"))
     eta = None if friction is None else coefficients(friction, len(robot.wheels))
     if project and (torque is not None or load is not None or robot.friction):
         raise InputError(
@@ -282,9 +285,10 @@ class Flow:
 
 
 def _start(
-    robot: MobileManipulator, q0: Array, z0: Array, t_end: float
+    robot: MobileManipulator, q0: Numbers, z0: Numbers, t_end: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    q, z = reals("q0", q0, "real numbers"), reals("z0", z0, "real numbers")
+    q = reals("q0", q0, "real numbers", robot.coordinate_names)
+    z = reals("z0", z0, "real numbers", robot.speed_names)
     end = real("t_end", t_end, "a time greater than 0 s")
     for what, x, names in (("q0", q, robot.coordinate_names), ("z0", z, robot.speed_names)):
         if x.shape != (len(names),):
@@ -298,12 +302,14 @@ def _start(
     return q, z, end
 
 
-def _signal(what: str, given: Any, size: int) -> Signal:
+def _signal(what: str, given: Any, names: tuple[str, ...]) -> Signal:
     """A function of (t, q, z) out of None, an array or a function."""
+    size = len(names)
     if callable(given):
 
         def called(t: float, q: np.ndarray, z: np.ndarray) -> np.ndarray:
-            value = reals(f"what {what}(t, q, z) returned", given(t, q, z), f"{size} numbers")
+            made = given(t, q, z)
+            value = reals(f"what {what}(t, q, z) returned", made, f"{size} numbers", names)
             if value.shape != (size,):
                 raise InputError(
                     f"{what}(t, q, z) returned shape {value.shape}; return {size} numbers"
@@ -312,7 +318,7 @@ def _signal(what: str, given: Any, size: int) -> Signal:
 
         return called
     wanted = f"{size} numbers or a function f(t, q, z)"
-    value = np.zeros(size) if given is None else reals(what, given, wanted)
+    value = np.zeros(size) if given is None else reals(what, given, wanted, names)
     if value.shape != (size,):
         raise InputError(f"{what} has shape {value.shape}; give {size} numbers")
     return lambda t, q, z: value

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..algebra import Scalar, Sym3, Vec3, add, mul, total
+from ..border.words import brief
 from ..errors import ModelError
 from ..papers.kane_platform_tanner2001 import Roller
 from ..papers.kane_tanner2001 import Ground
 from .platform import Wheel
 
-Array = Any
 _FLAT = 1e-9
 
 
@@ -33,6 +32,8 @@ class Support:
     share: (
         np.ndarray
     )  # (w, 3): normals per (force up, moment about x, moment about y) on the ground below {v}
+
+    __repr__ = brief
 
     @property
     def determinate(self) -> bool:
@@ -138,6 +139,8 @@ class Tipover:
     angles: np.ndarray  # (..., axes) [rad], one a side of the support polygon
     measure: np.ndarray  # (...) [N rad], smallest angle times the size of the load force
     axes: tuple[tuple[str, str], ...]  # wheels between which each axis runs
+
+    __repr__ = brief
 
     @property
     def formal(self) -> np.ndarray:

@@ -11,8 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..arguments import shown
+from ..border.kinds import FloatArray, Numbers
+from ..border.tables import html_table, text_table
+from ..border.words import brief
 from ..errors import DynarmWarning, InputError, KindError, ModelError
 from ..memo import cached_property
+from .doubts import doubtful_drives, idle_joints, link_doubts
 from .inertia import (
     PARAMETER_NAMES,
     move_parameters,
@@ -23,6 +27,7 @@ from .inertia import (
 )
 from .numbers import number, numbers
 from .poses import exact_cos_sin, inverse, rigid, rotation, translation
+from .sheet import arm_line, arm_sheet
 
 __all__ = [
     "PARAMETER_NAMES",
@@ -61,6 +66,8 @@ class Friction:
     viscous_negative: float | None = None
     coulomb_negative: float | None = None
 
+    __repr__ = brief
+
     def __post_init__(self) -> None:
         for name in ("viscous", "coulomb", "offset", "width"):
             object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
@@ -68,7 +75,7 @@ class Friction:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
         if not isinstance(self.shape, str) or self.shape not in SHAPES:
-            raise InputError(f"friction shape is {self.shape!r}; choose 'sign' or 'tanh'")
+            raise InputError(f"friction shape is {shown(self.shape)}; choose 'sign' or 'tanh'")
         if not self.width >= 1e-300:  # its inverse must be a number
             raise InputError(f"friction width is {self.width}; give a positive velocity")
 
@@ -89,8 +96,8 @@ class Joint:
     d: float = 0.0
     theta: float = 0.0
     mass: float = 0.0
-    com: Sequence[float] = (0.0, 0.0, 0.0)
-    inertia: Sequence[Sequence[float]] = ((0.0,) * 3,) * 3
+    com: Any = (0.0, 0.0, 0.0)  # any three numbers, kept as a tuple
+    inertia: Any = ((0.0,) * 3,) * 3
     armature: float = 0.0
     friction: Friction | None = None
     name: str | None = None
@@ -104,9 +111,11 @@ class Joint:
         put = object.__setattr__
         if not isinstance(self.name, (str, type(None))):
             raise KindError(f"name of a joint is {shown(self.name)}; give a string or None")
-        label = f"joint {self.name!r}" if self.name else "joint"
+        label = f"joint {shown(self.name)}" if self.name else "joint"
         if not isinstance(self.kind, str) or self.kind not in KINDS:
-            raise InputError(f"{label}: kind is {self.kind!r}; choose 'revolute' or 'prismatic'")
+            raise InputError(
+                f"{label}: kind is {shown(self.kind)}; choose 'revolute' or 'prismatic'"
+            )
         for key in ("a", "alpha", "beta", "d", "theta", "armature"):
             put(self, key, number(f"{label}: {key}", getattr(self, key)))
         mass = number(f"{label}: mass", self.mass)
@@ -140,7 +149,7 @@ class Joint:
         put(self, "parameters", tuple(packed.tolist()))
         if self.friction is not None and not isinstance(self.friction, Friction):
             raise KindError(
-                f"{label}: friction is {self.friction!r}; give dynarm.Friction(...) or None"
+                f"{label}: friction is {shown(self.friction)}; give dynarm.Friction(...) or None"
             )
         if self.position_limits is not None:
             low, high = numbers(f"{label}: position_limits", self.position_limits, (2,))
@@ -148,6 +157,9 @@ class Joint:
         for key in ("velocity_limit", "effort_limit"):
             if getattr(self, key) is not None:
                 put(self, key, number(f"{label}: {key}", getattr(self, key)))
+
+    def __repr__(self) -> str:
+        return brief(self, "inertia", "parameters")
 
     @property
     def revolute(self) -> bool:
@@ -159,7 +171,7 @@ class Joint:
             self, mass=0.0, com=(0, 0, 0), inertia=((0,) * 3,) * 3, parameters=tuple(ten)
         )
 
-    def displacement(self, q: float = 0.0) -> np.ndarray:
+    def displacement(self, q: float = 0.0) -> FloatArray:
         """The 4x4 pose of this joint's frame in the frame before, at joint position q."""
         theta, d = (self.theta + q, self.d) if self.revolute else (self.theta, self.d + q)
         return (
@@ -183,13 +195,15 @@ class Origin:
     tip_link: str | None = None
     notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True)
 class Arm:
     """A serial chain of one-degree joints. Immutable; equal arms compare and hash equal."""
 
     joints: Sequence[Joint]
-    gravity: Sequence[float] = (0.0, 0.0, -9.81)
+    gravity: Any = (0.0, 0.0, -9.81)
     name: str = "arm"
     base: Any = None  # pose of frame 0 in the user's base link, kept as 16 numbers by rows
     tool: Any = None  # pose of the tool in the last link's frame, kept likewise
@@ -198,13 +212,13 @@ class Arm:
     def __post_init__(self) -> None:
         put = object.__setattr__
         if isinstance(self.joints, Joint) or not isinstance(self.joints, Iterable):
-            raise KindError(f"joints is {self.joints!r}; give a list of dynarm.Joint")
+            raise KindError(f"joints is {shown(self.joints)}; give a list of dynarm.Joint")
         joints = tuple(self.joints)
         if not joints:
             raise ModelError("the arm has no joints; give at least one dynarm.Joint")
         for i, joint in enumerate(joints):
             if not isinstance(joint, Joint):
-                raise KindError(f"joints[{i}] is {joint!r}; give dynarm.Joint(...)")
+                raise KindError(f"joints[{i}] is {shown(joint)}; give dynarm.Joint(...)")
         joints = tuple(
             j if j.name else replace(j, name=f"joint{i + 1}") for i, j in enumerate(joints)
         )
@@ -220,13 +234,22 @@ class Arm:
             T = np.eye(4) if value is None else rigid(key, value)
             put(self, key, tuple(T.ravel().tolist()))
         if not isinstance(self.name, str) or not self.name:
-            raise KindError(f"name is {self.name!r}; give a non-empty string")
+            raise KindError(f"name is {shown(self.name)}; give a non-empty string")
         if not isinstance(self.origin, (Origin, type(None))):
             raise KindError(f"origin is {shown(self.origin)}; pass origin=None")
         if self.origin is not None and len(self.origin.links) != len(joints):
             raise InputError(
                 f"origin describes {len(self.origin.links)} links, the arm has {len(joints)} joints; pass origin=None"
             )
+
+    def __repr__(self) -> str:
+        return arm_line(self)
+
+    def __str__(self) -> str:
+        return text_table(*arm_sheet(self))
+
+    def _repr_html_(self) -> str:
+        return html_table(*arm_sheet(self))
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what was derived from them is derived again, and is read-only again."""
@@ -261,31 +284,31 @@ class Arm:
         return tuple(str(j.name) for j in self.joints)
 
     @property
-    def base_pose(self) -> np.ndarray:
+    def base_pose(self) -> FloatArray:
         """4x4 pose of frame 0, as the joints' DH numbers start from it, in the user's base link."""
         return np.array(self.base).reshape(4, 4)
 
     @property
-    def tool_pose(self) -> np.ndarray:
+    def tool_pose(self) -> FloatArray:
         """4x4 pose of the tool in the last link's frame."""
         return np.array(self.tool).reshape(4, 4)
 
     @cached_property
-    def frame0(self) -> np.ndarray:
+    def frame0(self) -> FloatArray:
         """4x4 pose in the user's base link of the frame that the papers call 0: frame 1 in the zero pose."""
         pose = self.base_pose @ self.joints[0].displacement()
         pose.setflags(write=False)
         return pose
 
     @cached_property
-    def parameters(self) -> np.ndarray:
+    def parameters(self) -> FloatArray:
         """(n, 10): m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about each internal link frame."""
         table = np.array([j.parameters for j in self.joints])
         table.setflags(write=False)
         return table
 
     @cached_property
-    def urdf_parameters(self) -> np.ndarray:
+    def urdf_parameters(self) -> FloatArray:
         """(n, 10): the same about the URDF's link frames (the internal frames where there is no URDF)."""
         if self.origin is None:
             return self.parameters
@@ -302,14 +325,17 @@ class Arm:
         """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1."""
         return sum(abs(j.a) + abs(j.d) for j in self.joints[1:]) or 1.0
 
-    def with_parameters(self, table: Any) -> Arm:
-        """The same arm with other inertial parameters, (n, 10) about the internal frames; no physics asked."""
-        table = numbers("parameters", table, (self.n, 10))
-        joints = (j.with_parameters(p.tolist()) for j, p in zip(self.joints, table, strict=True))
+    def with_parameters(self, table: Numbers) -> Arm:
+        """The same arm with other inertial parameters, (n, 10) about the internal frames; no physics asked.
+
+        A DataFrame may have its columns (m, mcx ...) and its rows (joint names) in any order.
+        """
+        rows = numbers("parameters", table, (self.n, 10), PARAMETER_NAMES, self.joint_names)
+        joints = (j.with_parameters(p.tolist()) for j, p in zip(self.joints, rows, strict=True))
         return replace(self, joints=tuple(joints))
 
     def with_payload(
-        self, mass: float, com: Any = (0, 0, 0), inertia: Any = ((0.0,) * 3,) * 3
+        self, mass: float, com: Numbers = (0, 0, 0), inertia: Numbers = ((0.0,) * 3,) * 3
     ) -> Arm:
         """The arm carrying a rigid payload, given in the tool frame (inertia about its centre of mass)."""
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
@@ -322,7 +348,7 @@ class Arm:
 
     def check(self) -> list[str]:
         """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""
-        return impossible_links(self) + _idle_joints(self) + _doubtful_drives(self)
+        return impossible_links(self) + idle_joints(self) + doubtful_drives(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the arm to x.toml or x.urdf; nothing is left half-written."""
@@ -333,60 +359,7 @@ class Arm:
 
 def impossible_links(arm: Arm) -> list[str]:
     """Links whose parameters no rigid body can have, and why."""
-    return [f"link of joint '{j.name}': {doubt}" for j in arm.joints for doubt in _doubts(j)]
-
-
-def _idle_joints(arm: Arm) -> list[str]:
-    """Joints at the tip that move no inertia: the mass matrix is singular in every pose (armature left out)."""
-    found = []
-    for joint, p in zip(arm.joints[::-1], arm.parameters[::-1], strict=True):
-        if p[9] if joint.revolute else p[0]:
-            break
-        moved = "about its axis" if joint.revolute else "along its axis"
-        found.append(f"joint '{joint.name}' moves no inertia {moved}: the mass matrix is singular")
-        if p.any():
-            break
-    return found[::-1]
-
-
-def _doubtful_drives(arm: Arm) -> list[str]:
-    """Friction that gives energy to its joint, and limits that leave it no room."""
-    found = []
-    for joint in arm.joints:
-        friction, limits = joint.friction, joint.position_limits
-        for key in ("viscous", "coulomb", "viscous_negative", "coulomb_negative"):
-            value = getattr(friction, key, None)
-            if value is not None and value < 0:
-                found.append(f"joint '{joint.name}': friction {key} {value:.6g} is negative")
-        if limits is not None and limits[0] > limits[1]:
-            found.append(f"joint '{joint.name}': position limits {limits[0]} > {limits[1]}")
-    return found
-
-
-def _doubts(joint: Joint) -> list[str]:
-    """Why no rigid body can have these parameters."""
-    assert joint.parameters is not None
-    found = []
-    if joint.mass < 0:
-        found.append(f"mass {joint.mass:.6g} is negative")
-    if joint.mass == 0 and any(joint.parameters[1:]):
-        found.append("mass is zero but first moments or inertia are not")
-    inertia = np.array(joint.inertia)
-    principal = np.linalg.eigvalsh((inertia + inertia.T) / 2)
-    # what rounding leaves when inertia about the frame's origin is moved to the centre of mass proves nothing
-    noise = 1e-9 * np.abs(inertia).max() + 1e-13 * np.abs(joint.parameters[4:]).max()
-    if principal[0] < -noise:
-        found.append(
-            f"inertia about the centre of mass has a negative principal moment ({principal[0]:.6g})"
-        )
-    if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - noise:
-        a, b, c = principal
-        found.append(
-            f"principal moments {a:.6g}, {b:.6g}, {c:.6g} violate the triangle inequality; no body has them"
-        )
-    if joint.armature < 0:
-        found.append(f"armature {joint.armature:.6g} is negative")
-    return found
+    return [f"link of joint '{j.name}': {doubt}" for j in arm.joints for doubt in link_doubts(j)]
 
 
 def warn_doubts(arm: Arm, strict: bool = False) -> Arm:

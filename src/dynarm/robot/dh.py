@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ..border.words import shown
 from ..errors import InputError, KindError, ModelError
 from .arm import Arm, Joint
 from .inertia import move_parameters, tensor
@@ -347,7 +348,7 @@ def from_classic_dh(
     Tx(a) Rx(alpha) in its internal frame, and its inertia is moved by that.
     """
     if isinstance(joints, Joint) or not isinstance(joints, Iterable):
-        raise KindError(f"joints is {joints!r}; give a list of dynarm.Joint")
+        raise KindError(f"joints is {shown(joints)}; give a list of dynarm.Joint")
     given = list(joints)
     if not given:
         raise ModelError("the arm has no joints; give at least one dynarm.Joint")
@@ -355,7 +356,7 @@ def from_classic_dh(
     found = []
     for i, joint in enumerate(given):
         if not isinstance(joint, Joint):
-            raise KindError(f"joints[{i}] is {joint!r}; give dynarm.Joint(...)")
+            raise KindError(f"joints[{i}] is {shown(joint)}; give dynarm.Joint(...)")
         if joint.beta:
             raise InputError(
                 f"joints[{i}] has beta {joint.beta}; the classic convention has no such angle, set it to 0"

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import drafted, items, path_of
+from ..border.kinds import Given
+from ..border.words import shown
 from ..errors import FileError, FileMissing, FormatError, InputError, KindError, UnknownName
 from .arm import Arm, warn_doubts
 from .toml_file import read_toml, write_toml
@@ -37,7 +39,7 @@ def load(
     base: str | None = None,
     tip: str | None = None,
     joints: Sequence[str] | None = None,
-    gravity: Any = None,
+    gravity: Given = None,
     strict: bool = False,
     allow_massless: bool = False,
     freeze: bool = True,
@@ -86,7 +88,7 @@ def load(
 def _joint_names(joints: Any) -> list[str]:
     names = items("joints", joints, "a list of joint names")
     if not names or not all(isinstance(name, str) for name in names):
-        raise KindError(f"joints is {joints!r}; give a list of joint names")
+        raise KindError(f"joints is {shown(joints)}; give a list of joint names")
     return names
 
 

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from ..border.words import shown
 from ..errors import InputError
 from .arm import Arm, Joint
 
@@ -29,7 +30,7 @@ def generic_arm(
     """A generic arm of n joints. With `principal` every link's central principal axes are parallel to its frame."""
     if type not in (1, 2):
         raise InputError(
-            f"type is {type!r}; the papers count Type 1 (all rotational) and Type 2 (joint 3 translational)"
+            f"type is {shown(type)}; the papers count Type 1 (all rotational) and Type 2 (joint 3 translational)"
         )
     if n < 1:
         raise InputError(f"n is {n}; give at least one joint")

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, KindError
+from ..arguments import float_of, shown
+from ..border.frames import unlabelled
+from ..errors import DynarmError, InputError, KindError
 
 
 def number(what: str, value: Any) -> float:
     """A finite float, or an error that says what came."""
     try:
-        if isinstance(value, (str, bytes, bool)):
-            raise TypeError
-        number = float(value)
+        number = float_of(value)
     except (TypeError, ValueError):
-        raise KindError(f"{what} is {value!r}; give one number") from None
+        raise KindError(f"{what} is {shown(value)}; give one number") from None
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
@@ -25,17 +26,26 @@ def number(what: str, value: Any) -> float:
     return number
 
 
-def numbers(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """A finite float array of the given shape, or an error that says what came."""
+def numbers(
+    what: str,
+    value: Any,
+    shape: tuple[int, ...],
+    names: Sequence[str] = (),
+    rows: Sequence[str] = (),
+) -> np.ndarray:
+    """A finite float array of the given shape, or an error that says what came.
+
+    names, rows: what the columns and the index of a DataFrame may be called; see `border.frames`.
+    """
     try:
-        given = np.asarray(value)
-        if given.dtype.kind in "USb" or (given.dtype == object and _holds_text(given)):
+        given = np.asarray(unlabelled(value, names, what, rows))
+        if given.dtype.kind not in "iufO" or (given.dtype == object and _holds_text(given)):
             raise TypeError
         array = np.array(given, dtype=float)
+    except DynarmError:
+        raise
     except (TypeError, ValueError):
-        text = repr(value)
-        text = text if len(text) <= 100 else text[:97] + "..."
-        raise KindError(f"{what} is {text}; give numbers in the shape {shape}") from None
+        raise KindError(f"{what} is {shown(value)}; give numbers in the shape {shape}") from None
     except OverflowError:
         raise InputError(
             f"{what} holds a number too large for float64; give finite numbers"
@@ -48,4 +58,4 @@ def numbers(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _holds_text(array: np.ndarray) -> bool:
-    return any(isinstance(x, (str, bytes, bool)) for x in array.ravel())
+    return any(isinstance(x, (str, bytes, bool, np.bool_)) for x in array.ravel())

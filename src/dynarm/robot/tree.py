@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..border.words import shown
 from ..errors import FormatError, InputError, KindError, ModelError, UnknownName
 from .arm import Arm, Friction, Joint, Origin
 from .dh import Segment, modified_dh
@@ -108,7 +109,7 @@ class Tree:
     def check_link(self, what: str, link: Any) -> str:
         """The name of a link of this tree, or an error."""
         if not isinstance(link, str):
-            raise KindError(f"{what} is {link!r}; give the name of a link")
+            raise KindError(f"{what} is {shown(link)}; give the name of a link")
         if link not in self.inertias:
             raise UnknownName(f"link for {what}", link, self.inertias)
         return link

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import real, reals
+from ..border.words import brief, shown
 from ..errors import InputError, KindError
 from ..model import Model
 
@@ -38,9 +39,11 @@ class Controller:
     values: Any = None
     gravity: Any = None
 
+    __repr__ = brief
+
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
-            raise KindError(f"model is {self.model!r}; give dynarm.compile(arm)")
+            raise KindError(f"model is {shown(self.model)}; give dynarm.compile(arm)")
         if self.rate is not None:
             words = "samples per second, or None for continuous control"
             real("rate", self.rate, words, lambda x: 0 < x < np.inf)
@@ -55,15 +58,20 @@ class Controller:
             if (given is not None) != wanted:
                 raise InputError(f"give {word}, and only for one")
         put, joints = object.__setattr__, self.model.arm.joints
-        n = len(joints)
-        put(self, "reference", _reference(self.reference, n))
+        names = self.model.arm.joint_names
+        put(self, "reference", _reference(self.reference, names))
         for name in ("kp", "kd"):
-            put(self, name, _fitting(name, getattr(self, name), n))
+            put(self, name, _fitting(name, getattr(self, name), names))
         own = [np.inf if j.effort_limit is None else j.effort_limit for j in joints]
-        limit = _fitting("limit", own if self.limit is None else self.limit, n)
+        limit = _fitting("limit", own if self.limit is None else self.limit, names)
         put(self, "limit", np.where(limit > 0, limit, np.inf) if self.limit is None else limit)
         known = {"values": self.values, "gravity": self.gravity}
-        put(self, "_known", {k: reals(k, v) for k, v in known.items() if v is not None})
+        listed = self.model.entry_names
+        put(
+            self,
+            "_known",
+            {k: reals(k, v, names=listed(k)) for k, v in known.items() if v is not None},
+        )
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         return np.clip(self.law(t, q, qd), -self.limit, self.limit)
@@ -75,7 +83,7 @@ class Controller:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GravityPD(Controller):
     """tau = kp (q_ref - q) + kd (qd_ref - qd) + gravity(q)."""
 
@@ -85,7 +93,7 @@ class GravityPD(Controller):
         return self.kp * (wanted - q) + self.kd * (rate - qd) + hold
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComputedTorque(Controller):
     """tau = inverse dynamics at qdd_ref + kd (qd_ref - qd) + kp (q_ref - q): the error obeys e'' + kd e' + kp e = 0."""
 
@@ -95,16 +103,17 @@ class ComputedTorque(Controller):
         return self.model.inverse_dynamics(q, qd, demand, **self._known)  # type: ignore[attr-defined]
 
 
-def _reference(given: Any, n: int) -> Reference:
+def _reference(given: Any, names: tuple[str, ...]) -> Reference:
     if callable(given):
         return given
-    pose, still = _fitting("reference", given, n), np.zeros(n)
+    pose, still = _fitting("reference", given, names), np.zeros(len(names))
     return lambda t: (pose, still, still)
 
 
-def _fitting(name: str, value: Any, n: int) -> np.ndarray:
+def _fitting(name: str, value: Any, names: tuple[str, ...]) -> np.ndarray:
     """An array that goes with (n,) or (N, n)."""
-    array = reals(name, value, f"a number or {n} numbers")
+    n = len(names)
+    array = reals(name, value, f"a number or {n} numbers", names)
     if array.ndim > 2 or (array.ndim and array.shape[-1] not in (1, n)) or np.isnan(array).any():
         raise InputError(
             f"{name} has shape {array.shape}; give a number, ({n},), or (N, {n}) for a batch"

@@ -80,7 +80,7 @@ def events_of(given: Any, model: Model, limits: str) -> list[Event]:
     if callable(given):
         given = [given]
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise KindError(f"events is {given!r}; give a list of functions of (t, q, qd)")
+        raise KindError(f"events is {shown(given)}; give a list of functions of (t, q, qd)")
     found = [_event(e, k) for k, e in enumerate(given)]
     return found + (_limits(model, limits == "stop") if limits != "ignore" else [])
 
@@ -89,7 +89,7 @@ def _event(given: Any, k: int) -> Event:
     if isinstance(given, Event):
         return given
     if not callable(given):
-        raise KindError(f"events[{k}] is {given!r}; give a function of (t, q, qd)")
+        raise KindError(f"events[{k}] is {shown(given)}; give a function of (t, q, qd)")
     name = getattr(given, "__name__", f"event {k}")
     terminal, direction = getattr(given, "terminal", False), getattr(given, "direction", 0.0)
     return Event(name, given, flag("terminal", terminal), direction)

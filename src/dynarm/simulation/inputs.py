@@ -13,6 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..arguments import among, reals, shown
+from ..border.frames import is_plain, order_of
+from ..border.words import brief
 from ..errors import DynarmError, InputError
 
 Array = np.ndarray
@@ -106,10 +108,16 @@ class Sampled:
     t: Any
     values: Any
     hold: str = "zero"
+    labels: tuple[Any, ...] | None = field(default=None, repr=False)  # of a DataFrame's columns
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         t = reals("samples: t", self.t, "an array of seconds")
         values = reals("samples: values", self.values, "an array of real numbers")
+        if self.labels is None and np.ndim(self.values) == 2 and not is_plain(self.values):
+            columns = getattr(self.values, "columns", None)
+            object.__setattr__(self, "labels", None if columns is None else tuple(columns))
         if t.ndim != 1 or len(t) < 1 or values.ndim < 2 or len(values) != len(t):
             raise InputError(
                 f"samples: t has shape {t.shape}, values {values.shape}; give one row for each time"
@@ -122,6 +130,13 @@ class Sampled:
             raise InputError(f"samples: hold is {shown(self.hold)}; choose 'zero' or 'linear'")
         object.__setattr__(self, "t", t)
         object.__setattr__(self, "values", values)
+
+    def ordered(self, names: Sequence[str], what: str) -> Sampled:
+        """The same with the columns of a DataFrame in the order of the names."""
+        if self.labels is None:
+            return self
+        places = order_of(list(self.labels), names, what, "columns")
+        return Sampled(self.t, self.values if places is None else self.values[:, places], self.hold)
 
     def breaks(self, t_end: float) -> Array:
         return self.t[(self.t > 0) & (self.t < t_end)]
@@ -143,12 +158,14 @@ class Function:
     function: Callable[..., Any]
     shape: tuple[int, ...]
     what: str
+    names: Sequence[str] = ()
     steady: bool = False
 
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
         returned = asked(self.function, t, locked(q), locked(qd))
         try:
-            force = reals(f"what the {self.what} function returned", returned, "real numbers")
+            what = f"what the {self.what} function returned"
+            force = reals(what, returned, "real numbers", self.names)
         except DynarmError as error:
             raise Raised(error) from None
         if force.shape == self.shape:
@@ -211,29 +228,31 @@ def locked(x: Array) -> Array:
     return view
 
 
-def source_of(given: Any, shape: tuple[int, ...], what: str) -> Source:
+def source_of(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str] = ()) -> Source:
     """What the user gave for torque or wrench, as a source of forces of the given shape."""
     if given is None:
         return Constant(np.zeros(shape))
     if isinstance(given, Sampled):
+        given = given.ordered(names, what)
         if given.values.shape[1:] not in (shape, shape[-1:]):
             raise InputError(
                 f"{what}: a row of the samples has shape {given.values.shape[1:]}; give {shape[-1:]}"
             )
         return given
     if callable(given):
-        function = Function(given, shape, what)
+        function = Function(given, shape, what, names)
         rate = getattr(given, "rate", None)
         if rate is None:
             return function
         if not (isinstance(rate, (int, float)) and np.isfinite(rate) and rate > 0):
-            raise InputError(f"{what}: rate is {rate!r}; give samples per second, or None")
+            raise InputError(f"{what}: rate is {shown(rate)}; give samples per second, or None")
         return Held(function, 1 / rate)
-    return Constant(_constant(given, shape, what))
+    return Constant(_constant(given, shape, what, names))
 
 
-def _constant(given: Any, shape: tuple[int, ...], what: str) -> Array:
-    value = reals(what, given, "None, an array, dynarm.simulation.Sampled or f(t, q, qd)")
+def _constant(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str]) -> Array:
+    wanted = "None, an array, dynarm.simulation.Sampled or f(t, q, qd)"
+    value = reals(what, given, wanted, names)
     if value.shape not in (shape, shape[-1:]):
         raise InputError(
             f"{what} has shape {value.shape}; give {shape[-1]} entries"

@@ -11,6 +11,8 @@ import numpy as np
 
 from .. import batch
 from ..arguments import real, reals, whole
+from ..border.kinds import Given, Numbers
+from ..border.words import shown
 from ..errors import InputError, KindError, UnknownName
 from ..model import Model
 from ..report.progress import progress_of
@@ -31,19 +33,19 @@ TIGHTEST = 2.3e-14  # the smallest rtol that SciPy accepts
 
 def simulate(
     model: Model,
-    q0: Any,
-    qd0: Any,
+    q0: Numbers,
+    qd0: Numbers,
     t_end: float,
     torque: Any = None,
     method: str = "dop853",
     dt: float | None = None,
     *,
     wrench: Any = None,
-    gravity: Any = None,
-    values: Any = None,
+    gravity: Given = None,
+    values: Given = None,
     rtol: float = 1e-9,
     atol: float | None = None,
-    times: Any = None,
+    times: Given = None,
     events: Any = (),
     limits: str = "ignore",
     max_step: float = np.inf,
@@ -78,17 +80,18 @@ def simulate(
     kept, and run.check() raises. What a function of yours raises is raised.
     """
     if not isinstance(model, Model):
-        raise KindError(f"model is {model!r}; give dynarm.compile(arm)")
+        raise KindError(f"model is {shown(model)}; give dynarm.compile(arm)")
     method = str(method).lower()
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
-    q0, qd0, gravity, values = _start(model, q0, qd0, gravity, values)
+    q, qd, falling, known = _start(model, q0, qd0, gravity, values)
     t_end = _positive("t_end", t_end, "a number of seconds")
-    force = source_of(torque, q0.shape, "torque")
-    push = None if wrench is None else source_of(wrench, (*q0.shape[:-1], 6), "wrench")
-    job = Job(Plant(model, push is not None, gravity, values), q0, qd0, t_end, force, push, method)
+    force = source_of(torque, q.shape, "torque", model.entry_names("tau"))
+    room, axes = (*q.shape[:-1], 6), model.entry_names("wrench")
+    push = None if wrench is None else source_of(wrench, room, "wrench", axes)
+    job = Job(Plant(model, push is not None, falling, known), q, qd, t_end, force, push, method)
     watched = events_of(events, model, limits)
-    refused = singular_start(job.plant, q0)
+    refused = singular_start(job.plant, q)
     if refused:
         return _run(job, _nothing(job, "singular", refused))
     bar = progress_of(progress, f"simulating {model.arm.name}")
@@ -172,7 +175,8 @@ def _stepped(job: Job, dt: Any, every: int, threads: int, bar: Any) -> Run:
 def _start(model: Model, q0: Any, qd0: Any, gravity: Any, values: Any) -> tuple[Any, ...]:
     """First states, gravity and values as arrays that fit together."""
     n, names = model.arm.n, f"robot '{model.arm.name}' has {model.arm.n} joints"
-    q0, qd0 = _array("q0", q0, n, names), _array("qd0", qd0, n, names)
+    q0 = _array("q0", q0, n, names, model.entry_names("q"))
+    qd0 = _array("qd0", qd0, n, names, model.entry_names("qd"))
     for word, given, wanted, how in (
         ("gravity", gravity, model.gravity_input, "gravity='input'"),
         ("values", values, model.parameters_input, "parameters='inputs'"),
@@ -182,10 +186,12 @@ def _start(model: Model, q0: Any, qd0: Any, gravity: Any, values: Any) -> tuple[
         if given is not None and not wanted:
             raise InputError(f"the model takes no {word}=; compile it with {how}")
     if gravity is not None:
-        gravity = _array("gravity", gravity, 3, "an acceleration in the base link's axes")
+        axes = model.entry_names("gravity")
+        gravity = _array("gravity", gravity, 3, "an acceleration in the base link's axes", axes)
     if values is not None:
         p = model.minimal.count
-        values = _array("values", values, p, f"the model has {p} minimal parameters")
+        known = model.entry_names("values")
+        values = _array("values", values, p, f"the model has {p} minimal parameters", known)
     leads = {
         name: x.shape[:-1]
         for name, x in (("q0", q0), ("qd0", qd0), ("gravity", gravity), ("values", values))
@@ -199,8 +205,8 @@ def _start(model: Model, q0: Any, qd0: Any, gravity: Any, values: Any) -> tuple[
     return q0, qd0, gravity, values
 
 
-def _array(name: str, value: Any, size: int, meaning: str) -> np.ndarray:
-    array = reals(name, value, f"{size} numbers")
+def _array(name: str, value: Any, size: int, meaning: str, names: Sequence[str]) -> np.ndarray:
+    array = reals(name, value, f"{size} numbers", names)
     if array.ndim == 0 or array.shape[-1] != size or array.ndim > 2 or not array.size:
         raise InputError(
             f"{name} has shape {array.shape}, {meaning}; give ({size},), or (N, {size}) for a batch"

@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..arguments import drafted, path_of
+from ..border.kinds import FloatArray
+from ..border.tables import html_table, text_table
+from ..border.words import extra, titled
 from ..errors import InputError, ModelError
 from ..memo import cached_property
 from ..model import Model
+from ..refusals import AXES
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,11 +35,11 @@ class Run:
     """
 
     model: Model
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    tau: np.ndarray
-    work: np.ndarray  # that torques and wrench have done since the start [J]
+    t: FloatArray
+    q: FloatArray
+    qd: FloatArray
+    tau: FloatArray
+    work: FloatArray  # that torques and wrench have done since the start [J]
     loss: np.ndarray  # that friction has taken since the start [J]
     method: str
     dt: float | None  # the longest step, for methods with fixed steps
@@ -52,10 +56,23 @@ class Run:
 
     def __repr__(self) -> str:
         many = f"{self.batch} samples, " if self.batch is not None else ""
-        return (
-            f"<dynarm.Run of '{self.model.arm.name}': {self.method}, {many}{len(self.t)} times to {self.t[-1]:g} s, "
-            f"{self.status}>"
-        )
+        rest = f": {self.method}, {many}{len(self.t)} times to {self.t[-1]:g} s, {self.status}"
+        return titled("Run of", self.model.arm.name, rest)
+
+    def __str__(self) -> str:
+        return text_table(*self._sheet())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._sheet())
+
+    def _sheet(self) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+        """Title, head and rows of its table: where each joint (of the first sample) goes, and with what force."""
+        q, qd, tau = (x[0] if self.batch is not None else x for x in (self.q, self.qd, self.tau))
+        peak = np.abs(tau).max(axis=0, initial=0.0)
+        columns = (self.model.arm.joint_names, q[0], q[-1], qd[-1], peak)
+        head = ("joint", "q at the start", "q at the end", "qd at the end", "largest |tau|")
+        rows = [(name, *map(float, numbers)) for name, *numbers in zip(*columns, strict=True)]
+        return repr(self).strip("<>"), head, rows
 
     def _inputs(self, *names: str) -> dict[str, Any]:
         """Gravity and values as keywords for arrays (..., T, n)."""
@@ -63,22 +80,22 @@ class Run:
         return {k: v[..., None, :] if v.ndim > 1 else v for k, v in found.items()}
 
     @cached_property
-    def kinetic(self) -> np.ndarray:
+    def kinetic(self) -> FloatArray:
         """Kinetic energy [J] at each time."""
         return self.model.kinetic_energy(self.q, self.qd, **self._inputs("values"))
 
     @cached_property
-    def potential(self) -> np.ndarray:
+    def potential(self) -> FloatArray:
         """Potential energy [J] at each time."""
         return self.model.potential_energy(self.q, **self._inputs("gravity", "values"))
 
     @cached_property
-    def energy(self) -> np.ndarray:
+    def energy(self) -> FloatArray:
         """Total energy [J] at each time."""
         return self.kinetic + self.potential
 
     @cached_property
-    def balance(self) -> np.ndarray:
+    def balance(self) -> FloatArray:
         """Energy [J] that the power balance leaves unexplained: change of the total energy - work + loss."""
         return self.energy - self.energy[..., :1] - self.work + self.loss
 
@@ -144,7 +161,7 @@ class Run:
             }
         if self.wrench is not None:
             flat = self.wrench.reshape(samples * size, 6)
-            columns |= {f"wrench_{axis}": flat[:, i] for i, axis in enumerate(WRENCH)}
+            columns |= {f"wrench_{axis}": flat[:, i] for i, axis in enumerate(AXES["wrench"])}
         for word in ("kinetic", "potential", "work", "loss"):
             columns[word] = np.broadcast_to(getattr(self, word), self.q.shape[:-1]).reshape(-1)
         return pd.DataFrame(columns)
@@ -152,7 +169,12 @@ class Run:
     def _parquet(self, path: Path) -> None:
         frame = self.frame()
         frame.attrs = self.about()
-        frame.to_parquet(path)
+        try:
+            frame.to_parquet(path)
+        except ImportError:
+            raise InputError(
+                f"Parquet files need the package pyarrow; {extra('parquet')}, or save as .npz"
+            ) from None
 
     # ---- reading
 
@@ -189,7 +211,6 @@ class Run:
 
 
 SHOWN = 10  # events in a summary
-WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
 def _range(values: np.ndarray) -> str:

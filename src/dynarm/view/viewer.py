@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..border.words import extra
 from ..errors import DynarmError, InputError
 from ..model import compile as compile_arm
 from .arm import ArmDrawing, reach, travel
@@ -39,9 +40,7 @@ def start_server(port: int | None, label: str) -> Any:
     try:
         import viser
     except ImportError:
-        raise ViewError(
-            "the 3D page needs viser; install it with: pip install 'dynarm[view]'"
-        ) from None
+        raise ViewError(f"the 3D page needs viser; install it with: {extra('view')}") from None
     chosen = _free_port(port)
     with _quiet(), gated():
         server = viser.ViserServer(host=HOST, port=chosen, label=label, verbose=False)

@@ -247,7 +247,7 @@ BAD_FILES = {
     "log.npz": (b"PK\3\4 cut off", ["damaged"]),
     "log.mat": (b"MATLAB 5.0 cut off", ["damaged"]),
     "log.db3": (b"SQLite format 3\0 cut off", ["damaged"]),
-    "log.mcap": (b"\x89MCAP", ["log again" if find_spec("rosbags") else "dynarm[bags]"]),
+    "log.mcap": (b"\x89MCAP", ["log again" if find_spec("rosbags") else "[bags]"]),
 }
 
 

@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from ...border.files import is_folder, named, room, size_of
+from ...border.words import extra
 from ...errors import FileError, FormatError
 from .table import Table, check_names, check_room, text_column
 
@@ -30,6 +31,10 @@ _MODULE = "dynarm.identify.formats.child"
 
 def read_parquet(path: Path) -> Table:
     """The columns of a Parquet file."""
+    if find_spec("pyarrow") is None:
+        raise FormatError(
+            f"{named(path)}: Parquet files need the package pyarrow; {extra('parquet')}, or convert the log to .csv"
+        )
     return _read("parquet", path, size_of(path))
 
 
@@ -37,8 +42,8 @@ def read_bag(path: Path) -> Table:
     """The joint states of a bag that is a folder, or of one that is no .db3 file, by the rosbags package."""
     if find_spec("rosbags") is None or find_spec("rosbags.highlevel") is None:
         raise FormatError(
-            f"{named(path)}: this kind of ROS 2 bag needs the package rosbags; install dynarm[bags], or convert the "
-            "bag to .db3"
+            f"{named(path)}: this kind of ROS 2 bag needs the package rosbags; {extra('bags')}, or convert "
+            "the bag to .db3"
         )
     if not is_folder(path):
         return _read("bag", path, size_of(path))

@@ -1,0 +1,28 @@
+"""What public functions take and give, for type checkers and editors: arrays of any origin, and arrays of float64."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+
+class HasArray(Protocol):
+    """NumPy's own arrays and numbers, DataFrames, Series, tensors: whatever NumPy can make an array of."""
+
+    def __array__(self, *args: Any, **options: Any) -> Any: ...
+
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+# Written out, not recursive: a text is a sequence of texts, which a recursive alias would let pass
+Numbers: TypeAlias = (
+    float
+    | HasArray
+    | Sequence[float | HasArray]
+    | Sequence[Sequence[float | HasArray]]
+    | Sequence[Sequence[Sequence[float | HasArray]]]
+)
+Given: TypeAlias = Numbers | None  # an argument that may be left out
+Out: TypeAlias = FloatArray | None  # where a result is written to, if it is given

@@ -1,0 +1,96 @@
+"""What messages say about values and packages that came from outside: short, on one line, whatever they are."""
+
+from __future__ import annotations
+
+import reprlib
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+_LONG = 100  # letters of a value that a message shows
+_RECORD = 160  # letters of what a record holds
+_PART = 60  # letters of one of its values
+
+
+class _Brief(reprlib.Repr):
+    """Long collections cut before they are written: the text of a million numbers takes a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 4
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = 20
+        self.maxarray = self.maxdeque = 20
+        self.maxstring = self.maxother = self.maxlong = 2 * _LONG
+
+    def repr_str(self, x: str, level: int) -> str:
+        return repr(x[: self.maxstring])
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        shape = getattr(x, "shape", None)
+        if isinstance(shape, tuple) and hasattr(x, "columns"):
+            return f"{type(x).__name__} of shape {shape}"
+        try:
+            return repr(x)
+        except Exception:  # of a class that is not ours
+            return f"<{type(x).__name__}>"
+
+
+def shown(value: Any) -> str:
+    """The value as a message shows it: what Python would print, on one line, not too long."""
+    text = " ".join(_Brief().repr(value).split())
+    return text if len(text) <= _LONG else text[: _LONG - 3] + "..."
+
+
+def brief(record: Any, *left_out: str) -> str:
+    """A record on one line: what differs from its defaults, arrays by their shapes, other records by their names."""
+    parts = []
+    for f in fields(record):
+        value = getattr(record, f.name)
+        usual = f.default is not MISSING and type(value) is type(f.default) and value == f.default
+        if f.repr and not usual and f.name not in left_out and not f.name.startswith("_"):
+            parts.append(f"{f.name}={_part(value)}")
+    text = ", ".join(parts)
+    text = text if len(text) <= _RECORD else text[: _RECORD - 3] + "..."
+    return f"{type(record).__name__}({text})"
+
+
+def _part(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return f"<{type(value).__name__} {shape}>"
+    if isinstance(value, (tuple, list, dict)) and len(shown(value)) > _PART:
+        return f"<{len(value)} entries>"
+    if is_dataclass(value) and len(shown(value)) > _PART:
+        return f"<{type(value).__name__}>"
+    text = shown(value)
+    return text if len(text) <= _PART else text[: _PART - 3] + "..."
+
+
+def titled(kind: str, name: str, rest: str) -> str:
+    """<kind 'name'rest>, with a name of any length and any letters."""
+    return f"<dynarm.{kind} {shown(name[:_PART])}{rest}>"
+
+
+def extra(name: str) -> str:
+    """The command that installs an extra of dynarm, for messages: from where dynarm itself was installed."""
+    return f"pip install {_source(name)}"
+
+
+def _source(name: str) -> str:
+    """What pip must be given; without a record of an installation, an index is as good as any."""
+    import json  # all of these only where something is missing
+    import shlex
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        record = json.loads(distribution("dynarm").read_text("direct_url.json") or "{}")
+        url = str(record.get("url", ""))
+    except (PackageNotFoundError, ValueError, AttributeError, OSError):
+        record, url = {}, ""
+    if "dir_info" in record and url.startswith("file://"):
+        folder = shlex.quote(f"{url2pathname(urlsplit(url).path)}[{name}]")
+        return f"-e {folder}" if record["dir_info"].get("editable") else folder
+    if "vcs_info" in record:
+        url = f"{record['vcs_info'].get('vcs', 'git')}+{url}"
+    return shlex.quote(f"dynarm[{name}] @ {url}" if url else f"dynarm[{name}]")
