@@ -191,7 +191,7 @@ def test_a_prior_answers_for_what_the_log_does_not_determine(recorded, tmp_path)
     bare = dynarm(*words, "--out", "bare", folder=tmp_path)
     data = json.loads(bare.out)
     assert bare.code == 1 and data["verdict"] == "FAIL"
-    assert all("does not determine" in reason for reason in data["reasons"])
+    assert any("not determined by the log" in reason for reason in data["reasons"])
     held = dynarm(*words, "--prior", "--out", "held", folder=tmp_path)
     data = json.loads(held.out)
     assert (held.code, data["verdict"], data["reasons"]) == (0, "PASS", [])
