@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import operator
 import os
-import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .border.written import drafted as drafted
 from .errors import FileError, InputError, KindError
 
 if TYPE_CHECKING:
@@ -146,24 +145,3 @@ def path_of(what: str, value: Any, wanted: str) -> Path:
     if "\0" in str(value):
         raise FileError(f"{str(value)!r} holds a zero character; give a path")
     return Path(value)
-
-
-@contextmanager
-def drafted(target: Path) -> Iterator[Path]:
-    """A new file beside the target to write to, which takes its name in one step.
-
-    A reader sees the old file or the new one; after an error nothing is left.
-    """
-    draft = target.parent / f".{target.stem}.{secrets.token_hex(6)}{target.suffix}"
-    try:
-        try:
-            yield draft
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(
-            f"cannot write {target}: {error.strerror or error}; check folder and rights"
-        ) from None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..border.numbers import written
 from ..errors import InputError
 
 if TYPE_CHECKING:
@@ -83,8 +84,8 @@ def _number(text: str) -> float:
     import math
 
     if text.endswith("deg"):
-        return math.radians(float(text[:-3]))
-    return float(text)
+        return math.radians(written(text[:-3]))
+    return written(text)
 
 
 def formulation_wishes(texts: Iterable[str]) -> dict[str, str]:

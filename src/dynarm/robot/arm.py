@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import shown
-from ..errors import DynarmWarning, InputError, KindError, ModelError
+from ..errors import InputError, KindError, ModelError
 from .inertia import (
     PARAMETER_NAMES,
     move_parameters,
@@ -38,11 +37,13 @@ __all__ = [
     "rigid",
     "tensor",
     "unpack_parameters",
-    "warn_doubts",
 ]
 
 KINDS = ("revolute", "prismatic")
 SHAPES = ("sign", "tanh")
+# a mass matrix multiplies inertias by lengths and its factors by each other: they must not overflow
+LONGEST = 1e50  # [m]
+HEAVIEST = 1e100  # of a link's ten parameters and the armature
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class Joint:
     theta (revolute) or d (prismatic). beta is 0 except where neighbouring axes are nearly parallel. Mass, centre of
     mass and inertia (about the centre of mass) are in the link frame's axes. `parameters`, if given, replaces them by
     the ten numbers [m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about the frame's origin, whatever they are.
+    A velocity or effort limit of None, or of 0 as many files write where nobody knows it, is no limit.
     """
 
     kind: str = "revolute"
@@ -109,6 +111,10 @@ class Joint:
             raise InputError(f"{label}: kind is {self.kind!r}; choose 'revolute' or 'prismatic'")
         for key in ("a", "alpha", "beta", "d", "theta", "armature"):
             put(self, key, number(f"{label}: {key}", getattr(self, key)))
+        if max(abs(self.a), abs(self.d)) > LONGEST:
+            raise InputError(
+                f"{label}: a is {self.a}, d is {self.d}; give metres, at most {LONGEST:g}"
+            )
         mass = number(f"{label}: mass", self.mass)
         com = numbers(f"{label}: com", self.com, (3,))
         inertia = numbers(f"{label}: inertia", self.inertia, (3, 3))
@@ -121,10 +127,13 @@ class Joint:
                 )
             with np.errstate(over="ignore", invalid="ignore"):
                 packed = pack_parameters(mass, com, inertia)
-            if not np.isfinite(packed).all():
-                raise InputError(f"{label}: mass, com and inertia are too large to multiply")
         else:
             packed = numbers(f"{label}: parameters", self.parameters, (10,))
+        if not (np.abs(packed) <= HEAVIEST).all() or abs(self.armature) > HEAVIEST:
+            raise InputError(
+                f"{label}: mass, com, inertia and armature are too large to multiply; give kg and m"
+            )
+        if self.parameters is not None:
             body = unpack_parameters(packed)
             given = [mass, *com, *inertia.ravel()]
             if not any(given) or given == [body[0], *body[1], *body[2].ravel()]:
@@ -322,79 +331,12 @@ class Arm:
 
     def check(self) -> list[str]:
         """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""
-        return impossible_links(self) + _idle_joints(self) + _doubtful_drives(self)
+        from .doubts import all_doubts
+
+        return all_doubts(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the arm to x.toml or x.urdf; nothing is left half-written."""
         from .files import save
 
         save(self, path)
-
-
-def impossible_links(arm: Arm) -> list[str]:
-    """Links whose parameters no rigid body can have, and why."""
-    return [f"link of joint '{j.name}': {doubt}" for j in arm.joints for doubt in _doubts(j)]
-
-
-def _idle_joints(arm: Arm) -> list[str]:
-    """Joints at the tip that move no inertia: the mass matrix is singular in every pose (armature left out)."""
-    found = []
-    for joint, p in zip(arm.joints[::-1], arm.parameters[::-1], strict=True):
-        if p[9] if joint.revolute else p[0]:
-            break
-        moved = "about its axis" if joint.revolute else "along its axis"
-        found.append(f"joint '{joint.name}' moves no inertia {moved}: the mass matrix is singular")
-        if p.any():
-            break
-    return found[::-1]
-
-
-def _doubtful_drives(arm: Arm) -> list[str]:
-    """Friction that gives energy to its joint, and limits that leave it no room."""
-    found = []
-    for joint in arm.joints:
-        friction, limits = joint.friction, joint.position_limits
-        for key in ("viscous", "coulomb", "viscous_negative", "coulomb_negative"):
-            value = getattr(friction, key, None)
-            if value is not None and value < 0:
-                found.append(f"joint '{joint.name}': friction {key} {value:.6g} is negative")
-        if limits is not None and limits[0] > limits[1]:
-            found.append(f"joint '{joint.name}': position limits {limits[0]} > {limits[1]}")
-    return found
-
-
-def _doubts(joint: Joint) -> list[str]:
-    """Why no rigid body can have these parameters."""
-    assert joint.parameters is not None
-    found = []
-    if joint.mass < 0:
-        found.append(f"mass {joint.mass:.6g} is negative")
-    if joint.mass == 0 and any(joint.parameters[1:]):
-        found.append("mass is zero but first moments or inertia are not")
-    inertia = np.array(joint.inertia)
-    principal = np.linalg.eigvalsh((inertia + inertia.T) / 2)
-    # what rounding leaves when inertia about the frame's origin is moved to the centre of mass proves nothing
-    noise = 1e-9 * np.abs(inertia).max() + 1e-13 * np.abs(joint.parameters[4:]).max()
-    if principal[0] < -noise:
-        found.append(
-            f"inertia about the centre of mass has a negative principal moment ({principal[0]:.6g})"
-        )
-    if principal[0] + principal[1] < principal[2] * (1 - 1e-6) - noise:
-        a, b, c = principal
-        found.append(
-            f"principal moments {a:.6g}, {b:.6g}, {c:.6g} violate the triangle inequality; no body has them"
-        )
-    if joint.armature < 0:
-        found.append(f"armature {joint.armature:.6g} is negative")
-    return found
-
-
-def warn_doubts(arm: Arm, strict: bool = False) -> Arm:
-    """The arm itself, after a warning (or, with strict, an error) that lists its impossible links."""
-    doubts = impossible_links(arm)
-    if doubts:
-        text = f"robot '{arm.name}' has impossible inertias: " + "; ".join(doubts)
-        if strict:
-            raise ModelError(text + "; mend the file or load it with strict=False")
-        warnings.warn(text, DynarmWarning, stacklevel=3)
-    return arm
