@@ -276,3 +276,60 @@ def test_axes_are_one_line_within_the_tolerance(offset, one_line, L):
     parameters = minimal_parameters(enlarged(arm, L, 1.0))
     assert parameters.count == (2 if one_line else 4)
     assert bool(parameters.doubts) == one_line
+
+
+@pytest.mark.parametrize("rest", [1e-12, 1e-9, 1e-3])
+def test_what_is_left_of_balanced_links_is_kept(rest):
+    """A counterweight that leaves a small moment, and one that leaves none but for rounding."""
+    outer = Joint(a=1.0, mass=1.0, inertia=np.diag([0.1] * 3))
+    state = np.zeros((3, 2))
+
+    def torque(left: float) -> float:
+        inner = Joint(mass=1.0, com=(left - 1.0, 0, 0), inertia=np.diag([0.1] * 3))
+        arm = Arm([inner, outer], gravity=(0, -9.81, 0))
+        return float(computed(arm, "inverse_dynamics", "minimal_newton_euler", state)[0])
+
+    assert torque(rest) == pytest.approx(9.81 * ((rest - 1.0) + 1.0), rel=1e-12)
+    assert torque(2.0**-53) == 0.0
+
+
+# ---- forward dynamics
+
+
+def chain_of_ten(L: float, gravity: float) -> Arm:
+    """Ten silicon links as long as L."""
+    rng = np.random.default_rng(10)
+    joints = []
+    for i in range(10):
+        m, A = 2000 * L**3 * rng.uniform(0.1, 1), 0.1 * L * rng.normal(size=(3, 3))
+        joints.append(
+            Joint(
+                a=L * rng.uniform(-0.6, 0.6),
+                alpha=(0.0, np.pi / 2, 1.0)[i % 3],
+                d=L * rng.uniform(-0.6, 0.6),
+                mass=m,
+                com=L * rng.uniform(-0.3, 0.3, 3),
+                inertia=m * (np.trace(A @ A.T) * np.eye(3) - A @ A.T),
+            )
+        )
+    return Arm(joints, (0, 0, -gravity))
+
+
+@pytest.mark.parametrize("L", [1e-6, 4e-6, 1.0, 1e6])
+@pytest.mark.parametrize("gravity", [0.0, 9.81])
+def test_the_articulated_body_at_every_scale(L, gravity):
+    """The torques carry gravity, g/L in rad/s^2: 2.5 million at 4 micrometres, of which the motion is the small rest.
+
+    An acceleration of 1 rad/s^2 is known there to 1e-16 * g/L, whatever the method; measured so, it is exact.
+    """
+    arm = chain_of_ten(L, gravity)
+    chain = chain_of(arm)
+    q, qd, qdd = np.random.default_rng(4).uniform(-1, 1, (3, arm.n))
+    tau = computed(arm, "inverse_dynamics", "newton_euler_driving_axis", np.array([q, qd, qdd]))
+    got = formulation("forward_dynamics", "articulated_body").function(
+        chain, pose(chain, list(q)), list(qd), list(tau)
+    )
+    twin = pinocchio_model(arm)
+    size = 1 + gravity / L
+    assert np.abs(np.array(got, float) - qdd).max() <= EXACT * size
+    assert np.abs(twin.forward_dynamics(q, qd, tau) - qdd).max() <= EXACT * size
