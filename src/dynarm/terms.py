@@ -185,7 +185,9 @@ def prune(arm: Arm, q: Any, qd: Any, qdd: Any, error: Any = 0.01) -> Pruned:
     exact = samples.forces()
     peak = np.abs(exact).max(axis=0)
     allowed = _allowed(error, peak)
-    limit = allowed + _ROUNDING * peak.max()
+    turning = np.array([j.revolute for j in arm.joints])
+    largest = [peak[turning == kind].max() for kind in turning]  # N m beside N m, N beside N
+    limit = allowed + _ROUNDING * np.array(largest)
 
     def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
         return np.abs(samples.forces(_weights(arm.n, dropped)) - exact).max(axis=0)
