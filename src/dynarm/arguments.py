@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import operator
 import os
-import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .border.words import shown
+from .border.written import drafted as drafted
 from .errors import DynarmError, FileError, InputError, KindError
 
 if TYPE_CHECKING:
@@ -167,24 +166,3 @@ def path_of(what: str, value: Any, wanted: str) -> Path:
     if len(str(value)) > _PATH or any(len(os.fsencode(part)) > _NAME for part in Path(value).parts):
         raise FileError(f"{what} is {shown(str(value))}, too long for a file's name; give a path")
     return Path(value)
-
-
-@contextmanager
-def drafted(target: Path) -> Iterator[Path]:
-    """A new file beside the target to write to, which takes its name in one step.
-
-    A reader sees the old file or the new one; after an error nothing is left.
-    """
-    draft = target.parent / f".{target.stem}.{secrets.token_hex(6)}{target.suffix}"
-    try:
-        try:
-            yield draft
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(
-            f"cannot write {target}: {error.strerror or error}; check folder and rights"
-        ) from None

@@ -31,9 +31,21 @@ from .papers.minimal_parameters_lin1995 import (
     name_of,
     structure_of,
 )
-from .redundancy import DEPENDENT, Merging, merging, regular_columns
+from .redundancy import (
+    DEPENDENT,
+    LEFT_OVER,
+    Even,
+    Merging,
+    length_of,
+    merging,
+    natural_units,
+    product,
+    regular_columns,
+    units,
+)
 from .robot.arm import PARAMETER_NAMES, Arm, Joint, move_parameters
 from .robot.chain import Chain, chain_of, pose
+from .robot.weighed import Weighed
 
 __all__ = [
     "CONVENTIONS",
@@ -122,15 +134,22 @@ class MinimalParameters:
     @cached_property
     def inverse(self) -> FloatArray:
         """(p, p): those natural parameters are this matrix times the values, all others being zero."""
-        return _tidy(np.linalg.inv(self.matrix[:, list(self._columns)]))
+        return self._inverse_of(self.convention)
+
+    def _inverse_of(self, convention: str) -> np.ndarray:
+        """The inverse of a convention's matrix on the columns."""
+        columns = list(self._columns)
+        chain = chain_of(self.arm)
+        natural = natural_units(chain, self.armature)[columns]
+        own = units(chain, self.structure, self.armature)[list(self.kept)]
+        rows = natural if convention == "gautier1990" else own
+        even = Even.of(length_of(chain), rows, natural)
+        return even.inverse(self._matrices[convention][:, columns])
 
     def convert(self, convention: str) -> FloatArray:
         """(p, p): the values in another convention are this matrix times these values."""
         _check_convention(convention)
-        columns = list(self._columns)
-        other, own = self._matrices[convention][:, columns], self.matrix[:, columns]
-        sizes = np.linalg.norm(self.matrix, axis=1)
-        return _tidy(np.linalg.solve(own.T, other.T).T * sizes) / sizes
+        return product(self._matrices[convention][:, list(self._columns)], self.inverse)
 
     @cached_property
     def long_forms(self) -> tuple[str, ...]:
@@ -141,11 +160,8 @@ class MinimalParameters:
     def symbolic_forms(self) -> tuple[str, ...]:
         """Each combination of Theorem 2 in natural parameters and DH constants; gautier1990 in those of lin1995."""
         if self.convention == "gautier1990":
-            plain = self._set_names()
-            back = np.linalg.solve(
-                self._matrices["lin1995"][:, list(self._columns)], np.eye(self.count)
-            )
-            return tuple(spell_row(row.tolist(), plain) for row in _tidy(back))
+            plain, back = self._set_names(), self._inverse_of("lin1995")
+            return tuple(spell_row(row.tolist(), plain) for row in back)
         forms = combinations(self.structure, self._symbolic[0])
         texts = [spell(f) for f in forms] + [
             f"Ia{i + 1}" for i in range(self.arm.n)
@@ -192,7 +208,7 @@ class MinimalParameters:
         return {
             name: float(x)
             for name, x, s in zip(self.names, change, scale, strict=True)
-            if abs(x) > 1e-14 * s
+            if abs(x) > LEFT_OVER * s
         }
 
 
@@ -229,13 +245,18 @@ def minimal_parameters(
         text += "; the dynamics stay exact, regressor @ values to about this size"
         warnings.warn(text, DynarmWarning, stacklevel=2)
     natural = _natural_names(arm.n, armature)
-    matrix = _tidy(merged.matrix @ _widened(_rows(chain, structure), arm.n, armature))
-    columns = regular_columns(matrix, _preference(arm, armature))
+    rows = (_widened(x, arm.n, armature) for x in _rows(chain, structure))
+    matrix = product(merged.matrix, *rows)
+    own = units(chain, structure, armature)[merged.kept]
+    every = natural_units(chain, armature)
+    length = length_of(chain)
+    columns = regular_columns(Even.of(length, own, every).down(matrix), _preference(arm, armature))
+    back = Even.of(length, own, every[columns]).inverse(matrix[:, columns])
     change, merged_linfang = _to_linfang(chain, structure, armature, merged)
     matrices = {
         "lin1995": matrix,
-        "linfang1999": _tidy(change @ matrix),
-        "gautier1990": _tidy(np.linalg.solve(matrix[:, columns], matrix)),
+        "linfang1999": product(change, matrix),
+        "gautier1990": product(back, matrix),
     }
     if convention == "linfang1999":
         merged = merged_linfang
@@ -312,16 +333,17 @@ def _doubts(arm: Arm, structure: Structure, armature: bool, merged: Merging) -> 
 # ---- the rows of Theorem 2
 
 
-def _rows(chain: Chain, structure: Structure) -> np.ndarray:
-    """(all, 10 n): Theorem 2 on unit vectors instead of numbers."""
+def _rows(chain: Chain, structure: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """(all, 10 n): Theorem 2 on unit vectors instead of numbers, and the weights of the entries."""
     n = chain.n
-    unit = np.eye(10 * n)
+    unit = [Weighed(row, row) for row in np.eye(10 * n)]
     bodies = []
     for i, body in enumerate(chain.joints):
         m, x, y, z, *J = unit[10 * i : 10 * i + 10]
         bodies.append(replace(body, m=m, h=Vec3(x, y, z), J=Sym3(*J)))
     forms = constants(Chain(tuple(bodies), chain.gravity), pose(chain, [0] * n))
-    return np.array([row + np.zeros(10 * n) for row in combinations(structure, forms)])
+    rows = [Weighed(np.zeros(10 * n), 0) + row for row in combinations(structure, forms)]
+    return np.array([row.value for row in rows]), np.array([row.weight for row in rows])
 
 
 def _widened(rows: np.ndarray, n: int, armature: bool) -> np.ndarray:
@@ -332,12 +354,6 @@ def _widened(rows: np.ndarray, n: int, armature: bool) -> np.ndarray:
     wide[: len(rows), :, :10] = rows.reshape(len(rows), n, 10)
     wide[len(rows) + np.arange(n), np.arange(n), 10] = 1
     return wide.reshape(len(wide), 11 * n)
-
-
-def _tidy(rows: np.ndarray) -> np.ndarray:
-    """The rows with what rounding left of zeros removed."""
-    scale = np.maximum(1.0, np.abs(rows).max(axis=-1, keepdims=True))
-    return np.where(np.abs(rows) <= 1e-14 * scale, 0.0, rows)
 
 
 def _all_names(structure: Structure, armature: bool) -> list[str]:
@@ -352,9 +368,12 @@ def _to_linfang(
     size = len(layout(structure))
     change = np.eye(size + chain.n * armature)
     change[:size, :size] = linfang_values(chain, structure, list(np.eye(size)))
-    taken = merged.matrix @ np.linalg.inv(change)
-    own = np.linalg.inv(taken[:, merged.kept])
-    return own, replace(merged, matrix=_tidy(own @ taken))
+    every = units(chain, structure, armature)
+    kept = every[merged.kept]
+    length = length_of(chain)
+    taken = product(merged.matrix, Even.of(length, every, every).inverse(change))
+    own = Even.of(length, kept, kept).inverse(taken[:, merged.kept])
+    return own, replace(merged, matrix=product(own, taken))
 
 
 def _preference(arm: Arm, armature: bool) -> list[int]:

@@ -218,7 +218,9 @@ def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Any = 0.01) ->
     exact = samples.forces()
     peak = np.abs(exact).max(axis=0)
     allowed = _allowed(error, peak)
-    rounding = _ROUNDING * peak.max()
+    turning = np.array([j.revolute for j in arm.joints])
+    largest = [peak[turning == kind].max() for kind in turning]  # N m beside N m, N beside N
+    rounding = _ROUNDING * np.array(largest)
     limit = allowed + rounding
 
     def deviation(dropped: Iterable[Dropped]) -> np.ndarray:

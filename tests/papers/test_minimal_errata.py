@@ -148,7 +148,7 @@ def test_the_two_conventions_must_not_be_mixed():
 def lin_forms(structure, values):
     """The D that one gets by taking U of lin1995 as it stands."""
     table = chains._table(structure, values)
-    return [chains._body(structure, i, of, 0.0).D for i, of in enumerate(table)]
+    return [chains._body(structure, i, of).D for i, of in enumerate(table)]
 
 
 def test_43_is_the_value_of_the_next_rotational_joint(monkeypatch):

@@ -86,16 +86,16 @@ def _joint_row(joint: Joint) -> list[str]:
         low, high = (x * factor for x in joint.position_limits)
         limits = f"{low:.4g} .. {high:.4g} {unit}"
     lengths = [
-        _tidy(joint.a),
+        f"{joint.a:.6g}",
         _tidy(math.degrees(joint.alpha)),
-        _tidy(joint.d),
+        f"{joint.d:.6g}",
         _tidy(math.degrees(joint.theta)),
     ]
-    return [str(joint.name), joint.kind, *lengths, _tidy(joint.mass), limits]
+    return [str(joint.name), joint.kind, *lengths, f"{joint.mass:.6g}", limits]
 
 
 def _tidy(x: float) -> str:
-    """A number without what rounding left of it."""
+    """Degrees without what rounding left of them; lengths and masses may well be as small."""
     return f"{0.0 if abs(x) < 1e-9 else x:.6g}"
 
 

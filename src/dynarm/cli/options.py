@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..arguments import path_of, real
+from ..border.numbers import written
 from ..border.words import shown
 from ..errors import FileError, InputError, UnknownName
 
@@ -107,8 +108,8 @@ def numbers(
 
 def _number(text: str) -> float:
     if text.endswith("deg"):
-        return math.radians(float(text[:-3]))
-    return float(text)
+        return math.radians(written(text[:-3]))
+    return written(text)
 
 
 def turning(arm: Arm) -> list[bool]:

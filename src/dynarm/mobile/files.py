@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
 from importlib import resources
@@ -21,9 +20,12 @@ from typing import Any
 import numpy as np
 
 from ..arguments import drafted, path_of
+from ..border.files import content, named
+from ..border.toml import tables
 from ..border.words import shown
-from ..errors import DynarmError, FileError, FileMissing, FormatError, KindError, UnknownName
+from ..errors import DynarmError, FileError, FormatError, KindError, UnknownName
 from ..robot.arm import Arm, Friction
+from ..robot.numbers import number, numbers
 from ..robot.toml_file import arm_of_table, write_toml
 from .platform import Base, Platform, Steering, Wheel
 from .robot import MobileManipulator
@@ -52,13 +54,7 @@ def load(robot: str | os.PathLike[str], friction: bool | None = None) -> MobileM
         )
     path = Path(robot)
     if path.suffix.lower() == ".toml":
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            raise FileMissing(f"there is no file {path}; check the path") from None
-        except OSError as error:
-            raise FileError(f"cannot read {path}: {error.strerror or error}") from None
-        return _read(content, str(path), friction, path.parent)
+        return _read(content(path, MAX_BYTES), named(path), friction, path.parent)
     known = catalogue()
     if str(robot) not in known:
         if path.suffix or len(path.parts) > 1:
@@ -68,18 +64,11 @@ def load(robot: str | os.PathLike[str], friction: bool | None = None) -> MobileM
     return _read(file.read_bytes(), f"built-in robot '{robot}'", friction, Path())
 
 
-def _read(content: bytes, source: str, friction: bool | None, folder: Path) -> MobileManipulator:
-    if len(content) > MAX_BYTES:
-        raise FormatError(
-            f"{source} has {len(content)} bytes; a robot's file has at most {MAX_BYTES}"
-        )
-    try:
-        table = tomllib.loads(content.decode("utf-8-sig"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FormatError(f"{source} is not a TOML file: {error}; mend that place") from None
+def _read(text: bytes, source: str, friction: bool | None, folder: Path) -> MobileManipulator:
+    table = tables(text, source, MAX_BYTES)
     try:
         return _robot(table, friction, folder)
-    except (FileError, FileMissing):
+    except FileError:
         raise
     except DynarmError as error:
         raise FormatError(f"{source}: {error}") from None
@@ -152,12 +141,12 @@ def _base(table: Any) -> Base:
     if "position" in given or "yaw" in given:
         if "mount" in given:
             raise FormatError("base has both mount and position or yaw; give one of the two")
-        yaw = given.pop("yaw", 0.0)
+        yaw = number("base: yaw", given.pop("yaw", 0.0))
         T = np.eye(4)
         if yaw:
             c, s = math.cos(yaw), math.sin(yaw)
             T[:2, :2] = [[c, -s], [s, c]]
-        T[:3, 3] = given.pop("position", (0.0, 0.0, 0.0))
+        T[:3, 3] = numbers("base: position", given.pop("position", (0.0, 0.0, 0.0)), (3,))
         given["mount"] = T
     return Base(**given)
 
@@ -167,7 +156,7 @@ def _arm(value: Any, folder: Path) -> Arm:
         from ..robot.files import load as load_arm
 
         here = folder / value
-        return load_arm(here if Path(value).suffix and here.exists() else value)
+        return load_arm(here if Path(value).suffix and os.path.exists(here) else value)
     return arm_of_table(value)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..arguments import among, flag, reals, shown
 from ..border.words import brief
 from ..errors import InputError, KindError, ModelError
-from ..robot.arm import Friction, numbers, rigid
+from ..robot.arm import HEAVIEST, LONGEST, Friction, numbers, rigid
 from ..robot.numbers import number as finite
 
 KINDS = ("fixed", "steered", "ackermann", "caster")
@@ -24,6 +24,8 @@ _NO_INERTIA: Tensor = ((0.0, 0.0, 0.0),) * 3
 
 def _number(what: str, value: Any, above: float | None = None) -> float:
     number = finite(what, value)
+    if abs(number) > LONGEST:
+        raise InputError(f"{what} is {number:g}; give a number in SI units, at most {LONGEST:g}")
     if above is not None and not number > above:
         raise ModelError(f"{what} is {number:g}; give a number greater than {above:g}")
     return number
@@ -42,6 +44,8 @@ def _inertia(what: str, value: Any) -> Tensor:
     table = (
         np.diag(numbers(what, value, (3,))) if given.shape == (3,) else numbers(what, value, (3, 3))
     )
+    if np.abs(table).max() > HEAVIEST:
+        raise InputError(f"{what} is too large to multiply; give kg m^2, at most {HEAVIEST:g}")
     if np.abs(table - table.T).max() > 1e-9 * max(np.abs(table).max(), 1e-300):
         raise ModelError(f"{what} is not symmetric ({table.tolist()}); give Ixy = Iyx and so on")
     return tuple(map(tuple, table.tolist()))

@@ -12,6 +12,7 @@ Differs    (43) is circular as printed; its first two entries are those of the n
            for each joint so that Psi psi(D) is cheapest: D_22 = 0, D_11 = 0, or S_33 = 0 with S = tr(D)/2 E - D, which
            saves a multiplication and an addition for a link without symmetry. Also then, origins that may stand
            anywhere on their axes (`slid`: the last one, and where the next axis is parallel) are moved to where d = 0.
+           What rounding leaves where terms cancel is dropped, each entry against the terms it is made of (`Weighed`).
 
     (38) D_i  = U*_i - diag(U*_22, U*_22, 0) + sum of d_k W_k over the translational joints k up to m_i
     (40) G    = diag(g, g, -U_33) in frame m_i,  g = (U* - U)_22 of joint m_i
@@ -28,7 +29,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..algebra import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, Z, add, mul, sub
-from ..robot.chain import ULPS, Chain, Step, pose, slid
+from ..robot.chain import Chain, Step, pose, slid
+from ..robot.weighed import settled, weighed, weighed_chain
 from .minimal_parameters_lin1995 import (
     Constants,
     Structure,
@@ -102,14 +104,15 @@ def minimal_chain(
     structure = structure_of(chain, 0.0) if structure is None else structure
     steps: Sequence[Step] = pose(chain, [0] * chain.n)
     if values is not None:
-        table = _table(structure, values)
-        named = _starred(structure, steps, table) if third else [(of, 0.0) for of in table]
-        bodies = [_body(structure, i, of, scale) for i, (of, scale) in enumerate(named)]
+        table = _table(structure, [weighed(x) for x in values])
+        named = _starred(structure, steps, table) if third else table
+        bodies = [_body(structure, i, of) for i, of in enumerate(named)]
         return _as_printed(chain, structure, steps, bodies)
+    own = weighed_chain(chain)
     if not folded:
-        return _as_printed(chain, structure, steps, _own(chain, structure, steps))
-    moved, placed, left = slid(chain, steps)
-    bodies = _own(moved, structure, placed)
+        return _as_printed(chain, structure, steps, _own(own, structure, steps))
+    moved, placed, left = slid(own, steps)
+    bodies = [_settled(body) for body in _own(moved, structure, placed)]
     loads = _folded(structure, placed, _own_apart(moved, structure, placed))
     along = tuple(
         new.d if body.revolute else sub(new.d, old.d)
@@ -126,7 +129,22 @@ def _as_printed(
         replace(b, form=b.D, W=_slides(structure, steps, bodies, i)) if b.revolute else b
         for i, b in enumerate(bodies)
     ]
-    return MinimalChain(tuple(bodies), chain.gravity, structure, tuple(loads))
+    plain = (tuple(map(_settled, some)) for some in (bodies, loads))
+    return MinimalChain(next(plain), chain.gravity, structure, next(plain))
+
+
+def _settled(body: MinimalBody) -> MinimalBody:
+    """The body in plain numbers, without what rounding left of zeros."""
+    return replace(
+        body,
+        m=settled(body.m),
+        k=Vec3(*map(settled, body.k)),
+        kappa1=settled(body.kappa1),
+        kappa2=settled(body.kappa2),
+        D=Sym3(*map(settled, body.D)),
+        W=tuple((j, Sym3(*map(settled, W))) for j, W in body.W),
+        form=Sym3(*map(settled, body.form)),
+    )
 
 
 def _own(
@@ -138,8 +156,7 @@ def _own(
     """The bodies with the chain's own values."""
     fixed = constants(chain, steps, False, apart)
     table = _table(structure, combinations(structure, fixed))
-    scales = [max(map(_size, (f.m, *f.k, *f.U))) for f in fixed]
-    return [_body(structure, i, table[i], scales[i]) for i in range(chain.n)]
+    return [_body(structure, i, table[i]) for i in range(chain.n)]
 
 
 def _own_apart(chain: Chain, structure: Structure, steps: Sequence[Step]) -> list[MinimalBody]:
@@ -165,10 +182,6 @@ def _price_apart(k: Vec3) -> int:
     return 4 * sum(map(_there, k))
 
 
-def _size(x: Scalar) -> float:
-    return abs(x) if isinstance(x, (int, float)) else 0.0
-
-
 def _table(structure: Structure, values: Sequence[Scalar]) -> list[dict[str, Scalar]]:
     """The values by joint and kind."""
     table: list[dict[str, Scalar]] = [{} for _ in range(structure.n)]
@@ -177,12 +190,11 @@ def _table(structure: Structure, values: Sequence[Scalar]) -> list[dict[str, Sca
     return table
 
 
-def _body(structure: Structure, i: int, of: dict[str, Scalar], scale: float) -> MinimalBody:
+def _body(structure: Structure, i: int, of: dict[str, Scalar]) -> MinimalBody:
     """Joint i, its entries of U being those of linfang1999."""
 
     def get(kind: str) -> Scalar:
-        x = of.get(kind, 0)
-        return 0 if x.__class__ is float and abs(x) <= ULPS * scale else x
+        return of.get(kind, 0)
 
     return MinimalBody(
         structure.revolute[i],
@@ -197,31 +209,30 @@ def _body(structure: Structure, i: int, of: dict[str, Scalar], scale: float) -> 
 def linfang_values(chain: Chain, structure: Structure, values: Sequence[Scalar]) -> list[Scalar]:
     """The values of linfang1999 from those of lin1995, both in the order of `layout(structure)`."""
     table = _table(structure, values)
-    found = [of for of, _ in _starred(structure, pose(chain, [0] * chain.n), table)]
+    found = _starred(structure, pose(chain, [0] * chain.n), table)
     return [found[i][kind] for i, kind in layout(structure)]
 
 
 def _starred(
     structure: Structure, steps: Sequence[Step], table: Sequence[dict[str, Scalar]]
-) -> list[tuple[dict[str, Scalar], float]]:
-    """Values of lin1995 by joint and kind with U* in the place of U, and the size of what was added up."""
-    found: list[tuple[dict[str, Scalar], float]] = []
+) -> list[dict[str, Scalar]]:
+    """Values of lin1995 by joint and kind with U* in the place of U."""
+    found: list[dict[str, Scalar]] = []
     g: Scalar = 0  # (U* - U)_22 of the next rotational joint outwards
     along: Scalar = 0  # its U_33
     u = ZERO  # its axis
     for i in range(structure.n - 1, -1, -1):
-        of, scale = dict(table[i]), 0.0
+        of = dict(table[i])
         if structure.revolute[i]:
             G = _disc(u, g, along)  # (40)
             U = [of.get(f"U_{k}", 0) for k in ("11-22", "12", "13", "23", "33")]
             change = (sub(G.xx, G.yy), G.xy, G.xz, G.yz, G.zz)
             star = [add(x, y) for x, y in zip(U, change, strict=True)]  # (42)
-            scale = max(map(_size, (*U, *G)))
             g, along, u = G.yy, U[-1], Z  # (41)
             of["U_33"] = star[-1]
             if i >= structure.s:
                 of |= zip(("U_11-22", "U_12", "U_13", "U_23"), star[:-1], strict=True)
-        found.append((of, scale))
+        found.append(of)
         u = steps[i].fall(u)
     return found[::-1]
 
@@ -283,13 +294,7 @@ def moment_along(arm: MinimalChain, poses: Sequence[Step], i: int) -> Scalar:
 def spread(D: Sym3) -> Sym3:
     """tr(D)/2 E - D."""
     half = mul(0.5, D.trace)
-    return _clean(Sym3(sub(half, D.xx), -D.xy, sub(half, D.yy), -D.xz, -D.yz, sub(half, D.zz)))
-
-
-def _clean(D: Sym3) -> Sym3:
-    """D with what rounding left of zeros removed."""
-    floor = 2 * ULPS * max(map(_size, D))
-    return Sym3(*(0 if x.__class__ is float and abs(x) <= floor else x for x in D))
+    return Sym3(sub(half, D.xx), -D.xy, sub(half, D.yy), -D.xz, -D.yz, sub(half, D.zz))
 
 
 def _folded(
@@ -307,7 +312,7 @@ def _folded(
             if i >= structure.s:
                 x, body = _cheapest(body, steps[i + 1].a if i + 1 < structure.n else 0)
                 body = replace(body, W=_slides(structure, steps, bodies, i, body.spread))
-        found.append(body)
+        found.append(_settled(body))
         u = steps[i].fall(u)
     return found[::-1]
 
@@ -317,7 +322,7 @@ def _cheapest(body: MinimalBody, b: Scalar) -> tuple[Scalar, MinimalBody]:
     D = body.form
     forms = []
     for x in (-D.yy, -D.xx):
-        form = _clean(D + Sym3(x, 0, x, 0, 0, 0))
+        form = D + Sym3(x, 0, x, 0, 0, 0)
         forms.append((_price(form), x, replace(body, form=form)))
     x = mul(0.5, sub(D.zz, add(D.xx, D.yy)))
     form = spread(D + Sym3(x, 0, x, 0, 0, 0))
@@ -345,4 +350,5 @@ def _price_spread(S: Sym3, k: Vec3, b: Scalar) -> int:
 
 
 def _there(x: Scalar) -> bool:
+    x = settled(x)
     return not (x.__class__ in (int, float) and x == 0)

@@ -105,7 +105,14 @@ def _turned_disc(z: Vec3, across: Scalar, along: Scalar) -> Sym3:
     zz = Sym3(
         mul(z.x, z.x), mul(z.x, z.y), mul(z.y, z.y), mul(z.x, z.z), mul(z.y, z.z), mul(z.z, z.z)
     )
-    return Sym3(across, 0, across, 0, 0, across) + zz * rest
+
+    def entry(square: Scalar) -> Scalar:
+        # along itself, where the axis is an axis of the frame: the difference would round it to the size of across
+        whole = square.__class__ in (int, float) and square == 1
+        return along if whole else add(across, mul(square, rest))
+
+    xy, xz, yz = (mul(x, rest) for x in (zz.xy, zz.xz, zz.yz))
+    return Sym3(entry(zz.xx), xy, entry(zz.yy), xz, yz, entry(zz.zz))
 
 
 def varying(

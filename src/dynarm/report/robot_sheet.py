@@ -95,11 +95,12 @@ def _chain_row(j: Joint) -> list[object]:
     drive = [f"Ia {j.armature:.3g}"] if j.armature else []
     if j.friction:
         drive += [f"Fv {j.friction.viscous:.3g}", f"Fc {j.friction.coulomb:.3g}"]
-    geometry = [_tidy(x) for x in (j.a, math.degrees(j.alpha), j.d, math.degrees(j.theta))]
+    geometry = [j.a, _tidy(math.degrees(j.alpha)), j.d, _tidy(math.degrees(j.theta))]
     return [str(j.name), j.kind, *geometry, j.mass, limits, ", ".join(drive)]
 
 
 def _tidy(x: float) -> float:
+    """Degrees without what rounding left of them."""
     return 0.0 if abs(x) < 1e-9 else x
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -14,9 +13,8 @@ from ..arguments import shown
 from ..border.kinds import FloatArray, Numbers
 from ..border.tables import html_table, text_table
 from ..border.words import brief
-from ..errors import DynarmWarning, InputError, KindError, ModelError
+from ..errors import InputError, KindError, ModelError
 from ..memo import cached_property
-from .doubts import doubtful_drives, idle_joints, link_doubts
 from .inertia import (
     PARAMETER_NAMES,
     move_parameters,
@@ -43,11 +41,13 @@ __all__ = [
     "rigid",
     "tensor",
     "unpack_parameters",
-    "warn_doubts",
 ]
 
 KINDS = ("revolute", "prismatic")
 SHAPES = ("sign", "tanh")
+# a mass matrix multiplies inertias by lengths and its factors by each other: they must not overflow
+LONGEST = 1e50  # [m]
+HEAVIEST = 1e100  # of a link's ten parameters and the armature
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,7 @@ class Joint:
     theta (revolute) or d (prismatic). beta is 0 except where neighbouring axes are nearly parallel. Mass, centre of
     mass and inertia (about the centre of mass) are in the link frame's axes. `parameters`, if given, replaces them by
     the ten numbers [m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about the frame's origin, whatever they are.
+    A velocity or effort limit of None, or of 0 as many files write where nobody knows it, is no limit.
     """
 
     kind: str = "revolute"
@@ -118,6 +119,10 @@ class Joint:
             )
         for key in ("a", "alpha", "beta", "d", "theta", "armature"):
             put(self, key, number(f"{label}: {key}", getattr(self, key)))
+        if max(abs(self.a), abs(self.d)) > LONGEST:
+            raise InputError(
+                f"{label}: a is {self.a}, d is {self.d}; give metres, at most {LONGEST:g}"
+            )
         mass = number(f"{label}: mass", self.mass)
         com = numbers(f"{label}: com", self.com, (3,))
         inertia = numbers(f"{label}: inertia", self.inertia, (3, 3))
@@ -130,10 +135,13 @@ class Joint:
                 )
             with np.errstate(over="ignore", invalid="ignore"):
                 packed = pack_parameters(mass, com, inertia)
-            if not np.isfinite(packed).all():
-                raise InputError(f"{label}: mass, com and inertia are too large to multiply")
         else:
             packed = numbers(f"{label}: parameters", self.parameters, (10,))
+        if not (np.abs(packed) <= HEAVIEST).all() or abs(self.armature) > HEAVIEST:
+            raise InputError(
+                f"{label}: mass, com, inertia and armature are too large to multiply; give kg and m"
+            )
+        if self.parameters is not None:
             body = unpack_parameters(packed)
             given = [mass, *com, *inertia.ravel()]
             if not any(given) or given == [body[0], *body[1], *body[2].ravel()]:
@@ -348,26 +356,12 @@ class Arm:
 
     def check(self) -> list[str]:
         """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""
-        return impossible_links(self) + idle_joints(self) + doubtful_drives(self)
+        from .doubts import all_doubts
+
+        return all_doubts(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the arm to x.toml or x.urdf; nothing is left half-written."""
         from .files import save
 
         save(self, path)
-
-
-def impossible_links(arm: Arm) -> list[str]:
-    """Links whose parameters no rigid body can have, and why."""
-    return [f"link of joint '{j.name}': {doubt}" for j in arm.joints for doubt in link_doubts(j)]
-
-
-def warn_doubts(arm: Arm, strict: bool = False) -> Arm:
-    """The arm itself, after a warning (or, with strict, an error) that lists its impossible links."""
-    doubts = impossible_links(arm)
-    if doubts:
-        text = f"robot '{arm.name}' has impossible inertias: " + "; ".join(doubts)
-        if strict:
-            raise ModelError(text + "; mend the file or load it with strict=False")
-        warnings.warn(text, DynarmWarning, stacklevel=3)
-    return arm

@@ -1,16 +1,26 @@
-"""What is doubtful about the numbers of an arm, in words."""
+"""What may be wrong with an arm's numbers: inertias that no body has, joints that move nothing, senseless drives."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .arm import Arm, Joint
+from ..errors import DynarmWarning, ModelError
+from .arm import Arm, Joint
 
 
-def idle_joints(arm: Arm) -> list[str]:
+def all_doubts(arm: Arm) -> list[str]:
+    """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""
+    return impossible_links(arm) + _idle_joints(arm) + _doubtful_drives(arm)
+
+
+def impossible_links(arm: Arm) -> list[str]:
+    """Links whose parameters no rigid body can have, and why."""
+    return [f"link of joint '{j.name}': {doubt}" for j in arm.joints for doubt in _doubts(j)]
+
+
+def _idle_joints(arm: Arm) -> list[str]:
     """Joints at the tip that move no inertia: the mass matrix is singular in every pose (armature left out)."""
     found = []
     for joint, p in zip(arm.joints[::-1], arm.parameters[::-1], strict=True):
@@ -23,7 +33,7 @@ def idle_joints(arm: Arm) -> list[str]:
     return found[::-1]
 
 
-def doubtful_drives(arm: Arm) -> list[str]:
+def _doubtful_drives(arm: Arm) -> list[str]:
     """Friction that gives energy to its joint, and limits that leave it no room."""
     found = []
     for joint in arm.joints:
@@ -32,12 +42,17 @@ def doubtful_drives(arm: Arm) -> list[str]:
             value = getattr(friction, key, None)
             if value is not None and value < 0:
                 found.append(f"joint '{joint.name}': friction {key} {value:.6g} is negative")
+        for key in ("velocity_limit", "effort_limit"):
+            value = getattr(joint, key)
+            if value is not None and value < 0:
+                words = key.replace("_", " ")
+                found.append(f"joint '{joint.name}': {words} {value:.6g} is negative")
         if limits is not None and limits[0] > limits[1]:
             found.append(f"joint '{joint.name}': position limits {limits[0]} > {limits[1]}")
     return found
 
 
-def link_doubts(joint: Joint) -> list[str]:
+def _doubts(joint: Joint) -> list[str]:
     """Why no rigid body can have these parameters."""
     assert joint.parameters is not None
     found = []
@@ -46,7 +61,8 @@ def link_doubts(joint: Joint) -> list[str]:
     if joint.mass == 0 and any(joint.parameters[1:]):
         found.append("mass is zero but first moments or inertia are not")
     inertia = np.array(joint.inertia)
-    principal = np.linalg.eigvalsh((inertia + inertia.T) / 2)
+    size = float(np.abs(inertia).max()) or 1.0
+    principal = np.linalg.eigvalsh(inertia / size / 2 + inertia.T / size / 2) * size
     # what rounding leaves when inertia about the frame's origin is moved to the centre of mass proves nothing
     noise = 1e-9 * np.abs(inertia).max() + 1e-13 * np.abs(joint.parameters[4:]).max()
     if principal[0] < -noise:
@@ -61,3 +77,14 @@ def link_doubts(joint: Joint) -> list[str]:
     if joint.armature < 0:
         found.append(f"armature {joint.armature:.6g} is negative")
     return found
+
+
+def warn_doubts(arm: Arm, strict: bool = False) -> Arm:
+    """The arm itself, after a warning (or, with strict, an error) that lists its impossible links."""
+    doubts = impossible_links(arm)
+    if doubts:
+        text = f"robot '{arm.name}' has impossible inertias: " + "; ".join(doubts)
+        if strict:
+            raise ModelError(text + "; mend the file or load it with strict=False")
+        warnings.warn(text, DynarmWarning, stacklevel=3)
+    return arm

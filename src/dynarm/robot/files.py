@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ..arguments import drafted, items, path_of
+from ..border.files import content, named
 from ..border.kinds import Given
 from ..border.words import shown
-from ..errors import FileError, FileMissing, FormatError, InputError, KindError, UnknownName
-from .arm import Arm, warn_doubts
-from .toml_file import read_toml, write_toml
+from ..errors import FormatError, InputError, KindError, UnknownName
+from .arm import Arm
+from .doubts import warn_doubts
+from .toml_file import MAX_BYTES, read_toml, write_toml
 
-MAX_BYTES = 16 * 2**20
+MAX_URDF = 16 * 2**20  # bytes
 REFUSED = {
     ".xacro": "a xacro macro file; expand it first: xacro {name} > {stem}.urdf",
     ".xml": "an XML file, as MuJoCo's MJCF uses; export a URDF (if it is one already, rename it to {stem}.urdf)",
@@ -58,13 +60,13 @@ def load(
     wanted = None if joints is None else _joint_names(joints)
     if suffix in REFUSED:
         text = REFUSED[suffix].format(name=name, stem=name.split(".")[0])
-        raise FormatError(f"{path} is {text}")
+        raise FormatError(f"{named(path)} is {text}")
     if suffix == ".urdf":
         from .urdf import arm_of_urdf
 
         arm = arm_of_urdf(
-            _read(path),
-            str(path),
+            content(path, MAX_URDF),
+            named(path),
             gravity=(0.0, 0.0, -9.81) if gravity is None else gravity,
             allow_massless=allow_massless,
             freeze=freeze,
@@ -77,12 +79,16 @@ def load(
         raise InputError(
             f"base and tip choose a chain of a URDF; '{robot}' is not one, leave them out"
         )
-    arm = read_toml(_read(path), str(path)) if suffix == ".toml" else _built_in(path)
+    arm = _of_toml(path) if suffix == ".toml" else _built_in(path)
     if wanted is not None and wanted != list(arm.joint_names):
         raise InputError(
             f"joints is {wanted}; robot '{arm.name}' has {list(arm.joint_names)}, in that order"
         )
     return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
+
+
+def _of_toml(path: Path) -> Arm:
+    return read_toml(content(path, MAX_BYTES), named(path))
 
 
 def _joint_names(joints: Any) -> list[str]:
@@ -98,27 +104,11 @@ def _built_in(path: Path) -> Arm:
     if name in known:
         file = resources.files(__package__) / "catalogue" / f"{name}.toml"
         return read_toml(file.read_bytes(), f"built-in robot '{name}'")
-    if path.exists() or path.suffix or len(path.parts) > 1:
+    if os.path.exists(path) or path.suffix or len(path.parts) > 1:
         raise FormatError(
-            f"'{path}' is neither a built-in robot nor a file ending in .urdf or .toml"
+            f"'{named(path)}' is neither a built-in robot nor a file ending in .urdf or .toml"
         )
-    raise UnknownName("robot", name, known)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise FormatError(f"{path} has {size} bytes; a robot's file has at most {MAX_BYTES}")
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise FileMissing(f"there is no file {path}; check the path") from None
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror or error}; check the path") from None
-    if len(content) > MAX_BYTES:
-        raise FormatError(f"{path} has more than {MAX_BYTES} bytes; a robot's file is smaller")
-    return content
+    raise UnknownName("robot", named(path), known)
 
 
 def save(arm: Arm, path: str | os.PathLike[str]) -> None:
@@ -132,14 +122,12 @@ def save(arm: Arm, path: str | os.PathLike[str]) -> None:
 
         text = write_urdf(arm)
     else:
-        raise FormatError(f"cannot save to '{target}'; end the name in .toml or .urdf")
+        raise FormatError(f"cannot save to '{named(target)}'; end the name in .toml or .urdf")
     try:
-        content = text.encode("utf-8")
+        written = text.encode("utf-8")
     except UnicodeEncodeError:
         raise InputError(
             "a name of the arm holds characters that UTF-8 cannot write; rename it"
         ) from None
-    with drafted(Path(os.path.realpath(target))) as draft, draft.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    with drafted(target) as draft:
+        draft.write_bytes(written)

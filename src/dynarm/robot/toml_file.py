@@ -20,13 +20,14 @@ Keys that are not known are refused by name: a misspelt key must not become a si
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
+from ..border.numbers import words, written
+from ..border.toml import tables
 from ..errors import DynarmError, FormatError, UnknownName
 from .arm import Arm, Friction, Joint, Origin
 from .inertia import pack_parameters, unpack_parameters
@@ -42,15 +43,14 @@ _JOINT_KEYS = frozenset(f.name for f in fields(Joint)) | {"inertia_at_origin"}
 _ARM_KEYS = frozenset(
     ("format", "name", "convention", "gravity", "base", "tool", "joints", "origin")
 )
-_ANGLE = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d*)?|)\s*\*?\s*(pi|deg)\s*(?:/\s*(\d+(?:\.\d*)?))?\s*")
+_DIGITS = r"[0-9]+(?:\.[0-9]*)?"
+# for text without repeated blanks: with ` *` in place of ` ?` a long run of them would be tried in every division
+_ANGLE = re.compile(rf"([+-]?) ?({_DIGITS}|) ?\*? ?(pi|deg) ?(?:/ ?({_DIGITS}))?")
 
 
 def read_toml(content: bytes, source: str) -> Arm:
     """The arm that a TOML document describes; source names it in messages."""
-    try:
-        table = tomllib.loads(_text(content, source))
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise FormatError(f"{source} is not a TOML file: {error}; mend that place") from None
+    table = tables(content, source, MAX_BYTES)
     try:
         return _arm(table)
     except DynarmError as error:
@@ -60,19 +60,6 @@ def read_toml(content: bytes, source: str) -> Arm:
 def arm_of_table(table: Mapping[str, Any]) -> Arm:
     """The arm that a parsed TOML table describes, for files that hold an arm among other things."""
     return _arm(table)
-
-
-def _text(content: bytes, source: str) -> str:
-    if len(content) > MAX_BYTES:
-        raise FormatError(
-            f"{source} has {len(content)} bytes; a robot's TOML file has at most {MAX_BYTES}"
-        )
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FormatError(
-            f"{source} is not UTF-8 text (byte {error.start}); save it as UTF-8"
-        ) from None
 
 
 def _known(table: Any, keys: Iterable[str], where: str) -> Mapping[str, Any]:
@@ -151,15 +138,19 @@ def _angle(value: Any, what: str) -> Any:
     """An angle [rad] given as a number or as text: 'pi/2', '-pi', '3 pi / 4', '-90 deg'."""
     if not isinstance(value, str):
         return value
-    match = _ANGLE.fullmatch(value[:MAX_TEXT])
+    match = _ANGLE.fullmatch(" ".join(words(value))) if len(value) <= MAX_TEXT else None
     if not match:
         raise FormatError(
             f"{what} is {_short(value)}; give radians, or a text such as 'pi/2' or '-90 deg'"
         )
     sign, factor, unit, divisor = match.groups()
-    if divisor and float(divisor) == 0:
+    try:
+        above, below = written(factor or "1"), written(divisor or "1")
+    except ValueError:
+        raise FormatError(f"{what} is {_short(value)}; give fewer digits") from None
+    if below == 0:
         raise FormatError(f"{what} is {_short(value)}; it divides by zero")
-    turn = float(factor or 1) / float(divisor or 1) * (np.pi if unit == "pi" else np.pi / 180)
+    turn = above / below * (np.pi if unit == "pi" else np.pi / 180)
     return -turn if sign == "-" else turn
 
 

@@ -185,7 +185,8 @@ def arm_of_tree(
     _check_massless(tree, chain, segments, allow_massless)
     frames = modified_dh(segments)
     to_internal = [inverse(X) for X in frames.links]
-    tool = clean_pose(to_internal[-1] @ T, 1.0)
+    levers = norm(to_internal[-1][:3, 3]) + norm(T[:3, 3])  # what the tool's place is the sum of
+    tool = clean_pose(to_internal[-1] @ T, levers)
     origin = Origin(
         base_link=base,
         links=tuple(joint.child for joint in chain),

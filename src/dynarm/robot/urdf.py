@@ -15,7 +15,8 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ..errors import FormatError
+from ..border.numbers import words, written
+from ..errors import FormatError, ModelError
 from .arm import Arm
 from .inertia import move_parameters, pack_parameters
 from .poses import exact_cos_sin
@@ -23,6 +24,8 @@ from .tree import Tree, TreeJoint, arm_of_tree
 
 MAX_DEPTH = 100
 MAX_ELEMENTS = 200_000
+MAX_PARTS = 10_000  # links and joints together
+MAX_NAME = 1000  # letters
 LARGEST = 1e50  # of lengths, masses and inertias: their products must not overflow
 ENDLESS = 1e300  # limits beyond it mean that there is none
 MOVABLE = ("revolute", "continuous", "prismatic", "floating", "planar")
@@ -65,9 +68,16 @@ def arm_of_urdf(
     freeze: bool = True,
 ) -> Arm:
     """The chain from link base to link tip of a URDF document; source names it in messages."""
-    return arm_of_tree(
-        read_tree(content, source), base, tip, joints, gravity, allow_massless, freeze
-    )
+    try:
+        tree = read_tree(content, source)
+        return arm_of_tree(tree, base, tip, joints, gravity, allow_massless, freeze)
+    except (FormatError, ModelError) as error:
+        # a file's names may hold line ends and what drives a terminal; a message is one line to be read
+        raise type(error)(_visible(str(error))) from None
+
+
+def _visible(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class _Builder:
@@ -150,6 +160,9 @@ def read_tree(content: bytes, source: str) -> Tree:
         raise FormatError(f"{source} is {_OTHER_ROOTS[root.tag]}")
     if root.tag != "robot":
         raise FormatError(f"{source}: the root element is <{root.tag}>, not <robot>; give a URDF")
+    count = sum(child.tag in ("link", "joint") for child in root.children)
+    if count > MAX_PARTS:
+        raise FormatError(f"{source} has {count} links and joints; at most {MAX_PARTS} are read")
     reader = _Reader(source)
     links = [reader.link(e) for e in root.all("link")]
     joints = [reader.joint(e) for e in root.all("joint")]
@@ -170,6 +183,9 @@ class _Reader:
         value = element.attributes.get(key, "")
         if not value.strip():
             raise self.error(element, f"<{element.tag}> has no {key}; give it one")
+        if len(value) > MAX_NAME:
+            start = f"{key} of <{element.tag}> begins with '{value[:40]}'"
+            raise self.error(element, f"{start} and is longer than {MAX_NAME} letters; shorten it")
         return value
 
     def numbers(
@@ -186,11 +202,10 @@ class _Reader:
             raise self.error(
                 element, f"<{element.tag}> has no {key}; give {count} number{'s' * (count > 1)}"
             )
-        words = text.split()
         try:
-            values = [float(word) for word in words]
+            values = [written(word) for word in words(text)]
             sound = all(math.isfinite(value) and abs(value) <= largest for value in values)
-            if "_" in text or len(values) != count or not sound:
+            if len(values) != count or not sound:
                 raise ValueError
         except ValueError:
             shown = text if len(text) <= 60 else text[:57] + "..."
@@ -245,7 +260,7 @@ class _Reader:
         if kind not in (*MOVABLE, "fixed"):
             raise self.error(
                 element,
-                f"joint '{name}' has type '{kind}'; one of {', '.join((*MOVABLE, 'fixed'))}",
+                f"joint '{name}' has type '{kind[:40]}'; one of {', '.join((*MOVABLE, 'fixed'))}",
             )
         ends = []
         for tag in ("parent", "child"):

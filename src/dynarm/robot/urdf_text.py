@@ -47,7 +47,7 @@ def write_urdf(arm: Arm) -> str:
         parent, before = links[i], frames[i]
     tool = clean_pose(inverse(frames[-1]) @ arm.tool_pose, arm.size)
     wanted = origin.tip_link if origin else None
-    if wanted or np.abs(tool - np.eye(4)).max() > 1e-14:
+    if wanted or (tool != np.eye(4)).any():
         tip = wanted or _fresh("tool", (base, *links))
         weld = _fresh(f"{tip}_fixed", arm.joint_names)
         lines += [

@@ -1,0 +1,40 @@
+"""TOML from outside as tables: bounded before it is parsed, so that no small file takes the machine along.
+
+The parser of the standard library keeps every beginning of a dotted key: 100,000 parts in 200 kB take all memory. No
+file of ours needs more than a few.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from ..errors import FormatError
+
+MAX_PARTS = 64  # of a dotted key
+_RUN = re.compile(r"""[\w.\-"' \t]+""")  # whatever a dotted key may be in; runs do not overlap
+_PART = re.compile(r"[^.\s]\s*\.")
+
+
+def tables(content: bytes, source: str, most: int) -> dict[str, Any]:
+    """The tables of a TOML document of at most so many bytes; source names it in messages."""
+    if len(content) > most:
+        raise FormatError(f"{source} has {len(content)} bytes; at most {most} are read")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"{source} is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from None
+    for run in _RUN.finditer(text):
+        if run[0].count(".") > MAX_PARTS and len(_PART.findall(run[0])) > MAX_PARTS:
+            line = text.count("\n", 0, run.start()) + 1
+            raise FormatError(
+                f"{source}, line {line}: a key of more than {MAX_PARTS} parts; write tables instead"
+            )
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise FormatError(f"{source} is not a TOML file: {said}; mend that place") from None
