@@ -243,8 +243,8 @@ def main() -> None:
     folder = Path(given.observed or tempfile.mkdtemp(prefix="mutation-"))
     if not (folder / ".coverage").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        print(f"running {' '.join(TESTS)} with coverage into {folder}", flush=True)
-        observe(TESTS, folder)
+        print(f"running {' '.join(given.tests)} with coverage into {folder}", flush=True)
+        observe(given.tests, folder)
     by_line, seconds = observed(folder)
     trees: SimpleQueue[Path] = SimpleQueue()
     survivors: list[Fault] = []
@@ -281,6 +281,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sample", type=int, default=200, help="how many faults")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="+", default=PACKAGES, help="packages of dynarm")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="what is run to find faults")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--observed", help="folder with a run observed before, or for this one")
     parser.add_argument("--out", help="JSON file for the survivors")
