@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..arguments import path_of, real
-from ..border.numbers import written
 from ..border.words import shown
 from ..errors import FileError, InputError, UnknownName
 
@@ -108,8 +107,8 @@ def numbers(
 
 def _number(text: str) -> float:
     if text.endswith("deg"):
-        return math.radians(written(text[:-3]))
-    return written(text)
+        return math.radians(float(text[:-3]))
+    return float(text)
 
 
 def turning(arm: Arm) -> list[bool]:

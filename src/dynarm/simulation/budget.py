@@ -25,6 +25,7 @@ class Budget:
     mark: tuple[float, float] = field(
         init=False
     )  # when the pace was last measured, and where the run was
+    slow: int = field(init=False, default=0)  # measurements in a row with the end out of sight
 
     def __post_init__(self) -> None:
         self.begun = self.clock()
@@ -45,8 +46,9 @@ class Budget:
         if now - since < WHILE:
             return ""
         self.mark = now, t
-        ahead = t - where
-        if taken < PATIENCE or (self.t_end - t) * (now - since) <= HOPELESS * ahead:
+        hopeless = (self.t_end - t) * (now - since) > HOPELESS * (t - where)
+        self.slow = self.slow + 1 if hopeless else 0
+        if taken < PATIENCE or self.slow < 2:  # the first time may be spent on compiling
             return ""
         return (
             f"{taken:.0f} s of computing led no further than t = {t:.6g} s of {self.t_end:.6g} s, and the rest would "
