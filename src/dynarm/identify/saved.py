@@ -47,8 +47,8 @@ def save_fit(fit: Fit, path: str | os.PathLike[str]) -> None:
         content = _text(fit).encode("utf-8")
     except UnicodeEncodeError:
         raise InputError("a name holds characters that UTF-8 cannot write; rename it") from None
-    with drafted(Path(os.path.realpath(target))) as draft, draft.open("xb") as file:
-        file.write(content)
+    with drafted(target) as draft:
+        draft.write_bytes(content)
 
 
 def load_fit(path: str | os.PathLike[str], columns: Sequence[Column] = ()) -> Fit:
