@@ -42,6 +42,7 @@ def test_messages_count_from_one():
     back[3] = 5.25
     told = refused(Log, back, ONE, ONE)
     assert "row 4 (11 s, then 5.25 s)" in told
+    assert "row 4 (1 s, then 0.5 s)" in refused(Log, [0, 1, 1, 0.5], ONE[:4], ONE[:4])
     assert "tau has 5 rows, t has 6" in refused(Log, T, ONE, ONE[:5])
     assert "tau has 2 columns; give 1" in refused(Log, T, ONE, np.ones((N, 2)))
     assert "wrench has 5 columns; give 6" in refused(Log, T, ONE, ONE, wrench=np.ones((N, 5)))
@@ -361,6 +362,17 @@ def test_members_of_an_archive(tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr("c.npy", inside)
     assert "packed in a way" in refused(read_npz, path)
+
+
+def test_versions_of_members(tmp_path):
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for version in ((1, 0), (2, 0), (3, 0)):
+            with archive.open(f"v{version[0]}.npy", "w") as stream:
+                np.lib.format.write_array(stream, ONE, version=version)
+    table = read_npz(path)
+    assert table["v1"].tolist() == table["v2"].tolist() == ONE.tolist()
+    assert str(table["v3"][0]) == "an array of npy version 3.0"
 
 
 def bag(path, *statements):
