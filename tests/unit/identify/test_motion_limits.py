@@ -354,3 +354,6 @@ def test_where_a_log_is_cut():
     for share, parts in ((0.05, "10 and 1"), (0.95, "1 and 10")):
         with pytest.raises(DynarmError, match=f"cut into {parts} samples"):
             hold_out(log, share)
+    for share in (0, 1):
+        with pytest.raises(DynarmError, match="above 0 and below 1"):
+            hold_out(log, share)

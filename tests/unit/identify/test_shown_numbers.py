@@ -118,3 +118,14 @@ def test_samples_and_guesses_of_a_motion():
 def test_wishes_out_of_range_are_refused(wrong):
     with pytest.raises(DynarmError, match=next(iter(wrong))):
         dynarm.excite(TWO, 4.0, **wrong)
+
+
+def test_a_loaded_fit_holds_no_samples(tmp_path, fit):
+    fit.save(tmp_path / "fit.toml")
+    again = dynarm.load_fit(tmp_path / "fit.toml")
+    left, p = again.residuals_, len(fit.names_)
+    for samples in (left.t, left.measured, left.predicted, left.spectrum):
+        assert len(samples) == 2 and not np.size(samples)
+    assert not np.size(again.solution.weights) and not np.size(again.solution.scales)
+    assert again.solution.covariance.shape == (0, 0) and again.solution.directions.shape == (0, p)
+    assert again.solution.ridge == fit.solution.ridge
