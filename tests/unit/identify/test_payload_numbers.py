@@ -103,6 +103,9 @@ def test_a_cutoff_is_handed_on():
 
 def test_unknown_directions_are_wide_in_their_units():
     """2 kg, 0.2 kg m, so 0.1 m: a hundred times 2 kg, 0.2 kg m and 0.02 kg m^2 along each of the axes."""
+    for moments in ((-0.2, 0.1, 0.05), (0.1, 0.05, -0.2)):
+        ten = np.array([2.0, *moments, *[9.0] * 6])
+        assert _anything(np.eye(10), ten)[9, 9] == pytest.approx(4.0)
     ten = np.array([2.0, 0.05, -0.2, 0.1, *[9.0] * 6])
     wide = np.sqrt(np.diag(_anything(np.eye(10), ten)))
     np.testing.assert_allclose(wide, [200.0, *[20.0] * 3, *[2.0] * 6])
