@@ -163,6 +163,10 @@ def path_of(what: str, value: Any, wanted: str) -> Path:
         raise KindError(f"{what} is {shown(value)}; give the path as text")
     if "\0" in str(value):
         raise FileError(f"{shown(str(value))} holds a zero character; give a path")
-    if len(str(value)) > _PATH or any(len(os.fsencode(part)) > _NAME for part in Path(value).parts):
+    try:
+        longest = max((len(os.fsencode(part)) for part in Path(value).parts), default=0)
+    except UnicodeEncodeError:  # half of a pair of letters
+        raise FileError(f"{what} is {shown(str(value))}, no path of this system") from None
+    if len(str(value)) > _PATH or longest > _NAME:
         raise FileError(f"{what} is {shown(str(value))}, too long for a file's name; give a path")
     return Path(value)
