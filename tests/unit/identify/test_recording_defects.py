@@ -102,7 +102,7 @@ def test_few_or_fine_steps_are_no_quantisation():
     assert quality._resolution(step * np.floor(np.arange(300) / 15)) == 0  # 19 changes
     assert quality._resolution(step * np.floor(np.arange(315) / 15)) == pytest.approx(step)
     assert quality._resolution(Q[:, 0]) == 0
-    assert quality._resolution(np.arange(1000.0)) == 0  # every sample another value
+    assert quality._resolution(step * np.arange(1000.0)) == 0  # every sample another value
 
 
 # ---- velocities that do not fit

@@ -295,6 +295,21 @@ def test_errors_of_every_width():
         assert errors[j, k] == pytest.approx(np.sqrt(left[0]), rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    "width", [0.001, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3]
+)  # fmt: skip
+def test_every_usual_width_is_found(width):
+    swing = pendulum(friction=Friction(viscous=0.5, coulomb=5.0, shape="tanh", width=width))
+    rng = np.random.default_rng(0)
+    q, qdd = rng.normal(size=(2, 400, 1))
+    qd = np.linspace(-1, 1, 400)[:, None] ** 3
+    tau = exact_torque(swing, q, qd, qdd)
+    piece = Stretch(np.arange(400) / 100, q, qd, qdd, tau, None, np.ones(q.shape, bool), 100.0)
+    widths, errors = tuning.choose_widths(Terms(swing, shape="tanh"), [piece], HOW)
+    assert widths == (width,)
+    assert errors.min() < 1e-9 * np.linalg.norm(tau)
+
+
 def test_long_logs_are_tried_in_their_middle(monkeypatch):
     monkeypatch.setattr(tuning, "_LONG", 300)
     log = noisy_log(TWO, 0.1, duration=5.0)
