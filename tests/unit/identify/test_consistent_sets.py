@@ -191,3 +191,18 @@ def test_units_are_those_of_the_robot():
     assert mass == pytest.approx((terms.rigid_size - 1) / max(TWO.size, 1.0))
     one = Terms(pendulum(), friction=(), armature=False)
     assert feasibility._scales(one, np.zeros((1, 10)), np.zeros(one.size)) == (1e-3, 1.0)
+
+
+@pytest.mark.parametrize("armature", [False, True])
+def test_no_friction_at_all_is_consistent(armature):
+    """Zeros lie on the edge of what can be, not beyond it; from numbers that are far off, too."""
+    puma = dynarm.load("puma560")
+    puma = replace(puma, joints=tuple(replace(j, armature=0.0) for j in puma.joints))
+    dummy = puma.with_parameters(np.tile([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1], (6, 1)))
+    terms = Terms(dummy, friction=("viscous", "coulomb"), armature=armature)
+    values = np.r_[minimal_parameters(puma, armature=armature).values, np.zeros(12)]
+    near = nearest(terms, values, 1e-8 * np.eye(len(values)))
+    assert near.exact and near.distance == 0
+    np.testing.assert_array_equal(near.values, values)
+    assert near.parameters.shape == (6, 10) and near.armatures.shape == (6,)
+    assert dummy.with_parameters(near.parameters).check() == []
