@@ -333,3 +333,37 @@ def test_preparations_are_tried_in_turn():
     assert (given.cutoff, given.velocity, none) == (7.0, "differentiate", ())
     slow = Log(log.t[::50], log.q[::50], log.tau[::50])  # 4 Hz: none of the cut-offs fits
     assert tuning.choose_preparation([slow], terms, Preparation())[0].cutoff == pytest.approx(0.8)
+
+
+def recorded(noise, size=3000):
+    piece = stretch(size, noise=noise)
+    return Log(piece.t, piece.q, piece.tau, piece.qd, piece.qdd)
+
+
+def test_a_trials_error_is_the_noise_over_the_torques_deviation():
+    terms = Terms(TWO, friction=(), armature=False)
+    how = Preparation(cutoff=np.inf, velocity="recorded")
+    log = recorded(0.5)
+    expected = (0.5 / log.tau.std(axis=0)).mean()
+    assert tuning._trial([log], terms, how, 0.0) == pytest.approx(expected, rel=0.05)
+    assert tuning._trial([log] * 3, terms, how, 0.0) == pytest.approx(expected, rel=0.05)
+    ruled = tuning._trial([log], terms, how, 5.0)  # pulled to zero: nothing is explained
+    assert ruled > 2 * expected
+    short = [log.rows(slice(k, k + 40)) for k in range(0, 2960, 40)]
+    assert tuning._trial(short, terms, how, 0.0) == pytest.approx(expected, rel=0.15)
+
+
+def test_recorded_states_are_taken_as_they_are_where_they_explain_all():
+    terms = Terms(TWO, friction=(), armature=False)
+    how, trials = tuning.choose_preparation([recorded(0.0)], terms, Preparation())
+    assert (how.cutoff, how.velocity) == (np.inf, "recorded")
+    assert len(trials) == 1 and trials[0].error < 1e-6
+    _, trials = tuning.choose_preparation([recorded(0.5)], terms, Preparation())
+    assert trials[0].cutoff == np.inf and len(trials) > 6
+    assert {t.velocity for t in trials} == {"recorded", "differentiate"}
+    how, trials = tuning.choose_preparation([recorded(0.0)], terms, Preparation(cutoff=9.0))
+    assert how.cutoff == 9.0 and [t.cutoff for t in trials] == [9.0, 9.0]
+    how, trials = tuning.choose_preparation(
+        [recorded(0.5)], terms, Preparation(velocity="differentiate")
+    )
+    assert {t.velocity for t in trials[1:]} == {"differentiate"}
