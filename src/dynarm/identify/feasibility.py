@@ -38,41 +38,6 @@ class Feasible:
     status: str
 
 
-def _pseudo_rows(scale_mass: float, length: float) -> np.ndarray:
-    """(10, 10): a pseudo-inertia's upper triangle by columns, off-diagonals times sqrt 2, from ten parameters.
-
-    In units of the given mass and length, so that all entries are of one size.
-    """
-    root = np.sqrt(2.0)
-    half = 0.5
-    # parameters m, hx, hy, hz, xx, xy, yy, xz, yz, zz; S = tr(J)/2 E - J
-    S = {
-        (0, 0): {4: -half, 6: half, 9: half},
-        (0, 1): {5: -1.0},
-        (1, 1): {4: half, 6: -half, 9: half},
-        (0, 2): {7: -1.0},
-        (1, 2): {8: -1.0},
-        (2, 2): {4: half, 6: half, 9: -half},
-        (0, 3): {1: 1.0},
-        (1, 3): {2: 1.0},
-        (2, 3): {3: 1.0},
-        (3, 3): {0: 1.0},
-    }
-    unit = np.array([1.0, *[length] * 3, *[length**2] * 6]) * scale_mass
-    rows = np.zeros((10, 10))
-    for k, (entry, parts) in enumerate(S.items()):
-        for index, factor in parts.items():
-            rows[k, index] = factor * unit[index] / _entry_unit(entry, scale_mass, length)
-        if entry[0] != entry[1]:
-            rows[k] *= root
-    return rows
-
-
-def _entry_unit(entry: tuple[int, int], mass: float, length: float) -> float:
-    powers = sum(length_power for length_power in (int(entry[0] < 3), int(entry[1] < 3)))
-    return float(mass * length**powers)
-
-
 def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
     """The 4x4 pseudo-inertia of ten parameters."""
     m, hx, hy, hz, xx, xy, yy, xz, yz, zz = ten
@@ -82,6 +47,13 @@ def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
     P[3, :3] = P[:3, 3] = hx, hy, hz
     P[3, 3] = m
     return P
+
+
+def _pseudo_rows() -> np.ndarray:
+    """(10, 10): a pseudo-inertia's upper triangle by columns, off-diagonals times sqrt 2, from ten parameters."""
+    column, row = np.tril_indices(4)
+    size = np.where(row == column, 1.0, np.sqrt(2.0))
+    return np.column_stack([pseudo_inertia(unit)[row, column] * size for unit in np.eye(10)])
 
 
 def nearest(
@@ -233,7 +205,7 @@ def _program(
     import clarabel
     import scipy.sparse as sparse
 
-    rows = _pseudo_rows(1.0, 1.0)
+    rows = _pseudo_rows()
     blocks, right, cones = [], [], []
     if equal is not None:
         size_of = np.abs(equal[0]).sum(axis=1)

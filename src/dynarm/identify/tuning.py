@@ -96,9 +96,10 @@ def _trial(
 
 def split(factors: Factors, folds: int = FOLDS) -> list[tuple[Factors, Factors]]:
     """Pairs of factors: all blocks but a stretch of time, and that stretch."""
+    folds = min(folds, factors.blocks)
     number = np.arange(factors.blocks) * folds // factors.blocks
     found = []
-    for k in range(min(folds, factors.blocks)):
+    for k in range(folds):
         inside, outside = np.flatnonzero(number != k), np.flatnonzero(number == k)
         if len(inside) and len(outside) and factors.rows[outside].sum(axis=0).all():
             found.append((factors.merged(inside.tolist()), factors.merged(outside.tolist())))
