@@ -267,16 +267,16 @@ def test_a_balance_may_lack_a_billionth_of_the_load():
     level = np.tile([0.0, 0.0, weight / 3], (3, 1))
     for part, fine in ((0.8e-9, True), (1.2e-9, False)):
         lacks = part * weight
-        forces = level + [[lacks, 0, 0], [0, 0, 0], [0, 0, 0]]
+        forces = level + np.array([[lacks, 0, 0], [0, 0, 0], [0, 0, 0]])
         assert rows_at(TANNER, ground, forces)["no skidding", None].holds is fine
-        forces = level + [[0, 0, 0], [0, 0, -lacks], [0, 0, 0]]
+        forces = level + np.array([[0, 0, 0], [0, 0, -lacks], [0, 0, 0]])
         assert rows_at(TANNER, ground, forces)["vertical balance", None].holds is fine
         made = rows_at(TANNER, ground, level, np.array([0, -lacks, 0]))
         assert made["driving torque", "w1"].holds is fine and made["driving torque", "w0"].holds
         assert made["driving torque", "w1"].margin == -lacks
         nothing = rows_at(TANNER, 0 * ground, np.array([[0, part, 0], [0, 0, 0], [0, 0, 0]]))
         assert nothing["no skidding", None].holds is fine
-    off = rows_at(TANNER, ground, level + [[3.0, 4.0, 7.0], [0, 0, 0], [0, 0, 0]])
+    off = rows_at(TANNER, ground, level + np.array([[3.0, 4.0, 7.0], [0, 0, 0], [0, 0, 0]]))
     assert off["no skidding", None].margin == pytest.approx(-5.0)
     assert off["vertical balance", None].margin == pytest.approx(-7.0)
 
@@ -287,7 +287,9 @@ def test_a_wheel_that_just_touches_is_in_contact():
     made = rows_at(TANNER, ground, touching)
     assert made["contact", "w0"].holds and made["contact", "w0"].margin == 0
     assert made["no slipping", "w0"].holds and made["no slipping", "w1"].margin > 0
-    slow = rows_at(TANNER, ground, touching + [[0, 0, 0], [0.5, 0, 0], [0, 0, 0]], eta=0.01)
+    slow = rows_at(
+        TANNER, ground, touching + np.array([[0, 0, 0], [0.5, 0, 0], [0, 0, 0]]), eta=0.01
+    )
     assert slow["no slipping", "w1"].holds
     floating = rows_at(TANNER, 0 * ground, 0 * touching)
     assert not floating["no tip-over", None].holds

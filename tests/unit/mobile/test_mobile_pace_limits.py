@@ -171,7 +171,7 @@ def test_motion_of_a_differential_drive(heading):
     ],
 )
 def test_samples_refused(t, q):
-    with pytest.raises(InputError, match="N >= 3|must increase"):
+    with pytest.raises(InputError, match=r"N >= 3|must increase"):
         TANNER.motion(t, q)
 
 
