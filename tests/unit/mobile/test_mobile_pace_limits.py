@@ -9,8 +9,10 @@ import pytest
 
 from dynarm import mobile
 from dynarm.errors import DynarmError, InputError
+from dynarm.mobile import simulate
 from dynarm.mobile.pace import Motion
 from dynarm.mobile.simulate import negative_spans
+from dynarm.simulation.budget import Budget
 from oracles.mobile_machines import MACHINES, crab, four_steered, unicycle
 
 TANNER = mobile.load("tanner2001")
@@ -126,6 +128,21 @@ def test_a_robot_without_steering_is_watched_too():
     q0, z0 = np.zeros(6), np.array([0.3, 0.4, 0.2, 0.1, 0.0])
     run = robot.simulate(q0, z0, 0.05, locked=True)  # there is no column to hold
     assert np.array_equal(run.q, robot.simulate(q0, z0, 0.05).q)
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_compiling_takes_nothing_of_the_budget(locked, monkeypatch):
+    """A slow compiler is no slow motion: everything that a run calls is there before its clock starts."""
+    robot = replace(TANNER, gravity=9.7)
+    ready = []
+
+    def started(*given):
+        ready.append(set(robot.functions._made))
+        return Budget(*given)
+
+    monkeypatch.setattr(simulate, "Budget", started)
+    robot.simulate(*STRAIGHT, 0.05, locked=locked)
+    assert ready == [set(robot.functions._made)] and len(ready[0]) == 3
 
 
 # ---- motions through samples
