@@ -28,6 +28,12 @@ def test_the_wheels_farthest_apart_guide():
         assert guidance.moving == 1
 
 
+def test_of_wheels_equally_far_apart_the_first_guide():
+    """A cart's four wheels: every pair across the axles is as good, and rounding does not choose."""
+    wheels = [Wheel(x, y, 0.1) for x in (0.4, -0.3) for y in (0.3, -0.3)]
+    assert guidance_of(PLATFORM, wheels).rows == (wheels[0], wheels[2])
+
+
 def test_size_is_the_largest_distance_of_two_wheels():
     wheels = [Wheel(1.0, 0.5, 0.1), Wheel(1.0, -0.1, 0.1), Wheel(1.8, 0.5, 0.1, kind="caster")]
     assert guidance_of(PLATFORM, wheels).size == pytest.approx(1.0)
