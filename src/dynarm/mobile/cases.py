@@ -15,6 +15,7 @@ from ..arguments import positive, real
 from ..errors import UnknownName
 from .constraints import columns, roller
 from .files import load
+from .outline import outline
 from .robot import MobileManipulator
 from .simulate import Run
 
@@ -198,13 +199,8 @@ def _turning_link(found: Run, across: np.ndarray) -> list[Finding]:
     v, w = found.z[:, 0], found.z[:, 2]
     turns = int((np.diff(np.sign(v)) != 0).sum())
     spans = _spans(found)
-    near = [
-        any(low <= target <= high for low, high in spans)
-        for target in np.arange(90.0, float(np.degrees(found.q[:, 4]).max()), 180.0)
-    ]
-    inside = [
-        target for target in (90.0, 270.0) if any(low <= target <= high for low, high in spans)
-    ]
+    passed = np.arange(90.0, float(np.degrees(found.q[:, 4]).max()), 180.0)
+    risky = [any(low <= target <= high for low, high in spans) for target in passed]
     listed = ", ".join(f"{low:.0f}-{high:.0f}" for low, high in spans[:4])
     return [
         Finding(
@@ -219,7 +215,7 @@ def _turning_link(found: Run, across: np.ndarray) -> list[Finding]:
         ),
         Finding(
             "risk near q1 = 90 and 270 degrees",
-            len(inside) == 2 and all(near) and len(spans) > 0,
+            len(risky) > 1 and all(risky),
             f"measure negative for q1 in {listed} ... degrees",
         ),
     ]
@@ -256,23 +252,14 @@ def _snapshots(robot: MobileManipulator, found: Run, every: float) -> dict[str, 
             max=len(found.t) - 1
         )
     )
-    corners = robot.support.points[list(robot.support.corners), :2]
-    platform, arm = [], []
-    mount = robot.base.mount_pose @ robot.arm.base_pose
-    for k in picks:
-        x, y, theta = found.q[k, :3]
-        T = np.eye(4)
-        T[:2, :2] = [[np.cos(theta), -np.sin(theta)], [np.sin(theta), np.cos(theta)]]
-        T[:2, 3] = x, y
-        platform.append(corners @ T[:2, :2].T + T[:2, 3])
-        frame = T @ mount
-        points = []
-        for joint, angle in zip(robot.arm.joints, found.q[k, 4:], strict=True):
-            frame = frame @ joint.displacement(float(angle))
-            points.append(frame[:2, 3])
-        points.append((frame @ robot.arm.tool_pose)[:2, 3])
-        arm.append(points)
-    return {"t": found.t[picks], "platform": np.array(platform), "arm": np.array(arm)}
+    drawn = [outline(robot, found.q[k]) for k in picks]
+    return {
+        "t": found.t[picks],
+        "platform": np.array([at.polygon for at in drawn]),
+        "arm": np.array(
+            [at.arm[1:] for at in drawn]
+        ),  # joints and tool; joint 1 stands at the mount
+    }
 
 
 def report(case: int | str) -> dict[str, Any]:

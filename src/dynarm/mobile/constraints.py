@@ -72,7 +72,7 @@ def _ackermann(wheel: Wheel, g: Steering, phi: Scalar) -> tuple[Scalar, Scalar, 
     dA, dB = sub(mul(mul(side, offset), c), mul(reach, s)), mul(side * arm, c)
     inverse = 1 / add(mul(A, A), mul(B, B))
     root = sqrt(inverse)
-    d = mul(reach * side * arm, inverse)
+    d = mul((g.x - g.axle) * arm, inverse)
     dd = mul(mul(-2.0, d), mul(add(mul(A, dA), mul(B, dB)), inverse))
     return mul(A, root), mul(B, root), d, dd
 

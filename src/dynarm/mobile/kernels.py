@@ -174,7 +174,7 @@ class Formulas:
             sub(total(*(mul(b, t) for b, t in zip(row, tau, strict=True))), f)
             for row, f in zip(B, F, strict=True)
         ]
-        held = self.guidance.moving if locked else None
+        held = self.guidance.moving if locked and self.guidance.steered else None
         free = [k for k in range(self.n) if k != held]
         solved = factorise([[M[r][s] for s in free] for r in free]).solve([rest[k] for k in free])
         zd: list[Scalar] = [0] * self.n

@@ -113,8 +113,8 @@ def simulate(
                   further minutes at its pace is refused as well. What a function of yours raises is raised
     """
     q0, z0, t_end = _start(robot, q0, z0, t_end)
-    name = METHODS.get(str(method).lower())
-    if name is None:
+    solver = METHODS.get(str(method).lower())
+    if solver is None:
         raise UnknownName("method", method, METHODS)
     step = min(0.01, t_end / 100)
     if dt is not None:
@@ -139,10 +139,12 @@ def simulate(
         raise InputError(
             "project keeps the energy of free motion; leave torque, load and friction out"
         )
-    robot.variant("derivative", z0, locked)
+    names = (robot.variant(kind, z0, locked) for kind in ("derivative", "control"))
+    for name in (*names, "energy"):
+        robot.functions[name]  # compiled before the budget's clock starts
     flow = Flow(robot, inputs, loads, eta, locked, Budget(t_end, max_seconds))
     grid = np.append(np.arange(0.0, t_end - 1e-9 * step, step), t_end)
-    settings = {"method": name, "rtol": rtol, "atol": atol, "events": flow.events(stop)}
+    settings = {"method": solver, "rtol": rtol, "atol": atol, "events": flow.events(stop)}
     return _run(robot, flow, *_integrate(flow, q0, z0, grid, project, settings))
 
 
