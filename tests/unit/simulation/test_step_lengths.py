@@ -164,6 +164,7 @@ def test_a_run_that_cannot_start_has_its_first_state(lead):
     run = dynarm.simulate(model, q0, [0.3, 0.4], 1.0, method="rk4", wrench=np.ones(6))
     assert run.status == "singular" and run.t.tolist() == [0.0]
     assert run.q.shape == run.qd.shape == run.tau.shape == (*lead, 1, 2)
+    assert run.steps == run.evaluations == 0 and run.dt is None and not run.events
     assert (run.q == [0.1, 0.2]).all() and (run.qd == [0.3, 0.4]).all()
     assert run.wrench.shape == (*lead, 1, 6) and np.isnan(run.wrench).all()
     assert np.isnan(run.tau).all() and np.shape(run.reached) == lead and not np.any(run.reached)
