@@ -236,3 +236,55 @@ def test_the_jacobian_is_that_of_the_derivative(kind, two_link):
     assert J.shape == (6, 6) and not J[4:].any()
     assert np.abs(J[rows] - np.transpose(want)[rows]).max() <= 1e-5 * np.abs(want).max()
     assert np.array_equal(J[:2], np.eye(2, 6, 2))
+
+
+# ---- patience
+
+
+def motion_of(model):
+    n = model.arm.n
+    settings = Settings("dop853", 1e-6, 1e-8, 1.0, 10, ())
+    motion = Motion(Plant(model), source_of(None, (n,), "torque"), None, settings)
+    y = np.zeros(2 * n + 2 + (motion.sliding is not None))
+    motion.states.append(y)
+    motion.enter(0.0, 1.0, y)
+    return motion, y
+
+
+def test_friction_may_switch_many_times_at_once_but_not_for_ever():
+    """A row of switches at one time is borne; a step that leads on begins the count anew."""
+    friction = dynarm.Friction(coulomb=2.0)
+    motion, y = motion_of(dynarm.compile(rail(friction), friction=True))
+
+    def stay(times):
+        for _ in range(times):
+            motion.keep(motion.times[-1], motion.times[-1], 9.0, y, lambda t: y)
+
+    stay(adaptive.STALLED)
+    motion.keep(0.0, 0.5, 9.0, y, lambda t: y)
+    assert motion.times == [0.0, 0.5] and len(motion.pieces) == 1 and len(motion.states) == 2
+    stay(adaptive.STALLED)
+    with pytest.raises(adaptive.Ended) as ended:
+        stay(1)
+    assert ended.value.args == ("step", "friction switches without end at t = 0.5 s")
+
+
+def test_rates_that_are_no_numbers_are_borne_for_a_while(two_link):
+    """SciPy shortens its step when it meets one; thousands in a row have no end."""
+    motion, y = motion_of(two_link)
+    finite = motion.rates
+
+    def ask(times, rates):
+        motion.rates = rates
+        for _ in range(times):
+            motion.derivative(0.0, y)
+
+    def lost(*state):
+        return np.full(6, np.nan)
+
+    ask(adaptive.LOST, lost)
+    ask(1, finite)
+    ask(adaptive.LOST, lost)
+    assert motion.evaluations == 2 * adaptive.LOST + 1
+    with pytest.raises(adaptive.Ended):
+        ask(1, lost)
