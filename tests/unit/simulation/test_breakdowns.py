@@ -110,7 +110,7 @@ def test_samples_break_down_one_after_the_other(mass):
     breaks = Sampled([0.0, 0.7], np.zeros((2, 6)))
     for every in (1, 10):
         run = dynarm.simulate(
-            mass, np.zeros((4, 1)), speeds, 1.5, runaway, "rk4", 1e-3, wrench=breaks,
+            mass, np.zeros((4, 1)), speeds, 1.5, runaway, "rk4", 2e-3, wrench=breaks,
             every=every,
         )  # fmt: skip
         assert run.status == "step" and run.message.startswith("sample 3 of 4: ")
@@ -145,7 +145,7 @@ def test_all_samples_gone_ends_the_run_with_the_last_of_them(mass):
     """The last good row of the one that lasted longest is the last row; its steps are a power of its rest."""
     speeds = np.array([[4.0], [2.0]])
     breaks = Sampled([0.0, 0.7], np.zeros((2, 6)))
-    run = dynarm.simulate(mass, np.zeros((2, 1)), speeds, 5.0, runaway, "rk4", 1e-3, wrench=breaks)
+    run = dynarm.simulate(mass, np.zeros((2, 1)), speeds, 1.5, runaway, "rk4", 2e-3, wrench=breaks)
     assert run.t[-1] == run.reached[1] == run.reached.max() and abs(run.t[-1] - 1.0) <= 0.01
     assert np.isfinite(run.qd[1]).all() and np.isnan(run.qd[0, -1]).all()
     assert run.reached[0] < 0.51
