@@ -254,9 +254,7 @@ class Motion:
             raise Ended
         cut, fired = self.look(start, end, states)
         stop = self.watch(start, cut, states)
-        if stop is not None and stop[0] < cut:
-            cut, fired = stop[0], None
-        elif stop is not None and fired is None:
+        if stop is not None:
             cut = stop[0]
         self.keep(start, cut, end, solver.y, states)
         if stop is not None:

@@ -75,6 +75,12 @@ def test_the_rest_is_what_counts(left, given_up):
         assert bool(budget.spent(50.0 + ahead)) == given_up
 
 
+def test_a_run_that_goes_by_leaps_is_measured_over_a_while():
+    """It stands still for four seconds out of five: no single second tells its pace."""
+    times = np.minimum(np.arange(60) // 5 * 0.1, 1.0)
+    assert looks(Budget(1.2, None, Clock(1.0)), times[:50]) == (50, "")
+
+
 def test_the_first_look_may_come_late():
     """A long first step is measured from the start of the run."""
     assert not Budget(1.0, None, Clock(20.0)).spent(0.5)
