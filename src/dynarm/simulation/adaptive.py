@@ -67,7 +67,7 @@ class Path:
         end = self.pieces[-1].end if self.pieces else 0.0
         if times.size and not (times.min() >= 0 and times.max() <= end * (1 + 1e-12)):
             raise InputError(f"the run goes from 0 to {end:g} s; ask for times in between")
-        y = self.states(times.ravel()).reshape(*times.shape, -1)
+        y = self.states(times.ravel()).reshape(*times.shape, len(self.first))
         return y[..., : self.n], y[..., self.n : 2 * self.n]
 
     def states(self, times: np.ndarray) -> np.ndarray:
@@ -254,14 +254,12 @@ class Motion:
             raise Ended
         cut, fired = self.look(start, end, states)
         stop = self.watch(start, cut, states)
-        if stop is not None and stop[0] < cut:
-            cut, fired = stop[0], None
-        elif stop is not None and fired is None:
+        if stop is not None:
             cut = stop[0]
         self.keep(start, cut, end, solver.y, states)
         if stop is not None:
             raise Ended("event", f"event '{stop[1]}' ended the run at t = {stop[0]:.6g} s")
-        if self.steps >= self.settings.max_steps:
+        if self.steps >= self.settings.max_steps and cut < self.budget.t_end:
             raise Ended(
                 "step",
                 f"{self.steps} steps led no further than t = {cut:.6g} s; raise max_steps, loosen rtol, or "

@@ -15,8 +15,8 @@ from dynarm.simulation.budget import Budget
 class Clock:
     """A clock that goes on by some seconds at each look."""
 
-    def __init__(self, step):
-        self.times = itertools.count(0.0, step)
+    def __init__(self, step, start=0.0):
+        self.times = itertools.count(start, step)
 
     def __call__(self):
         return next(self.times)
@@ -60,6 +60,38 @@ def test_a_run_that_slows_down_is_given_up_then():
     times = np.concatenate([np.linspace(0, 0.9, 30), np.full(30, 0.9)])
     count, words = looks(Budget(1.0, None, Clock(1.0)), times)
     assert 30 <= count <= 45 and "t = 0.9 s" in words
+
+
+@pytest.mark.parametrize("start", [0.0, 1e6])
+def test_a_clock_may_show_anything_at_the_start(start):
+    """Only differences count: of a limit, of the patience at the start, and of the pace."""
+    count, _ = looks(Budget(1.0, 20.0, Clock(1.0, start)), np.linspace(0, 0.5, 100))
+    assert count == 20
+    assert looks(Budget(1.0, None, Clock(1.0, start)), np.linspace(0, 1, 500)) == (500, "")
+    count, words = looks(Budget(1.0, None, Clock(1.0, start)), np.zeros(40))
+    assert count == 9 and words.startswith("10 s of computing")
+
+
+@pytest.mark.parametrize("left, given_up", [(590.0, False), (610.0, True)])
+def test_the_rest_is_what_counts(left, given_up):
+    """Half of the run is done: what the other half takes at the pace of the last while decides, from then on."""
+    for seconds in (7.0, 20.0):  # between two looks
+        budget = Budget(100.0, None, Clock(seconds))
+        assert not budget.spent(25.0) and not budget.spent(50.0)
+        ahead = 50.0 / (left / seconds + 1)  # then the rest takes `left` seconds at this pace
+        assert bool(budget.spent(50.0 + ahead)) == given_up
+
+
+def test_a_run_that_goes_by_leaps_is_measured_over_a_while():
+    """It stands still for four seconds out of five: no single second tells its pace."""
+    times = np.minimum(np.arange(60) // 5 * 0.1, 1.0)
+    assert looks(Budget(1.2, None, Clock(1.0)), times[:50]) == (50, "")
+
+
+def test_the_first_look_may_come_late():
+    """A long first step is measured from the start of the run."""
+    assert not Budget(1.0, None, Clock(20.0)).spent(0.5)
+    assert Budget(1.0, None, Clock(20.0)).spent(0.01)
 
 
 @pytest.fixture
