@@ -121,6 +121,9 @@ def test_an_order_by_latency_keeps_few_values_alive():
     order = by_latency(body)
     assert alive_at_most(order) == 16
     assert sorted(order) == sorted(body)
+    assert cycles(order) == 120 / 2 + 3, (
+        "as soon as there is room again, the longest way goes first"
+    )
 
 
 def test_outputs_go_before_values_that_wait_again():
@@ -131,6 +134,7 @@ def test_outputs_go_before_values_that_wait_again():
     order = [ins.dest for ins in by_latency([*heads, *links, *ends])]
     assert order[:16] == list(range(100, 116)), "the longest ways first, until sixteen wait"
     assert order.index(300) < order.index(215)
+    assert alive_at_most(by_latency([*heads, *links, *ends])) == 16
 
 
 def test_outputs_by_rows_are_as_they_are_written():
