@@ -44,7 +44,7 @@ def orders_of(written: list[Instruction]) -> int:
 
 
 def test_how_many_orders_are_tried():
-    """Of a very long program one; by columns from 1601 instructions on, by latency up to there where results are late."""
+    """Of a very long program one; by columns from 1601 instructions on, by latency up to there if any waits."""
     assert [orders_of(apart(n)) for n in (1600, 1601, 20000, 20001)] == [2, 3, 3, 1]
     assert orders_of(chain(1600)) == orders_of(chain(1601)) == 3
 
