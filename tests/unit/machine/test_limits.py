@@ -1,10 +1,12 @@
-"""Numbers that users meet: room that is asked for, keys, ages and sizes of entries, stack and tolerances of exported C."""
+"""Numbers that users meet: room asked for, keys, ages and sizes of entries, stack and tolerances of exported C."""
 
 from __future__ import annotations
 
 import mmap
 import os
+import platform
 import re
+import sys
 import time
 
 import numpy as np
@@ -13,7 +15,7 @@ import pytest
 import dynarm
 from dynarm.errors import InputError, RoomError
 from dynarm.graph import Builder, Graph, Port
-from dynarm.machine import c, cache, engine, quick, selftest
+from dynarm.machine import builtin, c, cache, engine, quick, selftest
 from dynarm.machine.cache import Entry, load, store
 from dynarm.machine.folder import Folder
 from dynarm.machine.host import STACK, native
@@ -121,7 +123,21 @@ def test_what_was_used_at_the_moment_itself_and_what_just_fits_stays(place):
     assert swept(place, 0, 0) == {"k2.object"}, "the latest stays in any case"
 
 
-# ---- the way without builtins
+# ---- builtins, and the way without them
+
+
+@pytest.mark.skipif(
+    platform.python_implementation() != "CPython"
+    or platform.system() not in ("Linux", "Darwin")
+    or platform.machine() not in ("x86_64", "aarch64", "arm64")
+    or "t" in sys.abiflags,
+    reason="builtins are for CPython with its lock on common hosts",
+)
+def test_common_hosts_have_builtins():
+    """The tests of builtins are left out where there are none, and would not tell."""
+    known = quick._known()
+    assert known is not None and len(known) == len(builtin.NAMES) and all(known)
+    assert quick.bound(loaded(newton_euler_graph(2)), lambda self, *x: None, None) is not None
 
 
 def test_the_gufunc_is_called_itself_where_nothing_is_to_be_prepared(monkeypatch):

@@ -178,6 +178,10 @@ def test_workspaces_and_the_rest_of_the_table():
     assert table[28:] == [30, 0x4000000000000000, 31, -(2**63), 20, 21, 22, 30, 31]
     long = kernel_text(replace(program, moves=5000), *ports, named("AVX2"))
     assert "i64 40, i64 2, i64 2, i64 4, i64 2" in long, "a workspace for each block of a tile"
+    # from block to block: 40 slots of four numbers, three addresses of lines
+    steps = re.findall(r"= mul i64 %i\d+, (\d+)", function(long, "kernel4"))
+    assert steps == [str(40 * 4 * 8), str(3 * 8)]
+    assert "mul" not in function(long, "kernel1") and "mul" not in function(text, "kernel4")
 
 
 # ---- counts
