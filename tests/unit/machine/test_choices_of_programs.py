@@ -213,6 +213,11 @@ def test_calls_in_a_row_are_rounds():
     ]
 
 
+def test_a_program_is_for_the_registers_of_a_wide_host_unless_it_is_told():
+    graph = newton_euler_graph(7)
+    assert program_of(graph) == program_of(graph, True, 26, 1200)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_results_of_calls_lie_side_by_side(seed):
     for step in program_of(random_graph(seed, 80)).steps:

@@ -145,6 +145,13 @@ def test_which_programs_are_woven():
     assert not weaves(made([sums(9)], outputs=((3, 21, 22, 23),))), "an output that is an input"
 
 
+def test_kernels_are_woven_where_the_host_weaves_and_inputs_are_dense():
+    whole = named("AVX-512")
+    assert "@woven8(" in emitted(newton_euler_graph(4), whole)
+    assert "@woven8(" not in emitted(newton_euler_graph(3), whole), "rows of three are short"
+    assert "@woven8(" not in emitted(newton_euler_graph(4), replace(whole, woven=False))
+
+
 @pytest.mark.parametrize(("count", "scalar"), [(20000, True), (20001, False)])
 def test_a_huge_program_has_no_kernel_for_one_sample(count, scalar):
     text = kernel_text(made([sums(count)]), [Port("x", (4,))], [Port("y", (4,))], named("AVX2"))
