@@ -213,6 +213,19 @@ def test_calls_in_a_row_are_rounds():
     ]
 
 
+def test_the_negative_of_what_the_last_call_gives_is_stored_after_it():
+    build = Builder()
+    first = build.unary("sin", build.input(0, 0))
+    results = [-build.unary("sin", first), build.unary("tanh", first)]
+    program = program_of(build.finish([Port("x", (1,))], [Port("y", (2,))], [results]))
+    assert [isinstance(step, Call) for step in program.steps] == [True, True, True, False]
+    assert [(ins.op, ins.minus[0]) for ins in program.steps[-1]] == [
+        ("load", False),
+        ("store", True),
+    ]
+    assert program.outputs[0][0] == program.steps[-1][1].args[0]
+
+
 def test_a_program_is_for_the_registers_of_a_wide_host_unless_it_is_told():
     graph = newton_euler_graph(7)
     assert program_of(graph) == program_of(graph, True, 26, 1200)

@@ -141,6 +141,9 @@ def check_builtin(f, shapes) -> None:
         for given in ((x,), (x, y, y), (x, "abc"), (x, y[:2]), ([], y), (x, (1.0, 2.0, 3.0))):
             assert call(*given) == "the method"
         assert call(x, y=y) == "the method"
+        before = len(asked)
+        assert call(x, y, dtype=float) == call(x, y, out=None, where=True) == "the method"
+        assert len(asked) == before, "a gufunc knows such words, the method's are others"
         if len(shapes) == 1:
             before = len(asked)
             for other in (np.full((2, *shapes[0]), 7.0), np.full(shapes[0], 7, np.float32)):

@@ -145,6 +145,17 @@ def test_which_programs_are_woven():
     assert not weaves(made([sums(9)], outputs=((3, 21, 22, 23),))), "an output that is an input"
 
 
+def test_moves_of_a_woven_kernel_count_from_the_same_slot_as_its_pieces():
+    """With 300 slots of 64 bytes from slot 172 on: inputs from slot 0, outputs from slot 200."""
+    program = made([sums(9)], slots=300, outputs=(range(200, 204),))
+    text = "\n".join(_woven(program, ((0, 1, 2, 3),), 8, True))
+    for area in ("%work", "%other"):
+        assert f"getelementptr i8, ptr {area}, i64 {172 * 64}\n" in text
+    offsets = re.findall(r"getelementptr i8, ptr %far, i64 (-?\d+)", text)
+    wanted = [-172, -171, -170, -169, 28, 29, 30, 31]
+    assert list(map(int, offsets)) == [64 * slot for slot in wanted]
+
+
 def test_kernels_are_woven_where_the_host_weaves_and_inputs_are_dense():
     whole = named("AVX-512")
     assert "@woven8(" in emitted(newton_euler_graph(4), whole)
