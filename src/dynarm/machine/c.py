@@ -193,16 +193,14 @@ class _Bounded(_Plain):
         for k in sorted(range(end), key=lambda k: born[k]):
             if nodes[k].op in ("input", "const"):
                 continue
-            for gone in leaving.pop(born[k], []):
-                free.append(gone)
+            for moment in [m for m in leaving if m <= born[k]]:
+                free += leaving.pop(moment)
             if free:
                 place[k] = free.pop()
             else:
                 place[k], top = top, top + 1
             # a place may be taken again by the node after the last reader: outputs of a call must not overlap
             leaving.setdefault(last[k] + 1, []).append(place[k])
-            for moment in [m for m in leaving if m <= born[k]]:
-                free += leaving.pop(moment)
         return place
 
     def declarations(self) -> list[str]:

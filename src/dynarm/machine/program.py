@@ -386,7 +386,7 @@ def _cut(body: Sequence[Instruction], stores: Wanted, piece: int) -> list[Sequen
     for i, ins in enumerate(body):
         if ins.dest in last:
             change[i + 1] += 1
-            change[last[ins.dest]] -= 1
+            change[last[ins.dest] + 1] -= 1
     alive = list(itertools.accumulate(change))
     cuts = [0]
     for k in range(1, count):
