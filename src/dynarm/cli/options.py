@@ -109,6 +109,11 @@ def numbers(
 def _number(text: str) -> float:
     if text.endswith("deg"):
         return math.radians(written(text[:-3]))
+    if text.lstrip("+-") in (
+        "inf",
+        "nan",
+    ):  # no numbers of a file's; here the first is a limit, or refused by name
+        return float(text)
     return written(text)
 
 

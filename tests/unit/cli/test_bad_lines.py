@@ -58,7 +58,7 @@ info empty.toml                                     | empty.toml
 info bytes.urdf                                     | bytes.urdf
 info bytes.toml                                     | UTF-8
 info {long}                                         | ...
-info {long}.urdf                                    | .urdf
+info {long}.urdf                                    | too long
 info {robot}                                        | stanford
 info two_link --tip x                               | --base and --tip choose
 info two_link --base {empty}                        | leave them out

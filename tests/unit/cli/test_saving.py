@@ -67,13 +67,16 @@ def test_after_an_error_everything_is_as_it_was(tmp_path):
 def test_every_file_is_replaced_in_one_step(tmp_path, monkeypatch):
     """Pages, logs, motions and runs appear under their names by a rename only."""
     seen = []
-    replace = os.replace
 
-    def noted(source, target):
-        seen.append(os.path.basename(target))
-        return replace(source, target)
+    def noted(way):
+        def move(source, target, **where):
+            seen.append(os.path.basename(target))
+            return way(source, target, **where)
 
-    monkeypatch.setattr(os, "replace", noted)
+        return move
+
+    for name in ("replace", "rename"):
+        monkeypatch.setattr(os, name, noted(getattr(os, name)))
     for line in (
         "excite two_link -d 5 --harmonics 3 --starts 1 --out m.csv --log l.csv --html e.html",
         "simulate two_link --time 0.1 --save r.npz --html r.html",
