@@ -120,7 +120,7 @@ def offset_arm() -> dynarm.Arm:
     return dynarm.Arm(joints, base=base, tool=tool, name="offset")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def offset():
     arm = offset_arm()
     return arm, pose(arm), drawn(arm)
