@@ -146,7 +146,7 @@ def test_the_demo_follows_the_second_motion_from_its_start(monkeypatch):
     true = steps._true_arm(story.arm)
     story.fit = SimpleNamespace(arm_=true)
     steps.control(story, None)
-    ((robot, q0, qd0, end, torque, method, dt),) = asked
+    ((_, q0, qd0, end, torque, method, dt),) = asked
     q, qd, qdd = (x[0] for x in steps._motion("check")(np.array([0.0])))
     np.testing.assert_array_equal(q0, q)
     np.testing.assert_array_equal(qd0, qd)
