@@ -156,18 +156,42 @@ def observed(folder: Path) -> tuple[dict[tuple[str, int], set[str]], dict[str, f
         match = re.match(r"\s*([\d.]+)s (?:call|setup)\s+(.*\S)", line)
         if match:
             seconds[match[2]] = seconds.get(match[2], 0.0) + float(match[1])
-    by_line: dict[tuple[str, int], set[str]] = {}
     with sqlite3.connect(folder / ".coverage") as data:
         rows = data.execute(
             "select file.path, context.context, line_bits.numbits from line_bits "
             "join file on file.id = line_bits.file_id join context on context.id = line_bits.context_id"
         )
-        for path, context, bits in rows:
-            name = path[path.index("src/dynarm") :]
-            test = context.removesuffix("|run").removesuffix("|setup").removesuffix("|teardown")
-            for line in numbits_to_nums(bits) if test else ():
-                by_line.setdefault((name, line), set()).add(test)
-    return by_line, seconds
+        runs = [
+            (path[path.index("src/dynarm") :], *context.partition("|")[::2], numbits_to_nums(bits))
+            for path, context, bits in rows
+        ]
+    return _by_line(runs), seconds
+
+
+def _by_line(
+    runs: Sequence[tuple[str, str, str, list[int]]],
+) -> dict[tuple[str, int], set[str]]:
+    """Tests by file and line, from (file, test, phase, lines).
+
+    What a fixture runs counts for every test of its file, not only for the first that asked for it; what an import
+    runs, for every test that runs anything of the imported file.
+    """
+    companions: dict[str, set[str]] = {}
+    for _, test, _, _ in runs:
+        companions.setdefault(test.partition("::")[0], set()).add(test)
+    by_line: dict[tuple[str, int], set[str]] = {}
+    of_file: dict[str, set[str]] = {}
+    for name, test, phase, lines in runs:
+        if not test:
+            continue
+        whose = {test} if phase == "run" else companions[test.partition("::")[0]]
+        of_file.setdefault(name, set()).update(whose)
+        for line in lines:
+            by_line.setdefault((name, line), set()).update(whose)
+    for name, test, _, lines in runs:
+        for line in lines if not test else ():
+            by_line.setdefault((name, line), of_file.get(name, set()))
+    return by_line
 
 
 def shown_to(

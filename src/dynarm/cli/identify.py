@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import InputError
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
 from .options import (
@@ -125,21 +124,14 @@ def _read(
 ) -> tuple[list[Log], list[Log]]:
     """The logs to fit and those to predict."""
     from ..identify.log import Log
+    from ..identify.splitting import hold_out as parted
 
     fitted = [Log.read(path, channels) for path in logs]
     held = [Log.read(path, channels) for path in others]
     if hold_out:
-        whole, fitted = fitted, []
-        for log in whole:
-            border = log.duration * (1 - hold_out)
-            late = log.t - log.t[0] >= border
-            if late.sum() < 2 or (~late).sum() < 2:
-                raise InputError(
-                    f"--hold-out is {hold_out:g}, which leaves less than two samples of {log.source} on one side; "
-                    "give a part such as 0.3"
-                )
-            fitted.append(log.cut(0.0, border))
-            held.append(replace(log.cut(border), source=f"{log.source} from {border:.3g} s on"))
+        parts = [parted(log, hold_out) for log in fitted]
+        fitted = [first for first, _ in parts]
+        held += [last for _, last in parts]
     return fitted, held
 
 
@@ -182,7 +174,7 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
             say(f"{log.source}: {told}")
     for told in fit.friction_advice_:
         say(spoken(told, {"shape": "--shape"}))
-    say(fit.status_)
+    say(verdict.qualified(fit.status_))
     say()
     show_verdict(verdict)
     say(f"wrote {', '.join(FILES)} into {out}")
@@ -219,7 +211,7 @@ def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str)
         "robot": fit.record.terms.arm.name,
         "verdict": verdict.word,
         "reasons": verdict.reasons,
-        "status": fit.status_,
+        "status": verdict.qualified(fit.status_),
         "estimator": fit.record.identifier.estimator,
         "cutoff": fit.cutoff_,
         "velocity": fit.record.preparation.velocity,

@@ -12,6 +12,7 @@ _OTHERWISE = {
     "t_end": "--time",
     "rate": "--control-rate",
     "reference": "--target",
+    "share": "--hold-out",
 }
 _VERB = r"(?=(?: and [a-z0-9_]+)? (?:is|are|has|have|holds?|must|choose|cannot)\b)"
 _NOT_HERE = (", or record less with every=",)  # advice that no option can follow

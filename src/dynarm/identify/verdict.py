@@ -40,6 +40,15 @@ class Verdict:
     def exit_code(self) -> int:
         return 0 if self.passed else 1
 
+    def qualified(self, status: str) -> str:
+        """A fit's status as it may stand beside this verdict: above a FAIL it does not begin with 'ok'.
+
+        A fit that is sound on its own logs may still fail on held-out ones, or under a limit of the user's.
+        """
+        if self.passed or not status.startswith("ok"):
+            return status
+        return f"doubtful: {'; '.join(self.reasons)}{status.removeprefix('ok')}"
+
     def as_json(self) -> str:
         """One JSON object."""
         return json.dumps({"verdict": self.word, "reasons": list(self.reasons)})

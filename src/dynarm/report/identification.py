@@ -110,7 +110,7 @@ def _verdict(fit: Any, checks: Sequence[Any], judged: Any) -> Section:
             rows,
             "RMS error over the torque's standard deviation; fitted: filtered as in the fit, logs: as measured",
         ),
-        note(fit.status_),
+        note(judged.qualified(fit.status_)),
     )
 
 
