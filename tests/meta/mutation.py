@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("identify", "mobile", "simulation", "machine", "cli", "report")
 TESTS = ("tests/unit", "tests/equivalence", "tests/meta", "tests/papers", "tests/recordings")
 PATIENCE = 240.0  # s for the tests of one fault; a fault that makes them last longer is caught
+MOST = 400  # tests that a fault is shown to
 BUDGET = 150.0  # s of tests, as timed without the fault, that a fault is shown to
 
 SWAPS: dict[type, type] = {
@@ -197,15 +198,21 @@ def _by_line(
 def shown_to(
     fault: Fault, by_line: dict[tuple[str, int], set[str]], seconds: dict[str, float]
 ) -> list[str]:
-    """The tests that run the fault's line, quickest first, as many as the budget allows."""
-    order = sorted(by_line.get((fault.path, fault.line), ()), key=lambda t: seconds.get(t, 0.01))
+    """The tests that run the fault's line, quickest first, as many as the budget allows.
+
+    A line that runs when its file is imported belongs to no test: it is shown to all tests of the file.
+    """
+    tests = by_line.get((fault.path, fault.line))
+    if not tests:
+        tests = {t for (path, _), some in by_line.items() if path == fault.path for t in some}
+    order = sorted(tests, key=lambda t: (seconds.get(t, 0.01), t))
     chosen, spent = [], 0.0
     for test in order:
         spent += seconds.get(test, 0.01)
         if spent > BUDGET and chosen:
             break
         chosen.append(test)
-    return chosen[:400]
+    return chosen[:MOST]
 
 
 # ---- one fault
