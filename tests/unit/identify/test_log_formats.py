@@ -220,14 +220,14 @@ def matrix_4(kind, rows, width, data, name=b"x\0", imaginary=0, order="<"):
 @pytest.mark.parametrize("order, machine", [("<", 0), (">", 1000)])
 def test_version_4_of_every_type(tmp_path, kind, letter, order, machine):
     path = tmp_path / "a.mat"
-    data = struct.pack(f"{order}6{letter}", *range(6))
+    data = struct.pack(f"{order}6{letter}", *range(1, 7))
     twice = matrix_4(machine + kind, 3, 2, data, order=order) + matrix_4(
         machine + kind, 1, 6, data, b"yy\0", order=order
     )
     path.write_bytes(twice)
     table = read_mat(path)
-    assert table["x"].tolist() == [[0, 3], [1, 4], [2, 5]]
-    assert table["yy"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert table["x"].tolist() == [[1, 4], [2, 5], [3, 6]]
+    assert table["yy"].tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_version_4_of_other_matter(tmp_path):
