@@ -11,6 +11,7 @@ import struct
 import zlib
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.io
 import scipy.sparse
@@ -22,8 +23,6 @@ from dynarm.identify.formats.joint_states import JointState, chosen_topic, colum
 from dynarm.identify.formats.mat import read_mat
 from dynarm.identify.formats.table import check_names, check_room, listed, text_column
 from dynarm.identify.numbers import floats, seconds
-
-pa = pytest.importorskip("pyarrow", reason="extra [parquet] is not installed")
 
 
 # ---- MAT, version 5
@@ -479,7 +478,7 @@ def test_what_a_refusal_says(tmp_path):
 
 
 def test_memory_of_the_reading_process(monkeypatch):
-    resource = pytest.importorskip("resource", reason="no limits on this system")
+    resource = pytest.importorskip("resource", reason="limits are of POSIX")
     told = []
     monkeypatch.setattr(resource, "setrlimit", lambda *args: told.append(args))
     monkeypatch.setattr(child.Path, "read_text", lambda _: "100 20 3")
