@@ -24,7 +24,6 @@ from dynarm.identify.formats.mat import read_mat
 from dynarm.identify.formats.table import check_names, check_room, listed, text_column
 from dynarm.identify.numbers import floats, seconds
 
-
 # ---- MAT, version 5
 
 
