@@ -11,6 +11,7 @@ import struct
 import zlib
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.io
 import scipy.sparse
@@ -22,9 +23,6 @@ from dynarm.identify.formats.joint_states import JointState, chosen_topic, colum
 from dynarm.identify.formats.mat import read_mat
 from dynarm.identify.formats.table import check_names, check_room, listed, text_column
 from dynarm.identify.numbers import floats, seconds
-
-pa = pytest.importorskip("pyarrow", reason="extra [parquet] is not installed")
-
 
 # ---- MAT, version 5
 
@@ -220,14 +218,14 @@ def matrix_4(kind, rows, width, data, name=b"x\0", imaginary=0, order="<"):
 @pytest.mark.parametrize("order, machine", [("<", 0), (">", 1000)])
 def test_version_4_of_every_type(tmp_path, kind, letter, order, machine):
     path = tmp_path / "a.mat"
-    data = struct.pack(f"{order}6{letter}", *range(6))
+    data = struct.pack(f"{order}6{letter}", *range(1, 7))
     twice = matrix_4(machine + kind, 3, 2, data, order=order) + matrix_4(
         machine + kind, 1, 6, data, b"yy\0", order=order
     )
     path.write_bytes(twice)
     table = read_mat(path)
-    assert table["x"].tolist() == [[0, 3], [1, 4], [2, 5]]
-    assert table["yy"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert table["x"].tolist() == [[1, 4], [2, 5], [3, 6]]
+    assert table["yy"].tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_version_4_of_other_matter(tmp_path):
@@ -479,7 +477,7 @@ def test_what_a_refusal_says(tmp_path):
 
 
 def test_memory_of_the_reading_process(monkeypatch):
-    resource = pytest.importorskip("resource", reason="no limits on this system")
+    resource = pytest.importorskip("resource", reason="limits are of POSIX")
     told = []
     monkeypatch.setattr(resource, "setrlimit", lambda *args: told.append(args))
     monkeypatch.setattr(child.Path, "read_text", lambda _: "100 20 3")
