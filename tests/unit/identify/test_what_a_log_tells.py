@@ -347,6 +347,9 @@ def test_a_trials_error_is_the_noise_over_the_torques_deviation():
     expected = (0.5 / log.tau.std(axis=0)).mean()
     assert tuning._trial([log], terms, how, 0.0) == pytest.approx(expected, rel=0.05)
     assert tuning._trial([log] * 3, terms, how, 0.0) == pytest.approx(expected, rel=0.05)
+    small = replace(log, tau=1e-4 * log.tau)  # the unit of torque does not matter
+    once = tuning._trial([log], terms, how, 0.0)
+    assert tuning._trial([small], terms, how, 0.0) == pytest.approx(once)
     ruled = tuning._trial([log], terms, how, 5.0)  # pulled to zero: nothing is explained
     assert ruled > 2 * expected
     short = [log.rows(slice(k, k + 40)) for k in range(0, 2960, 40)]
