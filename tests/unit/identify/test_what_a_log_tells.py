@@ -211,8 +211,8 @@ def test_where_a_motion_ends():
         return instruments._motion_band([piece], Preparation(cutoff=30.0))
 
     assert edge((1.0, 1.0), (3.0, 0.5)) == pytest.approx(3.0, abs=0.11)
-    assert edge((1.0, 1.0), (5.0, 0.002)) == pytest.approx(1.0, abs=0.11)
-    assert edge((1.0, 1.0), (5.0, 0.03)) == pytest.approx(5.0, abs=0.11)
+    assert edge((1.0, 1.0), (5.0, 0.004)) == pytest.approx(1.0, abs=0.11)
+    assert edge((1.0, 1.0), (5.0, 0.01)) == pytest.approx(5.0, abs=0.11)
     assert edge((1.0, 0.0), noise=0.0) == 30.0
 
 
