@@ -291,3 +291,14 @@ def test_a_joint_that_is_not_excited_is_named():
     )
     assert f"does not excite joint {TWO.joint_names[1]} persistently" in fit.status_
     assert f"does not excite joint {TWO.joint_names[0]} persistently" not in fit.status_
+
+
+def test_errors_do_not_depend_on_the_unit_of_torque(log, fit):
+    small = replace(log, tau=1e-4 * log.tau)
+    other = Identifier(TWO, armature=False, cutoff=15.0).fit(small)
+    np.testing.assert_allclose(other.relative_, fit.relative_, rtol=1e-6)
+    np.testing.assert_allclose(
+        other.validate(small).relative, fit.validate(log).relative, rtol=1e-6
+    )
+    np.testing.assert_allclose(other.values_, 1e-4 * fit.values_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(other.std_, 1e-4 * fit.std_, rtol=1e-5)

@@ -202,6 +202,14 @@ def test_spikes_stand_off_their_size_and_their_neighbours():
     assert outliers.spikes(rest) == []
 
 
+@pytest.mark.parametrize("wide, off", [(10, True), (11, False)])
+def test_ten_neighbours_on_either_side_are_looked_at(wide, off):
+    """Eleven samples high: half of the twenty neighbours of the first are, so that the median lies between."""
+    column = np.r_[np.zeros(20), np.full(wide, 40.0), np.zeros(20)]
+    assert outliers._stands_off(column, 20, 30.0) is off
+    assert outliers._stands_off(column, 19 + wide, 30.0) is off
+
+
 def test_spoiled_rows_are_left_out_and_named():
     log = noisy_log(TWO, 0.1, duration=4.0)
     assert outliers.without_outliers(log) is log
