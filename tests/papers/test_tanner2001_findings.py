@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,6 +21,11 @@ STARTS = {
     4: ([0, 0, 0, 0, 0, 0], [0, 0, 3, 0]),
     5: ([0, 0, 0, 0.3, 0, 0], [1, 0, 0, 0]),
 }
+
+
+@cache
+def figure(number: int) -> cases.CaseRun:
+    return cases.run(number)
 
 
 def made_up(**given) -> SimpleNamespace:
@@ -43,7 +49,7 @@ def holds(check, claim: str, across=None, **given) -> bool:
 @pytest.mark.parametrize("number", STARTS)
 def test_motions_start_as_told(number):
     """The published start and its ten seconds, by steps of 5 ms, drawn every quarter of a second."""
-    made = cases.run(number)
+    made = figure(number)
     q0, z0 = STARTS[number]
     assert made.run.q[0].tolist() == q0 and made.run.z[0].tolist() == z0
     assert (len(made.run.t), made.run.t[1], made.run.t[-1]) == (2001, 0.005, 10.0)
@@ -56,6 +62,17 @@ def test_motions_start_as_told(number):
         assert np.array_equal(made.snapshots["arm"][k], drawn.arm[1:])
 
 
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (4, "measure negative for q1 in 26-109, 252-334, 386-468, 611-694 ... degrees"),
+        (5, "from -43 to -95, -92 to -47 degrees; the right side is -180 to 0"),
+    ],
+)
+def test_where_the_risk_is_in_words(number, words):
+    assert words in figure(number).findings[2].text
+
+
 def test_snapshots_as_often_as_asked():
     made = cases.run("3", every=0.4)
     assert np.allclose(made.snapshots["t"], np.arange(26) * 0.4, rtol=0, atol=0.0051)
@@ -63,7 +80,7 @@ def test_snapshots_as_often_as_asked():
 
 def test_events_of_a_report_say_what_was_lost():
     data = cases.report(5)
-    series = cases.run(5).run
+    series = figure(5).run
     told = [(t, wheel, word) for t, _, wheel, word in data["events"]]
     first, *_ = told
     assert first[2] == "lost" and [word for _, _, word in told] == ["lost", "found"] * 2
