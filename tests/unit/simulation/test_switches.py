@@ -11,6 +11,8 @@ import dynarm
 from dynarm import Friction
 from dynarm.simulation import Event, Sampled
 from dynarm.simulation.events import root
+from dynarm.simulation.friction import Sliding
+from dynarm.simulation.integrators import Plant
 from oracles.motions import end_error, rail
 
 MASS = 2.0
@@ -77,6 +79,15 @@ def test_a_tiny_first_velocity_is_a_motion():
     run = dynarm.simulate(slider(coulomb=2.0), [0.0], [1e-6], 1.0)
     ((when, what),) = run.events
     assert what == "slider sticks" and abs(when - 1e-6) <= 1e-9
+
+
+def test_a_joint_that_was_just_let_go_counts_as_at_rest():
+    """Rounding may push it back a little; once it has moved faster than the slack, a velocity of zero is a stop."""
+    sliding = Sliding.of(Plant(slider(coulomb=2.0)), 1e-6)
+    sliding.mode = np.array([-1.0])
+    for speed, armed in ((-5e-7, False), (3.0, False), (-2e-6, True), (0.0, True)):
+        sliding.arm(np.array([speed]))
+        assert sliding.armed.tolist() == [armed]
 
 
 @pytest.mark.parametrize("inputs", ["gravity", "parameters", "both"])
