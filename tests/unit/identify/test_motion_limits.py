@@ -357,3 +357,8 @@ def test_where_a_log_is_cut():
     for share in (0, 1):
         with pytest.raises(DynarmError, match="above 0 and below 1"):
             hold_out(log, share)
+
+
+def test_small_limits_leave_room():
+    found = own(TWO, velocity=0.1, acceleration=0.2, torque=0.3)
+    assert (found.velocity[0], found.acceleration[0], found.torque[0]) == (0.1, 0.2, 0.3)
