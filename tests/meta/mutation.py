@@ -196,20 +196,18 @@ def _by_line(
 
 
 def shown_to(
-    fault: Fault, by_line: dict[tuple[str, int], set[str]], seconds: dict[str, float]
+    fault: Fault,
+    by_line: dict[tuple[str, int], set[str]],
+    seconds: dict[str, float],
+    budget: float = BUDGET,
 ) -> list[str]:
-    """The tests that run the fault's line, quickest first, as many as the budget allows.
-
-    A line that runs when its file is imported belongs to no test: it is shown to all tests of the file.
-    """
-    tests = by_line.get((fault.path, fault.line))
-    if not tests:
-        tests = {t for (path, _), some in by_line.items() if path == fault.path for t in some}
+    """The tests that run the fault's line, quickest first, as many as the budget [s] allows."""
+    tests = by_line.get((fault.path, fault.line), set())
     order = sorted(tests, key=lambda t: (seconds.get(t, 0.01), t))
     chosen, spent = [], 0.0
     for test in order:
         spent += seconds.get(test, 0.01)
-        if spent > BUDGET and chosen:
+        if spent > budget and chosen:
             break
         chosen.append(test)
     return chosen[:MOST]
@@ -284,7 +282,7 @@ def main() -> None:
             trees.put(tree)
 
         def judge(fault: Fault) -> bool:
-            tests = shown_to(fault, by_line, seconds)
+            tests = shown_to(fault, by_line, seconds, given.budget)
             tree = trees.get()
             try:
                 return bool(tests) and caught(fault, tests, tree)
@@ -295,7 +293,7 @@ def main() -> None:
             for k, (fault, dead) in enumerate(zip(sample, pool.map(judge, sample), strict=True), 1):
                 if not dead:
                     survivors.append(fault)
-                    ran = len(shown_to(fault, by_line, seconds))
+                    ran = len(shown_to(fault, by_line, seconds, given.budget))
                     print(
                         f"survived: {fault.path}:{fault.line} {fault.before!r} -> {fault.after!r} ({ran} tests)"
                     )
@@ -313,6 +311,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="+", default=PACKAGES, help="packages of dynarm")
     parser.add_argument("--tests", nargs="+", default=TESTS, help="what is run to find faults")
+    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of tests for a fault")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--observed", help="folder with a run observed before, or for this one")
     parser.add_argument("--out", help="JSON file for the survivors")
