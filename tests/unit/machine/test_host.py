@@ -236,8 +236,8 @@ def test_one_model_a_host():
     for name, model in models.items():
         with on(KINDS[name]):
             model.gravity(q)
-    tables = {gufunc.inner_loop(model.functions["gravity"])[1] for model in models.values()}
-    loops = {gufunc.inner_loop(model.functions["gravity"])[0] for model in models.values()}
+    tables = {gufunc.inner_loop(model.functions["gravity"].ufunc)[1] for model in models.values()}
+    loops = {gufunc.inner_loop(model.functions["gravity"].ufunc)[0] for model in models.values()}
     assert len(tables) == len(loops) == len(KINDS)
 
 
