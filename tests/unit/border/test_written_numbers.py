@@ -37,6 +37,6 @@ def test_blanks_of_ascii_part_words():
 
 @pytest.mark.parametrize("text", ["1_0,2", "\uff11,2", "nan,1", "0.1,\u0661deg"])
 def test_the_command_line_takes_no_others(text):
-    with pytest.raises(DynarmError, match="give numbers such as|give finite numbers"):
+    with pytest.raises(DynarmError, match=r"give numbers such as|give finite numbers"):
         numbers("--q", text, 2)
     assert numbers("--q", "0.5,90deg", 2, angles=[False, True]) == [0.5, pytest.approx(math.pi / 2)]

@@ -72,14 +72,15 @@ def test_a_clock_may_show_anything_at_the_start(start):
     assert count == 9 and words.startswith("10 s of computing")
 
 
-@pytest.mark.parametrize("left, given_up", [(590.0, False), (610.0, True)])
+@pytest.mark.parametrize("left, given_up", [(590.0, False), (650.0, True)])
 def test_the_rest_is_what_counts(left, given_up):
     """Half of the run is done: what the other half takes at the pace of the last while decides, from then on."""
     for seconds in (7.0, 20.0):  # between two looks
         budget = Budget(100.0, None, Clock(seconds))
         assert not budget.spent(25.0) and not budget.spent(50.0)
         ahead = 50.0 / (left / seconds + 1)  # then the rest takes `left` seconds at this pace
-        assert bool(budget.spent(50.0 + ahead)) == given_up
+        assert not budget.spent(50.0 + ahead)  # once may be chance
+        assert bool(budget.spent(50.0 + 2 * ahead)) == given_up
 
 
 def test_a_run_that_goes_by_leaps_is_measured_over_a_while():
@@ -89,9 +90,11 @@ def test_a_run_that_goes_by_leaps_is_measured_over_a_while():
 
 
 def test_the_first_look_may_come_late():
-    """A long first step is measured from the start of the run."""
-    assert not Budget(1.0, None, Clock(20.0)).spent(0.5)
-    assert Budget(1.0, None, Clock(20.0)).spent(0.01)
+    """A long first step may have been compiling; the next one tells."""
+    budget = Budget(1.0, None, Clock(20.0))
+    assert not budget.spent(0.01) and budget.spent(0.02)
+    budget = Budget(1.0, None, Clock(20.0))
+    assert not budget.spent(0.01) and not budget.spent(0.5)
 
 
 @pytest.fixture
