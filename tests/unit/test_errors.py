@@ -23,6 +23,7 @@ EXPECTED = {
     "FileMissing": FileNotFoundError,
     "FormatError": ValueError,
     "ModelError": ValueError,
+    "RoomError": MemoryError,
 }
 
 
