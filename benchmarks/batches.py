@@ -91,7 +91,7 @@ def _timed(
 
 def host_lanes() -> int:
     """Lanes of the vectors that code is made for here."""
-    from dynarm.machine.llvm import host
+    from dynarm.machine.emit.llvm import host
 
     return host().width
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from dynarm.graph import Graph
-from dynarm.machine import llvm as door
+from dynarm.graph.graph import Graph
+from dynarm.machine.emit import llvm as door
+from dynarm.machine.emit.kernel import called, kernel_text
+from dynarm.machine.emit.loop import runtime_text
 from dynarm.machine.host import Host
-from dynarm.machine.kernel import called, kernel_text
-from dynarm.machine.loop import runtime_text
-from dynarm.machine.program import Call, program_of
+from dynarm.machine.lower.program import Call, program_of
 
 LABEL = re.compile(r"^([A-Za-z_]\w*):")
 MOVES = ("vmov", "vbroadcast", "vpbroadcast", "vzero", "mov", "vlddqu")

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 import dynarm
-from dynarm.algebra import Scalar, mul, sub
-from dynarm.compiled import function
-from dynarm.factorisation import factorise
-from dynarm.graph import Graph, Port
-from dynarm.machine.march import March
-from dynarm.quantities import quantity_named
-from dynarm.scene import minus
+from dynarm.algebra.ldl import factorise
+from dynarm.algebra.vectors import Scalar, mul, sub
+from dynarm.graph.graph import Graph, Port
+from dynarm.graph.trace import trace_function
+from dynarm.machine.load.compiled import function
+from dynarm.machine.load.march import March
+from dynarm.plan.quantities import quantity_named
+from dynarm.plan.scene import minus
 from dynarm.simulation.integrators import Plant, ab4_body, powers, rk4_body, vectors
-from dynarm.trace import trace_function
 
 from .chart import Curve, Panel, chart
 

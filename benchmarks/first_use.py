@@ -55,7 +55,7 @@ def main(path: str, *quantities: str) -> dict[str, float]:
     import numpy as np
 
     import dynarm
-    import dynarm.model
+    import dynarm.model.model
 
     arm = dynarm.load(path)
     x = np.zeros((1, arm.n))

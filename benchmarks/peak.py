@@ -94,7 +94,7 @@ def _text(lanes: int) -> str:
 
 
 if __name__ == "__main__":
-    from dynarm.machine.llvm import host
+    from dynarm.machine.emit.llvm import host
 
     for lanes in sorted({2, 4, host().width}):
         found = Peak(lanes, SLOTS / contest({"loop": loop(lanes)})["loop"].best)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import dynarm
-from dynarm.robot.generic import generic_arm
+from dynarm.robot.frames.generic import generic_arm
 
 NAMES = {
     "panda": "panda_description/urdf/panda.urdf",

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import dynarm
-from dynarm.robot.generic import generic_arm
+from dynarm.robot.frames.generic import generic_arm
 
 from .batches import Figures, Settings, Step
 from .contenders import INPUTS, PEER, agreeing, ours, runs, states

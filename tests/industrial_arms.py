@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from dynarm import Arm, Joint
-from dynarm.robot.generic import generic_arm
+from dynarm.robot.frames.generic import generic_arm
 from paper_counts import golden
 
 TILTED = (3.0, 2.0, -9.0)

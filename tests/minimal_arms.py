@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from dynarm import Arm
-from dynarm.papers.minimal_parameters_lin1995 import layout
+from dynarm.dynamics.papers.minimal_parameters_lin1995 import layout
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_rotation, random_states
 

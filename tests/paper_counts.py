@@ -21,14 +21,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 import dynarm
-from dynarm.counts import Counted, graph
-from dynarm.graph import Count, Port
-from dynarm.machine.cache import digest
-from dynarm.papers.composite_bodies_linfang1999 import composites
-from dynarm.robot.chain import chain_of, pose, slid
-from dynarm.robot.generic import generic_arm
-from dynarm.table import formulation
-from dynarm.trace import trace_function
+from dynarm.dynamics.papers.composite_bodies_linfang1999 import composites
+from dynarm.dynamics.table import formulation
+from dynarm.graph.graph import Count, Port
+from dynarm.graph.trace import trace_function
+from dynarm.machine.load.cache import digest
+from dynarm.plan.choice import Counted, graph
+from dynarm.robot.frames.chain import chain_of, pose, slid
+from dynarm.robot.frames.generic import generic_arm
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[1]

@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from . import mobile as mobile
     from . import simulation as simulation
-    from .batch import set_threads as set_threads
-    from .counts import count as count
+    from .dynamics.table import formulations as formulations
     from .errors import DynarmError as DynarmError
     from .errors import DynarmWarning as DynarmWarning
-    from .export import export_c as export_c
-    from .identify.excitation import excite as excite
+    from .identify.design.excitation import excite as excite
+    from .identify.design.trajectory import Trajectory as Trajectory
     from .identify.identifier import Identifier as Identifier
-    from .identify.log import Log as Log
+    from .identify.logs.log import Log as Log
     from .identify.payload import drive_gains as drive_gains
     from .identify.payload import identify_payload as identify_payload
     from .identify.preprocess import Preparation as Preparation
     from .identify.regressor import Column as Column
     from .identify.saved import load_fit as load_fit
-    from .identify.trajectory import Trajectory as Trajectory
-    from .minimal import minimal_parameters as minimal_parameters
-    from .model import Model as Model
-    from .model import compile as compile
+    from .model.batch import set_threads as set_threads
+    from .model.export import export_c as export_c
+    from .model.model import Model as Model
+    from .model.model import compile as compile
+    from .model.pruning import prune as prune
+    from .model.pruning import term_shares as term_shares
+    from .parameters.minimal import minimal_parameters as minimal_parameters
+    from .plan.choice import count as count
     from .robot.arm import Arm as Arm
     from .robot.arm import Friction as Friction
     from .robot.arm import Joint as Joint
@@ -32,11 +35,8 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .robot.files import load as load
     from .simulation import Run as Run
     from .simulation import simulate as simulate
-    from .table import formulations as formulations
-    from .terms import prune as prune
-    from .terms import term_shares as term_shares
 
-from .forks import IMPORTS
+from .border.forks import IMPORTS
 
 __version__ = "0.1.0"
 
@@ -47,23 +47,23 @@ _PUBLIC = {
     "Joint": ".robot.arm",
     "catalogue": ".robot.files",
     "load": ".robot.files",
-    "formulations": ".table",
-    "minimal_parameters": ".minimal",
-    "compile": ".model",
-    "Model": ".model",
-    "count": ".counts",
-    "prune": ".terms",
-    "term_shares": ".terms",
-    "set_threads": ".batch",
-    "export_c": ".export",
+    "formulations": ".dynamics.table",
+    "minimal_parameters": ".parameters.minimal",
+    "compile": ".model.model",
+    "Model": ".model.model",
+    "count": ".plan.choice",
+    "prune": ".model.pruning",
+    "term_shares": ".model.pruning",
+    "set_threads": ".model.batch",
+    "export_c": ".model.export",
     "simulate": ".simulation",
     "Run": ".simulation",
-    "Log": ".identify.log",
+    "Log": ".identify.logs.log",
     "Identifier": ".identify.identifier",
     "Column": ".identify.regressor",
     "Preparation": ".identify.preprocess",
-    "excite": ".identify.excitation",
-    "Trajectory": ".identify.trajectory",
+    "excite": ".identify.design.excitation",
+    "Trajectory": ".identify.design.trajectory",
     "identify_payload": ".identify.payload",
     "load_fit": ".identify.saved",
     "drive_gains": ".identify.payload",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.robot.urdf import arm_of_urdf
+from dynarm.robot.formats.urdf import arm_of_urdf
 from oracles.example_robots import example_robot
 from oracles.mujoco_arm import MujocoArm, mujoco_from_urdf, mujoco_model
 from strategies import FAMILIES, random_states, random_urdf

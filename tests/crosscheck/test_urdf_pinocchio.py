@@ -14,18 +14,23 @@ import numpy as np
 import pytest
 
 from dynarm import Arm, DynarmWarning, load
-from dynarm.algebra import Mat3, Vec3
-from dynarm.articulated_body import forward_dynamics
+from dynarm.algebra.vectors import Mat3, Vec3
+from dynarm.dynamics.kinematics import (
+    forward_kinematics,
+    jacobian,
+    kinetic_energy,
+    potential_energy,
+)
+from dynarm.dynamics.own.articulated_body import forward_dynamics
+from dynarm.dynamics.papers.composite_body_lin1991 import coriolis_tensor
+from dynarm.dynamics.papers.newton_euler_lin1995 import inverse_dynamics
+from dynarm.dynamics.table import formulation
 from dynarm.errors import ModelError
-from dynarm.kinematics import forward_kinematics, jacobian, kinetic_energy, potential_energy
-from dynarm.papers.composite_body_lin1991 import coriolis_tensor
-from dynarm.papers.newton_euler_lin1995 import inverse_dynamics
-from dynarm.regularity import check_regular
-from dynarm.robot.chain import chain_of, pose
-from dynarm.robot.tree import Tree, arm_of_tree
-from dynarm.robot.urdf import arm_of_urdf, read_tree
-from dynarm.robot.urdf_text import write_urdf
-from dynarm.table import formulation
+from dynarm.plan.regularity import check_regular
+from dynarm.robot.formats.tree import Tree, arm_of_tree
+from dynarm.robot.formats.urdf import arm_of_urdf, read_tree
+from dynarm.robot.formats.urdf_text import write_urdf
+from dynarm.robot.frames.chain import chain_of, pose
 from oracles.example_robots import robots_folder
 from oracles.pinocchio_arm import PinocchioArm, pinocchio_from_urdf, pinocchio_model
 from strategies import URDF_STYLES, random_states, random_urdf, sample_arms

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynarm.algebra import Vec3
-from dynarm.minimal import minimal_chain
-from dynarm.robot.chain import chain_of, pose
-from dynarm.table import TABLE
+from dynarm.algebra.vectors import Vec3
+from dynarm.dynamics.table import TABLE
+from dynarm.parameters.minimal import minimal_chain
+from dynarm.robot.frames.chain import chain_of, pose
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_states, sample_arms
 

@@ -10,9 +10,9 @@ import pytest
 
 from batches import stacked as stack
 from dynarm import Arm
-from dynarm.robot.chain import chain_of, pose
-from dynarm.scene import body_of
-from dynarm.table import QUANTITIES, TABLE, Formulation
+from dynarm.dynamics.table import QUANTITIES, TABLE, Formulation
+from dynarm.plan.scene import body_of
+from dynarm.robot.frames.chain import chain_of, pose
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_states, sample_arms
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dynarm
+from dynarm.dynamics.table import TABLE
 from dynarm.machine.host import on
-from dynarm.quantities import QUANTITIES
-from dynarm.table import TABLE
+from dynarm.plan.quantities import QUANTITIES
 from oracles.pinocchio_arm import pinocchio_model
 from oracles.processors import KINDS
 from strategies import random_arm, random_states

@@ -10,19 +10,24 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dynarm.algebra import Vec3
-from dynarm.articulated_body import forward_dynamics
-from dynarm.counts import graph
+from dynarm.algebra.ldl import factorise
+from dynarm.algebra.vectors import Vec3
+from dynarm.dynamics.kinematics import (
+    forward_kinematics,
+    jacobian,
+    kinetic_energy,
+    potential_energy,
+)
+from dynarm.dynamics.own.articulated_body import forward_dynamics
+from dynarm.dynamics.papers.composite_body_lin1991 import coriolis_tensor
+from dynarm.dynamics.papers.newton_euler_lin1995 import inverse_dynamics
+from dynarm.dynamics.table import formulation
 from dynarm.errors import ModelError
-from dynarm.factorisation import factorise
-from dynarm.kinematics import forward_kinematics, jacobian, kinetic_energy, potential_energy
-from dynarm.minimal import minimal_parameters
-from dynarm.papers.composite_body_lin1991 import coriolis_tensor
-from dynarm.papers.newton_euler_lin1995 import inverse_dynamics
-from dynarm.regularity import check_regular
-from dynarm.robot.chain import chain_of, pose
-from dynarm.scene import constant_frame
-from dynarm.table import formulation
+from dynarm.parameters.minimal import minimal_parameters
+from dynarm.plan.choice import graph
+from dynarm.plan.regularity import check_regular
+from dynarm.plan.scene import constant_frame
+from dynarm.robot.frames.chain import chain_of, pose
 from strategies import arm_strategy, random_states
 
 TOLERANCE = 1e-12  # times the largest of the terms that must cancel

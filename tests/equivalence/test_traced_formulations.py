@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.counts import probe
-from dynarm.scene import Options
-from dynarm.table import TABLE
+from dynarm.dynamics.table import TABLE
+from dynarm.plan.choice import probe
+from dynarm.plan.scene import Options
 from strategies import random_arm, random_states
 
 TOLERANCE = 1e-12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dynarm
-from dynarm.graph import Count
+from dynarm.graph.graph import Count
 from paper_counts import (
     OPERATIONS,
     bare,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dynarm.graph import Count
-from dynarm.schedule import schedule
+from dynarm.graph.graph import Count
+from dynarm.reproductions.schedule import schedule
 from paper_counts import (
     COLUMNS,
     OPERATIONS,

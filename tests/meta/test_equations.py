@@ -10,7 +10,7 @@ import pytest
 
 import dynarm
 
-PAPERS = sorted((Path(dynarm.__file__).parent / "papers").glob("*.py"))
+PAPERS = sorted((Path(dynarm.__file__).parent / "dynamics" / "papers").glob("*.py"))
 FILES = [p for p in PAPERS if p.stem != "__init__"]
 NUMBER = r"\(([A-Z]?\d{1,3}(?:\.\d{1,2})?[a-z]?)\)"
 RANGE = r"\(([A-Z]?)(\d+)\)-\(\1(\d+)\)"

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 import dynarm
-from dynarm.robot.generic import generic_arm
+from dynarm.robot.frames.generic import generic_arm
 
 
 def states(model: dynarm.Model, name: str, batch: tuple[int, ...]) -> list[np.ndarray]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynarm.kinematics import frames
-from dynarm.robot.chain import Chain, pose
+from dynarm.dynamics.kinematics import frames
+from dynarm.robot.frames.chain import Chain, pose
 
 E3 = np.eye(3)
 

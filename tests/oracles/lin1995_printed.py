@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dynarm.robot.chain import chain_of, pose
+from dynarm.robot.frames.chain import chain_of, pose
 from strategies import random_arm, random_states
 
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from dynarm.graph import Builder, Graph, Port, Ref
-from dynarm.machine.program import Call, Program
-from dynarm.papers.newton_euler_lin1995 import inverse_dynamics
+from dynarm.dynamics.papers.newton_euler_lin1995 import inverse_dynamics
+from dynarm.graph.graph import Builder, Graph, Port, Ref
+from dynarm.machine.lower.program import Call, Program
 from dynarm.robot.arm import Arm, Joint
-from dynarm.robot.chain import chain_of, pose
+from dynarm.robot.frames.chain import chain_of, pose
 
 
 class Scribe:

@@ -8,13 +8,14 @@ import warnings
 import numpy as np
 
 import dynarm
-from dynarm.graph import Graph
-from dynarm.machine import compile_graph, kernel, load_object
-from dynarm.machine.gufunc import inner_loop
+from dynarm.graph.graph import Graph
+from dynarm.machine import compile_graph, load_object
+from dynarm.machine.emit import kernel
 from dynarm.machine.host import Host
-from dynarm.model import Model
-from dynarm.quantities import QUANTITIES
-from dynarm.robot.generic import generic_arm
+from dynarm.machine.load.gufunc import inner_loop
+from dynarm.model.model import Model
+from dynarm.plan.quantities import QUANTITIES
+from dynarm.robot.frames.generic import generic_arm
 from oracles.machine_graphs import as_tuple
 
 STATE = {name: len(quantity.state) for name, quantity in QUANTITIES.items()}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dynarm import Arm, Log
-from dynarm.drive import drive_forces
-from dynarm.papers.newton_euler_lin1995 import inverse_dynamics
-from dynarm.robot.chain import chain_of, pose
+from dynarm.dynamics.drive import drive_forces
+from dynarm.dynamics.papers.newton_euler_lin1995 import inverse_dynamics
+from dynarm.robot.frames.chain import chain_of, pose
 
 
 def exact_torque(arm: Arm, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:

@@ -9,9 +9,9 @@ from functools import cache
 
 import numpy as np
 
-from dynarm.algebra import IDENTITY, ZERO
-from dynarm.robot.chain import chain_of, pose
-from dynarm.robot.standard import links, steps
+from dynarm.algebra.vectors import IDENTITY, ZERO
+from dynarm.robot.frames.chain import chain_of, pose
+from dynarm.robot.frames.standard import links, steps
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states
 

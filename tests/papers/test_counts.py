@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dynarm.published import printed
-from dynarm.table import TABLE
+from dynarm.dynamics.table import TABLE
+from dynarm.reproductions.published import printed
 from paper_counts import OPERATIONS, ROOT, counted, golden, pair, sizes, value
 
 PAPERS = ("lin1991", "lin1995", "linfang1999", "turney1980")
@@ -51,7 +51,7 @@ def test_the_golden_bounds_are_never_looser_than_the_printed_digits():
 
 
 def test_the_library_prints_the_golden_polynomials():
-    """papers/printed.toml, which `dynarm count` shows, holds the same rows."""
+    """dynamics/papers/printed.toml, which `dynarm count` shows, holds the same rows."""
     shown = {(r.paper, r.table, r.quantity, r.formulation, r.type, r.mul, r.add) for r in printed()}
     for paper in PAPERS:
         for row in golden(paper)["polynomial"]:

@@ -9,15 +9,15 @@ import pytest
 
 from batches import stacked
 from dynarm import Arm, Joint
-from dynarm.algebra import Sym3, Vec3
-from dynarm.papers import (
+from dynarm.algebra.vectors import Sym3, Vec3
+from dynarm.dynamics.own import moved_composite as moved_composite_lin1991
+from dynarm.dynamics.papers import (
     composite_body_lin1991,
-    moved_composite_lin1991,
     newton_euler_lin1995,
     partial_velocity_lin1991,
 )
-from dynarm.robot.chain import Chain, chain_of, pose
-from dynarm.table import TABLE
+from dynarm.dynamics.table import TABLE
+from dynarm.robot.frames.chain import Chain, chain_of, pose
 from oracles.lin1991_printed import world
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_states

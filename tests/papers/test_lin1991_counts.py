@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.counts import cheapest
-from dynarm.robot.generic import generic_arm
-from dynarm.table import formulations
+from dynarm.dynamics.table import formulations
+from dynarm.plan.choice import cheapest
+from dynarm.robot.frames.generic import generic_arm
 from paper_counts import OPERATIONS, bare, counted, golden, pair, sizes, value
 
 GOLDEN = golden("lin1991")

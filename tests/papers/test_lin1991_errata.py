@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynarm.papers import renaud_lin1991
-from dynarm.robot.chain import chain_of, pose
+from dynarm.dynamics.papers import renaud_lin1991
+from dynarm.robot.frames.chain import chain_of, pose
 from oracles.lin1991_printed import E3, half_trace_less, skew, world
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm

@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynarm.algebra import Sym3, Vec3
-from dynarm.papers import constants_newton_euler_lin1995 as constants
-from dynarm.papers.minimal_parameters_lin1995 import combinations, structure_of
-from dynarm.papers.minimal_parameters_lin1995 import constants as inertia_constants
-from dynarm.robot.chain import Chain, chain_of, pose
+from dynarm.algebra.vectors import Sym3, Vec3
+from dynarm.dynamics.papers import constants_newton_euler_lin1995 as constants
+from dynarm.dynamics.papers.minimal_parameters_lin1995 import combinations, structure_of
+from dynarm.dynamics.papers.minimal_parameters_lin1995 import constants as inertia_constants
+from dynarm.robot.frames.chain import Chain, chain_of, pose
 from oracles.lin1995_printed import Motion, psi_matrix, psi_vector, skew, vectors
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states

@@ -10,11 +10,11 @@ import pytest
 import batches
 import dynarm
 from batches import relative as error
-from dynarm.algebra import ZERO, Sym3, Vec3
-from dynarm.papers import constants_newton_euler_lin1995 as constants
-from dynarm.papers import newton_euler_lin1995 as plain
-from dynarm.papers.angular_motion_lin1995 import psi, spin
-from dynarm.robot.chain import chain_of, pose
+from dynarm.algebra.vectors import ZERO, Sym3, Vec3
+from dynarm.dynamics.papers import constants_newton_euler_lin1995 as constants
+from dynarm.dynamics.papers import newton_euler_lin1995 as plain
+from dynarm.dynamics.papers.angular_motion_lin1995 import psi, spin
+from dynarm.robot.frames.chain import chain_of, pose
 from oracles.lin1995_printed import Motion, big_omega, psi_matrix, psi_vector, skew, vectors
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_states

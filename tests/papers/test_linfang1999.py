@@ -10,16 +10,16 @@ import pytest
 
 import batches
 from dynarm import Arm, Joint
-from dynarm.errors import InputError
-from dynarm.papers import (
+from dynarm.dynamics.own import middle_composite as middle_composite_linfang1999
+from dynarm.dynamics.papers import (
     composite_body_linfang1999,
-    middle_composite_linfang1999,
     spatial_composite_linfang1999,
     walker_orin_linfang1999,
 )
-from dynarm.papers.composite_bodies_linfang1999 import composites
-from dynarm.robot.chain import chain_of, pose, slid
-from dynarm.table import formulation
+from dynarm.dynamics.papers.composite_bodies_linfang1999 import composites
+from dynarm.dynamics.table import formulation
+from dynarm.errors import InputError
+from dynarm.robot.frames.chain import chain_of, pose, slid
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_body, random_states
 

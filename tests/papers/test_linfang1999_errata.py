@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynarm.robot.chain import chain_of, pose
+from dynarm.robot.frames.chain import chain_of, pose
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states
 

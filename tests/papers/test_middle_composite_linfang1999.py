@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from batches import relative, stacked
-from dynarm.graph import Graph, Port
-from dynarm.papers import composite_body_linfang1999 as ends
-from dynarm.papers import middle_composite_linfang1999 as middle
-from dynarm.papers.composite_bodies_linfang1999 import composites
-from dynarm.robot.chain import chain_of, pose, slid
-from dynarm.robot.generic import generic_arm
-from dynarm.trace import trace_function
+from dynarm.dynamics.own import middle_composite as middle
+from dynarm.dynamics.papers import composite_body_linfang1999 as ends
+from dynarm.dynamics.papers.composite_bodies_linfang1999 import composites
+from dynarm.graph.graph import Graph, Port
+from dynarm.graph.trace import trace_function
+from dynarm.robot.frames.chain import chain_of, pose, slid
+from dynarm.robot.frames.generic import generic_arm
 from oracles.pinocchio_arm import pinocchio_model
 from paper_counts import counted
 from strategies import random_arm, random_states

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.algebra import Turn, Vec3
-from dynarm.graph import Port
-from dynarm.papers.minimal_chain_lin1995 import minimal_chain
-from dynarm.papers.minimal_composite_linfang1999 import composites
-from dynarm.robot.chain import chain_of, pose
-from dynarm.robot.generic import generic_arm
-from dynarm.trace import trace_function
+from dynarm.algebra.vectors import Turn, Vec3
+from dynarm.dynamics.papers.minimal_chain_lin1995 import minimal_chain
+from dynarm.dynamics.papers.minimal_composite_linfang1999 import composites
+from dynarm.graph.graph import Port
+from dynarm.graph.trace import trace_function
+from dynarm.robot.frames.chain import chain_of, pose
+from dynarm.robot.frames.generic import generic_arm
 from industrial_arms import GROUPS, TILTED, group_arm, industrial_arm, table_2
 from paper_counts import DOWN, OPERATIONS, counted, general, golden, pair, sizes, value
 

@@ -13,16 +13,21 @@ import pytest
 import dynarm
 from batches import relative, stacked
 from dynarm import minimal_parameters
-from dynarm.algebra import Sym3, Vec3, add, mul, sub
-from dynarm.papers import minimal_chain_lin1995 as chains
-from dynarm.papers import minimal_composite_linfang1999 as composite
-from dynarm.papers import minimal_newton_euler_lin1995 as newton_euler
-from dynarm.papers import newton_euler_lin1995
-from dynarm.papers.composite_bodies_linfang1999 import composites
-from dynarm.papers.composite_body_linfang1999 import force, moment
-from dynarm.papers.minimal_chain_lin1995 import minimal_chain
-from dynarm.papers.minimal_parameters_lin1995 import combinations, constants, layout, structure_of
-from dynarm.robot.chain import chain_of, pose
+from dynarm.algebra.vectors import Sym3, Vec3, add, mul, sub
+from dynarm.dynamics.papers import minimal_chain_lin1995 as chains
+from dynarm.dynamics.papers import minimal_composite_linfang1999 as composite
+from dynarm.dynamics.papers import minimal_newton_euler_lin1995 as newton_euler
+from dynarm.dynamics.papers import newton_euler_lin1995
+from dynarm.dynamics.papers.composite_bodies_linfang1999 import composites
+from dynarm.dynamics.papers.composite_body_linfang1999 import force, moment
+from dynarm.dynamics.papers.minimal_chain_lin1995 import minimal_chain
+from dynarm.dynamics.papers.minimal_parameters_lin1995 import (
+    combinations,
+    constants,
+    layout,
+    structure_of,
+)
+from dynarm.robot.frames.chain import chain_of, pose
 from minimal_arms import COUNT, minimal_arm
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states

@@ -11,7 +11,7 @@ import pytest
 
 import dynarm
 from dynarm import Arm, Joint, minimal_parameters
-from dynarm.minimal import CONVENTIONS
+from dynarm.parameters.minimal import CONVENTIONS
 from strategies import random_arm
 
 

@@ -13,21 +13,21 @@ import pytest
 import dynarm
 from batches import relative, stacked
 from dynarm import minimal_parameters
-from dynarm.minimal import CONVENTIONS
-from dynarm.papers.minimal_chain_lin1995 import minimal_chain
-from dynarm.papers.minimal_composite_linfang1999 import mass_matrix_1, mass_matrix_2
-from dynarm.papers.minimal_newton_euler_lin1995 import inverse_dynamics
-from dynarm.papers.minimal_parameters_lin1995 import (
+from dynarm.dynamics.papers.minimal_chain_lin1995 import minimal_chain
+from dynarm.dynamics.papers.minimal_composite_linfang1999 import mass_matrix_1, mass_matrix_2
+from dynarm.dynamics.papers.minimal_newton_euler_lin1995 import inverse_dynamics
+from dynarm.dynamics.papers.minimal_parameters_lin1995 import (
     combinations,
     constants,
     layout,
     structure_of,
     varying,
 )
-from dynarm.papers.newton_euler_lin1995 import inverse_dynamics as natural_inverse_dynamics
+from dynarm.dynamics.papers.newton_euler_lin1995 import inverse_dynamics as natural_inverse_dynamics
+from dynarm.parameters.minimal import CONVENTIONS
 from dynarm.robot.arm import move_parameters
-from dynarm.robot.chain import chain_of, pose
-from dynarm.robot.generic import generic_arm
+from dynarm.robot.frames.chain import chain_of, pose
+from dynarm.robot.frames.generic import generic_arm
 from minimal_arms import COUNT, TOLERANCE, full, minimal_arm, regressor
 from oracles.example_robots import robots_folder
 from oracles.pinocchio_arm import pinocchio_model

@@ -14,11 +14,11 @@ import pytest
 
 import dynarm
 from dynarm import Arm, DynarmError, Joint, minimal_parameters
-from dynarm.redundancy import residues
-from dynarm.regularity import check_regular
-from dynarm.robot.chain import chain_of, pose
-from dynarm.scene import body_of
-from dynarm.table import applicable, formulation
+from dynarm.dynamics.table import applicable, formulation
+from dynarm.parameters.redundancy import residues
+from dynarm.plan.regularity import check_regular
+from dynarm.plan.scene import body_of
+from dynarm.robot.frames.chain import chain_of, pose
 from minimal_arms import full, minimal_arm
 from oracles.pinocchio_arm import pinocchio_model
 
@@ -193,7 +193,7 @@ def test_a_weightless_arm_in_millimetres(seed):
     state = np.random.default_rng(seed).uniform(-1, 1, (3, arm.n))
     state *= units_of(arm, 1000.0, 1.0)[0]
     want = computed(arm, "inverse_dynamics", "newton_euler_driving_axis", state)
-    fed = dynarm.minimal.minimal_chain(
+    fed = dynarm.parameters.minimal.minimal_chain(
         chain, parameters.structure, full(parameters, parameters.values)
     )
     got = np.array(row.function(fed, pose(chain, list(state[0])), *map(list, state[1:])), float)

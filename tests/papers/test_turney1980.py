@@ -7,18 +7,18 @@ import pytest
 
 from batches import stacked
 from dynarm import Arm, Joint
-from dynarm.algebra import ZERO, Vec3
-from dynarm.errors import InputError
-from dynarm.papers import (
+from dynarm.algebra.vectors import ZERO, Vec3
+from dynarm.dynamics.papers import (
     lagrange_turney1980,
     modified_newton_euler_turney1980,
     newton_euler_lin1995,
     newton_euler_turney1980,
 )
-from dynarm.papers.strobing_turney1980 import strobed_coriolis_tensor, strobed_mass_matrix
-from dynarm.robot.chain import chain_of, pose
-from dynarm.robot.standard import links
-from dynarm.table import formulation, formulations
+from dynarm.dynamics.papers.strobing_turney1980 import strobed_coriolis_tensor, strobed_mass_matrix
+from dynarm.dynamics.table import formulation, formulations
+from dynarm.errors import InputError
+from dynarm.robot.frames.chain import chain_of, pose
+from dynarm.robot.frames.standard import links
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_states
 

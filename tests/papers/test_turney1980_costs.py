@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynarm.counts import Counted
 from dynarm.errors import InputError
-from dynarm.schedule import COSTS, schedule
+from dynarm.plan.choice import Counted
+from dynarm.reproductions.schedule import COSTS, schedule
 from paper_counts import counted, counted_principal, golden, sizes, tensor_counted, value
 
 GOLDEN = golden("turney1980")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dynarm.graph import Port
-from dynarm.trace import trace_function
+from dynarm.graph.graph import Port
+from dynarm.graph.trace import trace_function
 
 GOLDEN = tomllib.loads(
     (Path(__file__).parents[1] / "golden" / "turney1980.toml").read_text(encoding="utf-8")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dynarm import Arm, Joint
+from dynarm.dynamics.papers.newton_euler_turney1980 import ALL
 from dynarm.errors import DynarmError, InputError, KindError
-from dynarm.papers.newton_euler_turney1980 import ALL
-from dynarm.robot.generic import generic_arm
-from dynarm.terms import KINDS, TERMS, motion, prune, term_shares
+from dynarm.model.pruning import KINDS, TERMS, motion, prune, term_shares
+from dynarm.robot.frames.generic import generic_arm
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dynarm import Column, Identifier, Preparation
-from dynarm.algebra import sign
+from dynarm.algebra.vectors import sign
 from recordings import DATA, arm_of, needed, read
 
 pytestmark = needed

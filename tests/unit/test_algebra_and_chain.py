@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dynarm import Arm, Joint
-from dynarm.algebra import Sym3, Turn, Vec3, double, is_zero
-from dynarm.graph import Builder, Port, Symbol
-from dynarm.robot.chain import chain_of, difference, pose, slid
-from dynarm.trace import trace_function
+from dynarm.algebra.vectors import Sym3, Turn, Vec3, double, is_zero
+from dynarm.graph.graph import Builder, Port, Symbol
+from dynarm.graph.trace import trace_function
+from dynarm.robot.frames.chain import chain_of, difference, pose, slid
 
 TENSOR = (1.0, 0.2, 3.0, -0.4, 0.5, 6.0)
 

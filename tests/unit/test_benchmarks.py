@@ -21,7 +21,7 @@ from benchmarks.targets import targets_of, verdicts
 
 from dynarm import compile
 from dynarm.machine.host import host, on
-from dynarm.robot.generic import generic_arm
+from dynarm.robot.frames.generic import generic_arm
 from oracles.benchmark_result import benchmark_result, timing
 from oracles.processors import VECTORS
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.robot.generic import generic_arm
+from dynarm.robot.frames.generic import generic_arm
 
 NAMES = (
     "inverse_dynamics",

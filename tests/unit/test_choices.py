@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import counts
-from dynarm.counts import NEAR, cheapest, preferred
-from dynarm.scene import PLAIN
-from dynarm.table import TABLE, applicable
-from dynarm.terms import TERMS, Candidate, by_worth, prune
+from dynarm.dynamics.table import TABLE, applicable
+from dynarm.model.pruning import TERMS, Candidate, by_worth, prune
+from dynarm.plan import choice as counts
+from dynarm.plan.choice import NEAR, cheapest, preferred
+from dynarm.plan.scene import PLAIN
 
 
 def factored(*totals: int):

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import compiled
-from dynarm.graph import Port
-from dynarm.trace import trace_function
+from dynarm.graph.graph import Port
+from dynarm.graph.trace import trace_function
+from dynarm.machine.load import compiled
 
 PROGRAM = """
 import sys, warnings, numpy as np, dynarm

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.machine.c_names import identifier
-from dynarm.robot.generic import generic_arm
+from dynarm.machine.emit.c_names import identifier
+from dynarm.robot.frames.generic import generic_arm
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "two_link_c"
 GCC = shutil.which("gcc")

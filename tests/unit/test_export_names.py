@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import dynarm
-from dynarm.machine.c_files import comment
-from dynarm.machine.c_names import LONGEST, RESERVED, identifier
+from dynarm.machine.emit.c_files import comment
+from dynarm.machine.emit.c_names import LONGEST, RESERVED, identifier
 
 NAMES = ["test", "all", "clean", "help", "m", "math", "stdio", "features", "main", "inline", "sin"]
 NAMES += ["int", "con", "123", "Ünïcödé", "漢字", "??/", "*/", "-o x", "a" * 39 + "-b", "install"]

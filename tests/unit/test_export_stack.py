@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 import dynarm
-from dynarm.quantities import QUANTITIES
-from dynarm.robot.generic import generic_arm
+from dynarm.plan.quantities import QUANTITIES
+from dynarm.robot.frames.generic import generic_arm
 
 COMPILERS = [name for name in ("gcc", "aarch64-linux-gnu-gcc") if shutil.which(name)]
 STRICT = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wdouble-promotion -Werror"

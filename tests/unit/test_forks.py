@@ -14,11 +14,11 @@ BEGIN = """
 import gc, os, random, signal, sys, threading, time, warnings
 import numpy as np
 import dynarm
-from dynarm import compiled
-from dynarm.graph import Port
+from dynarm.machine.load import compiled
+from dynarm.graph.graph import Port
 from dynarm.machine import cache
-from dynarm.memo import cached_property
-from dynarm.trace import trace_function
+from dynarm.border.memo import cached_property
+from dynarm.graph.trace import trace_function
 warnings.simplefilter("ignore")
 
 def arm(length, joints=2):

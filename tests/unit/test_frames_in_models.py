@@ -12,10 +12,10 @@ import pytest
 import xarray as xr
 
 import dynarm
-from dynarm.machine import quick
-from dynarm.model import Model
-from dynarm.quantities import QUANTITIES
-from dynarm.robot.generic import generic_arm
+from dynarm.machine.load import quick
+from dynarm.model.model import Model
+from dynarm.plan.quantities import QUANTITIES
+from dynarm.robot.frames.generic import generic_arm
 from dynarm.simulation import ComputedTorque, GravityPD, Sampled
 
 N = 3  # joints, and samples: where both are equal, going by columns is not noticed by shapes
@@ -78,7 +78,7 @@ KINDS = {
 def host(request, monkeypatch):
     """Models on hosts with and without builtins."""
     if request.param == "none":
-        monkeypatch.setattr("dynarm.model.bound", lambda *given: None)
+        monkeypatch.setattr("dynarm.model.model.bound", lambda *given: None)
         return dynarm.compile(generic_arm(N))
     if quick._known() is None:
         pytest.skip("this host has no builtins")

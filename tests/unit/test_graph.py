@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dynarm.graph import Builder, Graph, Port, Symbol
-from dynarm.trace import fresh_symbols, jacobian, substitute, trace_function
+from dynarm.graph.graph import Builder, Graph, Port, Symbol
+from dynarm.graph.trace import fresh_symbols, jacobian, substitute, trace_function
 
 SCALARS = (Port("x", (3,)),), (Port("y", (2,)),)
 

@@ -14,7 +14,18 @@ import pytest
 
 import dynarm
 from dynarm import simulation
-from dynarm.arguments import drafted, each, flag, items, path_of, real, reals, samples, shown, whole
+from dynarm.border.arguments import (
+    drafted,
+    each,
+    flag,
+    items,
+    path_of,
+    real,
+    reals,
+    samples,
+    shown,
+    whole,
+)
 from dynarm.errors import FileError, InputError, KindError
 from dynarm.mobile import Base, MobileManipulator, Platform, Steering, Wheel, cases, export
 from dynarm.report.html import write

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dynarm
-from dynarm.memo import cached_property
+from dynarm.border.memo import cached_property
 
 
 @dataclasses.dataclass(frozen=True)

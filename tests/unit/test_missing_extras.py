@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.identify.formats import apart
+from dynarm.identify.logs.formats import apart
 
 
 def test_parquet_logs_name_their_extra(tmp_path, monkeypatch):

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import batch
-from dynarm.robot.generic import generic_arm
+from dynarm.model import batch
+from dynarm.robot.frames.generic import generic_arm
 
 
 @pytest.fixture(scope="module")
@@ -378,7 +378,7 @@ def test_regressor_and_parameters_as_inputs(model, states):
 def test_compiling_happens_once_and_a_warm_start_traces_nothing(tmp_path):
     code = (
         "import sys, numpy as np, dynarm\n"
-        "import dynarm.counts as counts\n"
+        "import dynarm.plan.choice as counts\n"
         "if sys.argv[1] == 'warm':\n"
         "    def refuse(*a, **k): raise AssertionError('traced')\n"
         "    counts.trace_function = refuse\n"

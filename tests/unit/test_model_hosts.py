@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import batch
 from dynarm.machine.host import on
+from dynarm.model import batch
 from oracles.processors import KINDS, WOVEN, host_named
 
 NAMES = [*KINDS, *WOVEN]

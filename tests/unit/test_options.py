@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.quantities import QUANTITIES
+from dynarm.plan.quantities import QUANTITIES
 from strategies import random_arm, random_states
 
 TOLERANCE = 1e-12

@@ -6,7 +6,7 @@ import tomllib
 from fractions import Fraction
 from pathlib import Path
 
-from dynarm.published import printed, published, quoted
+from dynarm.reproductions.published import printed, published, quoted
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -20,10 +20,11 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.machine import builtin, kernel, quick
-from dynarm.model import Model
-from dynarm.quantities import QUANTITIES
-from dynarm.robot.generic import generic_arm
+from dynarm.machine.emit import builtin, kernel
+from dynarm.machine.load import quick
+from dynarm.model.model import Model
+from dynarm.plan.quantities import QUANTITIES
+from dynarm.robot.frames.generic import generic_arm
 from oracles.machine_graphs import as_tuple, newton_euler_graph
 from oracles.quick_calls import (
     FEW,
@@ -210,7 +211,7 @@ def test_builtins_look_like_methods(model, name):
     ]
     assert inspect.getdoc(call) == inspect.getdoc(method) and inspect.isroutine(call)
     assert (call.__name__, call.__qualname__) == (name, f"Model.{name}")
-    assert call.__self__ is model and call.__module__ == "dynarm.model"
+    assert call.__self__ is model and call.__module__ == "dynarm.model.model"
     assert inspect.getdoc(method).splitlines()[0] in pydoc.render_doc(call)
     assert "Model object" in repr(call)
 
@@ -335,7 +336,7 @@ def test_builtins_that_outlive_their_modules():
     """Held by whatever the interpreter takes apart last: nothing is read that is gone."""
     code = (
         "import sys, builtins, numpy as np, dynarm\n"
-        "from dynarm.robot.generic import generic_arm\n"
+        "from dynarm.robot.frames.generic import generic_arm\n"
         "model = dynarm.compile(generic_arm(2))\n"
         "model.bias(np.zeros(2), np.zeros(2))\n"
         "builtins.held = sys.held = [model.bias, model.gravity]\n"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.machine import quick
-from dynarm.model import Model
-from dynarm.quantities import QUANTITIES
+from dynarm.machine.load import quick
+from dynarm.model.model import Model
+from dynarm.plan.quantities import QUANTITIES
 from oracles.quick_calls import FEW, OVERFLOWS, STATE, Watch, ordinary, outcome, three_joints
 
 pytestmark = pytest.mark.skipif(quick._known() is None, reason="this host has no builtins")

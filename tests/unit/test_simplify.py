@@ -7,12 +7,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dynarm.counts import graph
-from dynarm.graph import Port
-from dynarm.robot.generic import generic_arm
-from dynarm.simplify import simplify
-from dynarm.table import TABLE
-from dynarm.trace import trace_function
+from dynarm.dynamics.table import TABLE
+from dynarm.graph.graph import Port
+from dynarm.graph.simplify import simplify
+from dynarm.graph.trace import trace_function
+from dynarm.plan.choice import graph
+from dynarm.robot.frames.generic import generic_arm
 
 CASES = {
     "common factor": (lambda x: [x[0] * x[1] + x[0] * x[2]], 1, 1),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import batch
-from dynarm import model as words
-from dynarm.machine import quick
-from dynarm.robot.generic import generic_arm
+from dynarm.machine.load import quick
+from dynarm.model import batch
+from dynarm.model import model as words
+from dynarm.robot.frames.generic import generic_arm
 
 COUNT, JOINTS = 2000, 3
 

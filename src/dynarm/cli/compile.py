@@ -13,7 +13,7 @@ from .options import BASE, FORMULATION, JSON, ROBOT, TIP, formulation_wishes, lo
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..model import Model
+    from ..model.model import Model
 
 EXAMPLES = (
     "dynarm compile puma560",
@@ -52,9 +52,9 @@ def compile(
     Once: later programs take the code from the cache. Shows for every quantity the formulation that was chosen, its
     operations, and times measured here and now.
     """
-    from ..machine.cache import directory
-    from ..model import compile as compile_arm
-    from ..quantities import QUANTITIES
+    from ..machine.load.cache import directory
+    from ..model.model import compile as compile_arm
+    from ..plan.quantities import QUANTITIES
 
     wanted = (
         tuple(QUANTITIES) if quantities == "all" else words("--quantity", quantities, QUANTITIES)

@@ -13,7 +13,7 @@ from .console import print_json, progress, say, show_table
 from .options import BASE, HTML, JSON, TIP, load_arm, refuse_given, robots, writable_all
 
 if TYPE_CHECKING:
-    from ..counts import Counted
+    from ..plan.choice import Counted
     from ..robot.arm import Arm
 
 EXAMPLES = ("dynarm count stanford", "dynarm count --n 3..4 --quantity mass_matrix")
@@ -64,7 +64,7 @@ def count(
     the formulas as written and, for generic arms, what the paper prints (its row sums corrected; multiplications /
     additions).
     """
-    from ..table import DIFFERENTIATED, QUANTITIES, check_quantity
+    from ..dynamics.table import DIFFERENTIATED, QUANTITIES, check_quantity
 
     writable_all({"--html": (html, (".html",))})
     if quantity is not None:
@@ -107,7 +107,7 @@ def _arms(
     base: str | None,
     tip: str | None,
 ) -> list[Arm]:
-    from ..robot.generic import generic_arm
+    from ..robot.frames.generic import generic_arm
 
     if robot is not None and n is None:
         refuse_given("is for generic arms, with --n", {"--type": type, "--principal": principal})
@@ -130,11 +130,11 @@ def _arms(
 
 def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> list[dict[str, Any]]:
     """What each formulation of a quantity costs, cheapest first; for a generic arm also what papers print."""
-    from ..counts import cheapest
-    from ..counts import count as count_operations
-    from ..published import published, quoted
-    from ..robot.chain import chain_of
-    from ..table import PARTS, TABLE
+    from ..dynamics.table import PARTS, TABLE
+    from ..plan.choice import cheapest
+    from ..plan.choice import count as count_operations
+    from ..reproductions.published import published, quoted
+    from ..robot.frames.chain import chain_of
 
     chain = chain_of(arm)
     tried = [

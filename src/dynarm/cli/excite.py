@@ -6,22 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..arguments import real, whole
+from ..border.arguments import real, whole
 from ..errors import InputError
 from .console import busy, print_json, say, show_table
 from .files import write_log
-from .options import (
-    BASE,
-    HTML,
-    JSON,
-    ROBOT,
-    TIP,
-    load_arm,
-    numbers,
-    seconds,
-    turning,
-    writable_all,
-)
+from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, numbers, seconds, turning, writable_all
 
 if TYPE_CHECKING:
     from ..robot.arm import Arm
@@ -70,7 +59,7 @@ def excite(
     One that makes the robot's parameters visible within its limits, written as CSV: finite Fourier series that start
     and end at rest; the condition number of the regressor is made small.
     """
-    from ..identify.excitation import excite as find
+    from ..identify.design.excitation import excite as find
 
     arm = load_arm(robot, base, tip)
     table, sheet = (".csv",), (".html",)

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from ..arguments import path_of, shown
+from ..border.arguments import path_of, shown
 from ..errors import InputError
 from .console import busy, print_json, say
 from .options import BASE, FORMULATION, JSON, ROBOT, TIP, formulation_wishes, load_arm, words
@@ -48,10 +48,10 @@ def export(
     the C library but sin, cos, sqrt and tanh. Build and try it with cmake -S FOLDER -B build && cmake --build build &&
     ctest --test-dir build.
     """
-    from ..export import DEFAULT, export_c
-    from ..machine.c_names import identifier
-    from ..model import compile as compile_arm
-    from ..quantities import QUANTITIES
+    from ..machine.emit.c_names import identifier
+    from ..model.export import DEFAULT, export_c
+    from ..model.model import compile as compile_arm
+    from ..plan.quantities import QUANTITIES
 
     arm = load_arm(robot, base, tip)
     wanted = DEFAULT if quantities is None else words("--quantity", quantities, QUANTITIES)

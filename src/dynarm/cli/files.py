@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arguments import drafted, path_of
+from ..border.arguments import drafted, path_of
 from ..errors import FileError
 
 if TYPE_CHECKING:
-    from ..identify.log import Log
+    from ..identify.logs.log import Log
 
 
 def check_folder(folder: str | os.PathLike[str], force: bool) -> Path:

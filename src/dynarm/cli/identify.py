@@ -26,7 +26,7 @@ from .wording import spoken
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..identify.log import Log
+    from ..identify.logs.log import Log
     from ..identify.result import Fit, Validation, Verdict
 
 EXAMPLES = (
@@ -123,8 +123,8 @@ def _read(
     logs: Sequence[str], others: Sequence[str], channels: str | None, hold_out: float
 ) -> tuple[list[Log], list[Log]]:
     """The logs to fit and those to predict."""
-    from ..identify.log import Log
-    from ..identify.splitting import hold_out as parted
+    from ..identify.logs.log import Log
+    from ..identify.logs.splitting import hold_out as parted
 
     fitted = [Log.read(path, channels) for path in logs]
     held = [Log.read(path, channels) for path in others]
@@ -136,8 +136,8 @@ def _read(
 
 
 def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Any) -> None:
-    from ..export import export_c
-    from ..model import compile as compile_arm
+    from ..model.export import export_c
+    from ..model.model import compile as compile_arm
     from ..report.identification import page
 
     fit.arm_.save(folder / "model.toml")

@@ -12,7 +12,7 @@ from .count import costs, show_costs
 from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, writable_all
 
 if TYPE_CHECKING:
-    from ..minimal import MinimalParameters
+    from ..parameters.minimal import MinimalParameters
     from ..robot.arm import Arm, Joint
 
 EXAMPLES = ("dynarm info puma560", "dynarm info stanford --html stanford.html")
@@ -47,7 +47,7 @@ def info(
     Its chain, doubts about it, the minimal parameters with their long forms, what each formulation costs, what was
     chosen and why. With --html the robot's sheet: a sketch, the costs as bars, a heat map of the mass matrix.
     """
-    from ..minimal import minimal_parameters
+    from ..parameters.minimal import minimal_parameters
 
     writable_all({"--html": (html, (".html",))})
     arm = load_arm(robot, base, tip)
@@ -122,7 +122,7 @@ def show_minimal(minimal: MinimalParameters) -> None:
 
 def choices(arm: Arm, counted: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """For each quantity the formulation that is compiled, its cost, the next best, and how many were compared."""
-    from ..counts import cheapest
+    from ..plan.choice import cheapest
 
     found = []
     for quantity, rows in counted.items():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..arguments import real
+from ..border.arguments import real
 from ..errors import InputError
 from .console import busy, print_json, say, show_table
 from .options import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..arguments import path_of, real
+from ..border.arguments import path_of, real
 from ..border.words import shown
 from ..errors import FileError, InputError, UnknownName
 

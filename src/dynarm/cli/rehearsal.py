@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..identify.log import Log
+    from ..identify.logs.log import Log
     from ..robot.arm import Arm
 
 ENCODER = 2 * np.pi / 2**17  # steps of a position [rad or m]: an encoder of 17 bits
@@ -28,8 +28,8 @@ def simulated_log(
 
     Torques are those of the arm with its own friction and motor inertia.
     """
-    from ..identify.log import Log
-    from ..model import compile as compile_arm
+    from ..identify.logs.log import Log
+    from ..model.model import compile as compile_arm
 
     tau = compile_arm(arm, friction=True).inverse_dynamics(q, qd, qdd)
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..arguments import real
+from ..border.arguments import real
 from ..errors import InputError, UnknownName
 from .console import print_json, progress, say
 from .options import (
@@ -25,7 +25,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..model import Model
+    from ..model.model import Model
     from ..simulation.run import Run
 
 EXAMPLES = (
@@ -85,7 +85,7 @@ def simulate(
     From a start, free or under control; tells how it went. Exit code 1 if the run ended early; everything until then
     is kept.
     """
-    from ..model import compile as compile_arm
+    from ..model.model import compile as compile_arm
     from ..simulation import simulate as integrate
 
     writable_all({"--save": (save, FORMATS), "--html": (html, (".html",))})
@@ -210,7 +210,7 @@ def _save(run: Run, path: str) -> None:
     if not path.lower().endswith(".csv"):
         run.save(path)
         return
-    from ..identify.log import Log
+    from ..identify.logs.log import Log
     from .files import write_log
 
     write_log(Log(run.t, run.q, run.tau, qd=run.qd, source="simulation"), path)

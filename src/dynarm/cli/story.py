@@ -14,10 +14,10 @@ from .files import write_log
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..identify.log import Log
+    from ..identify.logs.log import Log
     from ..identify.result import Fit, Validation, Verdict
-    from ..minimal import MinimalParameters
-    from ..model import Model
+    from ..model.model import Model
+    from ..parameters.minimal import MinimalParameters
     from ..robot.arm import Arm
     from ..simulation.run import Run
 
@@ -59,7 +59,7 @@ class Story:
 
 def describe(story: Story, folder: Path) -> None:
     """finding the minimal parameters"""
-    from ..minimal import minimal_parameters
+    from ..parameters.minimal import minimal_parameters
 
     story.minimal = minimal_parameters(story.arm)
     _ = story.minimal.long_forms
@@ -76,7 +76,7 @@ def speed(story: Story, folder: Path) -> None:
     """compiling and measuring"""
     import numpy as np
 
-    from ..model import compile as compile_arm
+    from ..model.model import compile as compile_arm
     from .compile import measured
 
     model = compile_arm(story.arm)
@@ -89,8 +89,8 @@ def _independent(arm: Arm, model: Model, q: np.ndarray, qd: np.ndarray, qdd: np.
     """The largest relative difference to Newton-Euler equations that were neither traced nor compiled."""
     import numpy as np
 
-    from ..papers.newton_euler_lin1995 import inverse_dynamics
-    from ..robot.chain import chain_of, pose
+    from ..dynamics.papers.newton_euler_lin1995 import inverse_dynamics
+    from ..robot.frames.chain import chain_of, pose
 
     chain = chain_of(arm)
     forces = inverse_dynamics(chain, pose(chain, list(q.T)), list(qd.T), list(qdd.T))
@@ -102,7 +102,7 @@ def _motion(name: str) -> Callable[[np.ndarray], tuple[np.ndarray, ...]]:
     """q, qd, qdd (N, n) of a stored motion as a function of times (N,)."""
     import numpy as np
 
-    from ..identify.trajectory import Series
+    from ..identify.design.trajectory import Series
 
     file = resources.files(__package__) / "demo_motions.toml"
     stored = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -126,7 +126,7 @@ def record(story: Story, folder: Path) -> None:
     """recording two noisy logs"""
     import numpy as np
 
-    from ..identify.log import Log
+    from ..identify.logs.log import Log
     from .rehearsal import simulated_log
 
     t = np.arange(int(10 * RATE) + 1) / RATE
@@ -170,7 +170,7 @@ def control(story: Story, folder: Path) -> None:
     """simulating the robot under control"""
     import numpy as np
 
-    from ..model import compile as compile_arm
+    from ..model.model import compile as compile_arm
     from ..simulation import ComputedTorque, simulate
 
     assert story.fit is not None
@@ -189,8 +189,8 @@ def control(story: Story, folder: Path) -> None:
 
 def export(story: Story, folder: Path) -> None:
     """writing C"""
-    from ..export import export_c
-    from ..model import compile as compile_arm
+    from ..model.export import export_c
+    from ..model.model import compile as compile_arm
 
     assert story.fit is not None
     wanted = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity")

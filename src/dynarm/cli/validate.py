@@ -22,7 +22,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..identify.log import Log
+    from ..identify.logs.log import Log
     from ..identify.result import Validation, Verdict
     from ..robot.arm import Arm
 
@@ -52,7 +52,7 @@ def validate(
     Predicts their torques by the robot's own numbers (such as an identified model.toml) and compares. Friction and
     motor inertia take part where the robot has them. Exit code 1 if the verdict is FAIL.
     """
-    from ..identify.log import Log
+    from ..identify.logs.log import Log
 
     arm = load_arm(robot, base, tip)
     writable_all({"--html": (html, (".html",))})
@@ -97,12 +97,12 @@ def prediction(arm: Arm, log: Log, cutoff: float | None) -> Validation:
     """The arm's torques along a log against those measured."""
     import numpy as np
 
-    from ..identify.factors import wrench_forces
+    from ..identify.estimators.factors import wrench_forces
     from ..identify.identifier import Identifier
     from ..identify.preprocess import Preparation, states_at
     from ..identify.result import Validation
     from ..identify.tuning import choose_preparation
-    from ..model import compile as compile_arm
+    from ..model.model import compile as compile_arm
 
     identifier = Identifier(arm)
     (log,) = identifier.prepare(log)

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..algebra import Sym3, Vec3
-from ..papers.newton_euler_lin1995 import inverse_dynamics
+from ..algebra.vectors import Sym3, Vec3
+from ..dynamics.papers.newton_euler_lin1995 import inverse_dynamics
 from ..robot.arm import Arm
-from ..robot.chain import Body, Chain, chain_of, pose
+from ..robot.frames.chain import Body, Chain, chain_of, pose
 
 
 def body_forces(

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra import add, mul
-from ..counts import choose
+from ..algebra.vectors import add, mul
 from ..errors import InputError
-from ..graph import Graph
-from ..model import Model
-from ..quantities import quantity_named
-from ..scene import Options, Scene, plus
-from ..trace import fresh_symbols, jacobian, trace_function
+from ..graph.graph import Graph
+from ..graph.trace import fresh_symbols, jacobian, trace_function
+from ..model.model import Model
+from ..plan.choice import choose
+from ..plan.quantities import quantity_named
+from ..plan.scene import Options, Scene, plus
 from .regressor import Column
 
 UNTOUCHED = ("forward_kinematics", "jacobian", "jacobian_derivative")  # no force is part of them

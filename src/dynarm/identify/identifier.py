@@ -9,27 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import among, each, flag, items, positive, real, shown
+from ..border.arguments import among, each, flag, items, positive, real, shown
 from ..errors import DynarmWarning, InputError, KindError, UnknownName
 from ..robot.arm import Arm
-from . import estimators, tuning
-from .estimators import Pull, Solution
-from .factors import Factors, fold
-from .identifiability import NOT, Identifiability, assess
-from .instruments import instrumented
-from .log import Log, in_order
-from .outliers import left_out, without_outliers
+from . import tuning
+from .estimators import least_squares as estimators
+from .estimators.factors import Factors, fold
+from .estimators.instruments import instrumented
+from .estimators.least_squares import Pull, Solution
+from .estimators.prior import pull_of
+from .estimators.robust import robust
+from .judgement.identifiability import NOT, Identifiability, assess
+from .judgement.outliers import left_out, without_outliers
+from .judgement.quality import unit_doubts
+from .judgement.soundness import check_digits, check_stretches, negative_energy
+from .judgement.statistics import Residuals, covariance, residuals
+from .judgement.verdict import Validation
+from .logs.log import Log, in_order
+from .logs.sources import logs_of
 from .preprocess import Preparation, Stretch, factor_for, smooth, stretches
-from .prior import pull_of
-from .quality import unit_doubts
 from .regressor import Column, Terms, check_terms, terms_of
 from .result import Fit, FitError, Record, nearest_to
-from .robust import robust
 from .searchable import Searchable
-from .soundness import check_digits, check_stretches, negative_energy
-from .sources import logs_of
-from .statistics import Residuals, covariance, residuals
-from .verdict import Validation
 
 ESTIMATORS = ("ols", "wls", "irls", "iv", "recursive")
 

@@ -14,16 +14,16 @@ import numpy as np
 
 from ..errors import InputError
 from ..robot.arm import Arm, Joint, move_parameters, unpack_parameters
-from ..robot.chain import chain_of
+from ..robot.frames.chain import chain_of
 from .bodies import body_forces
-from .estimators import Solution, deviations, sizes, solve
-from .factors import Factors, fold, triangle
-from .feasibility import one_body
+from .estimators.factors import Factors, fold, triangle
+from .estimators.feasibility import one_body
+from .estimators.least_squares import Solution, deviations, sizes, solve
 from .identifier import Identifier
-from .log import Log
+from .judgement.statistics import covariance, inflation, residuals
+from .logs.log import Log
 from .preprocess import Preparation, smooth, stretches
 from .regressor import Column, Terms
-from .statistics import covariance, inflation, residuals
 from .tables import html_table, plain_table
 from .tuning import choose_preparation
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import among, positive, real, reals, shown, whole
+from ..border.arguments import among, positive, real, reals, shown, whole
 from ..errors import InputError
-from .log import Log
+from .logs.log import Log
 
 LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
 _FIR_SIDE = 6  # half length of the decimation filter, in samples of the coarse grid

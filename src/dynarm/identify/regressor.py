@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import among, each, items, shown
+from ..border.arguments import among, each, items, shown
+from ..border.memo import cached_property
+from ..dynamics.papers.minimal_parameters_lin1995 import layout
 from ..errors import InputError, KindError
-from ..memo import cached_property
-from ..minimal import minimal_parameters
-from ..model import compile as compile_arm
-from ..papers.minimal_parameters_lin1995 import layout
+from ..model.model import compile as compile_arm
+from ..parameters.minimal import minimal_parameters
 from ..robot.arm import SHAPES, Arm
 
 FRICTION = ("viscous", "coulomb", "offset")

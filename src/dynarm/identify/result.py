@@ -9,28 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import real, samples, whole
+from ..border.arguments import real, samples, whole
+from ..border.memo import cached_property
 from ..errors import DynarmError, InputError
-from ..memo import cached_property
 from ..robot.arm import Arm, Friction
-from . import judgement, tables
+from . import tables
 from .bodies import wrench_forces
-from .estimators import Pull, Solution
+from .estimators.factors import Factors
+from .estimators.feasibility import Feasible, nearest
+from .estimators.least_squares import Pull, Solution
 from .extended import ExtendedModel, with_columns
-from .factors import Factors
-from .feasibility import Feasible, nearest
-from .identifiability import Identifiability
-from .judgement import POOR
-from .log import Log, in_order
+from .judgement import reasons as judgement
+from .judgement.identifiability import Identifiability
+from .judgement.reasons import POOR
+from .judgement.statistics import Residuals, bootstrap, essential
+from .judgement.verdict import Validation, Verdict
+from .logs.log import Log, in_order
+from .logs.sources import log_of, logs_of
 from .preprocess import Preparation, smooth, states_at, stretches
 from .regressor import Terms
-from .sources import log_of, logs_of
-from .statistics import Residuals, bootstrap, essential
 from .tuning import Trial, channel_delays, choose_widths, middle
-from .verdict import Validation, Verdict
 
 if TYPE_CHECKING:
-    from ..model import Model
+    from ..model.model import Model
     from .identifier import Identifier
 
 WORTH_IT = 0.2  # part of an error by which another friction shape must lower it to be recommended
@@ -274,7 +275,7 @@ class Fit:
         It is that of arm_ where the fitted values are consistent or feasible=True; else of the nearest arm that gives
         the fitted values, consistent or not.
         """
-        from ..model import compile as compile_arm
+        from ..model.model import compile as compile_arm
 
         terms = self.record.terms
         arm = self.arm_

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import drafted, items, path_of
+from ..border.arguments import drafted, items, path_of
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
 from ..robot.arm import Arm
-from ..robot.toml_file import arm_of_table, write_toml
-from .estimators import Solution
-from .feasibility import Feasible
-from .identifiability import Identifiability
+from ..robot.formats.toml_file import arm_of_table, write_toml
+from .estimators.feasibility import Feasible
+from .estimators.least_squares import Solution
 from .identifier import Identifier
+from .judgement.identifiability import Identifiability
+from .judgement.statistics import Residuals
 from .preprocess import Preparation
 from .regressor import Column
 from .result import Fit, Record
-from .statistics import Residuals
 
 if TYPE_CHECKING:
     from .regressor import Terms

@@ -10,7 +10,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import InputError
-from .sources import is_one, logs_of
+from .logs.sources import is_one, logs_of
 
 if TYPE_CHECKING:
     from .result import Fit

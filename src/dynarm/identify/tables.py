@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import shown
+from ..border.arguments import shown
 from ..errors import InputError, KindError
-from ..minimal import minimal_parameters
+from ..parameters.minimal import minimal_parameters
 from ..robot.arm import Arm
 
 if TYPE_CHECKING:

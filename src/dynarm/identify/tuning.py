@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..algebra import tanh
-from .estimators import Pull, quick
-from .factors import Factors, fold
-from .log import Log
+from ..algebra.vectors import tanh
+from .estimators.factors import Factors, fold
+from .estimators.least_squares import Pull, quick
+from .logs.log import Log
 from .preprocess import Preparation, Stretch, smooth, stretches
 from .regressor import Column, Terms
 

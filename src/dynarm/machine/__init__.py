@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import cache
-from .gufunc import begin, load_object
-from .llvm import compile_graph, instructions
+from .emit.llvm import compile_graph, instructions
+from .load import cache
+from .load.gufunc import begin, load_object
 
 __all__ = ["begin", "cache", "compile_graph", "instructions", "load_object"]

@@ -173,6 +173,6 @@ def host() -> Host:
 @cache
 def native() -> Host:
     """This machine, with all that its processor can do."""
-    from .llvm import processor
+    from .emit.llvm import processor
 
     return detected(*processor())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ..forks import IMPORTS
+from ..border.forks import IMPORTS
 from ..robot.arm import Friction
 from .admissibility import Admissibility
 from .contact import Contact

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arguments import reals, shown
+from ..border.arguments import reals, shown
 from ..border.kinds import Given, Numbers
 from ..border.words import brief
 from ..errors import DynarmError, InputError, KindError

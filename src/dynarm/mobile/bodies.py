@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra import IDENTITY, Mat3, Scalar, Sym3, Vec3
+from ..algebra.vectors import IDENTITY, Mat3, Scalar, Sym3, Vec3
+from ..dynamics.papers.kane_arm_tanner2001 import Link, Mount
+from ..dynamics.papers.kane_platform_tanner2001 import Carried
+from ..dynamics.papers.kane_tanner2001 import Machine
 from ..errors import ModelError
-from ..papers.kane_arm_tanner2001 import Link, Mount
-from ..papers.kane_platform_tanner2001 import Carried
-from ..papers.kane_tanner2001 import Machine
 from ..robot.arm import Arm
-from ..robot.chain import tidy
+from ..robot.frames.chain import tidy
 from .constraints import follows, roller
 from .platform import Base, Platform, Wheel
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import positive, real
+from ..border.arguments import positive, real
 from ..errors import UnknownName
 from .constraints import columns, roller
 from .files import load

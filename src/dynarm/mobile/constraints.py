@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra import Scalar, Vec3, add, cos, mul, sin, sqrt, sub
+from ..algebra.vectors import Scalar, Vec3, add, cos, mul, sin, sqrt, sub
+from ..dynamics.papers.kane_platform_tanner2001 import Roller
 from ..errors import ModelError
-from ..papers.kane_platform_tanner2001 import Roller
-from ..robot.chain import tidy
+from ..robot.frames.chain import tidy
 from .platform import Platform, Steering, Wheel
 
 SINGULAR = 1e6  # sideways or turning speed per forward speed beyond which the steering angle is called singular

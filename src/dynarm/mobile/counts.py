@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra import Scalar, add, cos, mul, sin, sub, total
+from ..algebra.vectors import Scalar, add, cos, mul, sin, sub, total
+from ..dynamics.papers.kane_platform_tanner2001 import Sums, add_carried, add_wheels
+from ..dynamics.papers.kane_tanner2001 import Machine, Motion
+from ..dynamics.table import formulation
 from ..errors import InputError
-from ..graph import Count, Port
-from ..papers.kane_platform_tanner2001 import Sums, add_carried, add_wheels
-from ..papers.kane_tanner2001 import Machine, Motion
+from ..graph.graph import Count, Port
+from ..graph.trace import trace_function
 from ..robot.arm import Arm, Joint, move_parameters, pack_parameters
-from ..robot.chain import chain_of, pose
-from ..robot.generic import generic_arm
-from ..table import formulation
-from ..trace import trace_function
+from ..robot.frames.chain import chain_of, pose
+from ..robot.frames.generic import generic_arm
 from .constraints import columns
 from .kernels import Flat, Formulas, graph_of
 from .platform import Base, Platform, Steering, Wheel

@@ -6,13 +6,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..arguments import among, flag, items, path_of, shown
+from ..border.arguments import among, flag, items, path_of, shown
 from ..border.folders import check_folder, write_folder
 from ..errors import KindError, UnknownName
-from ..graph import Graph
-from ..machine import c
-from ..machine.c_files import comment, files
-from ..machine.c_names import identifier
+from ..graph.graph import Graph
+from ..machine.emit import c
+from ..machine.emit.c_files import comment, files
+from ..machine.emit.c_names import identifier
 from .kernels import NAMES, graph_of
 from .robot import MobileManipulator
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled import function
 from ..errors import ModelError, UnknownName
-from ..functions import Function
+from ..machine.load.compiled import function
+from ..model.functions import Function
 from .kernels import NAMES, Formulas, graph_of, ports, scalar_function
 
 

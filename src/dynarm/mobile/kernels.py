@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..algebra import Scalar, Vec3, add, cos, mul, sin, sub, total
-from ..drive import friction_force
-from ..factorisation import factorise
-from ..graph import Graph, Port
-from ..memo import cached_property
-from ..papers.kane_platform_tanner2001 import inertial_speeds, rolling_speeds
-from ..papers.kane_tanner2001 import (
+from ..algebra.ldl import factorise
+from ..algebra.vectors import Scalar, Vec3, add, cos, mul, sin, sub, total
+from ..border.memo import cached_property
+from ..dynamics.drive import friction_force
+from ..dynamics.papers.kane_platform_tanner2001 import inertial_speeds, rolling_speeds
+from ..dynamics.papers.kane_tanner2001 import (
     Load,
     Machine,
     Motion,
@@ -35,9 +34,10 @@ from ..papers.kane_tanner2001 import (
     motion,
     reduced,
 )
+from ..graph.graph import Graph, Port
+from ..graph.trace import trace_function
 from ..robot.arm import Arm
-from ..robot.chain import Chain, chain_of, pose
-from ..trace import trace_function
+from ..robot.frames.chain import Chain, chain_of, pose
 from .bodies import links_of, machine_of, mount_of
 from .constraints import Guidance, columns
 from .platform import Base, Platform, Wheel

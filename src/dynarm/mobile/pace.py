@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..arguments import reals, shown
+from ..border.arguments import reals, shown
 from ..border.kinds import Given, Numbers
 from ..border.words import brief
 from ..errors import InputError, KindError

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import among, flag, reals, shown
+from ..border.arguments import among, flag, reals, shown
 from ..border.words import brief
 from ..errors import InputError, KindError, ModelError
 from ..robot.arm import HEAVIEST, LONGEST, Friction, numbers, rigid

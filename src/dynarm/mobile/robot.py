@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..arguments import among, flag, real, reals
+from ..border.arguments import among, flag, real, reals
 from ..border.kinds import FloatArray, Given, Numbers
+from ..border.memo import cached_property
 from ..border.words import shown, titled
 from ..errors import DynarmError, InputError, KindError, UnknownName
-from ..graph import Count, Port
-from ..memo import cached_property
-from ..refusals import AXES
+from ..graph.graph import Count, Port
+from ..model.refusals import AXES
 from ..robot.arm import Arm
 from .constraints import SINGULAR, Guidance, guidance_of
 from .contact import Contact, contact_of

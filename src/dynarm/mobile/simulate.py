@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import flag, real, reals
+from ..border.arguments import flag, real, reals
 from ..border.kinds import Given, Numbers
 from ..border.words import brief
 from ..errors import InputError, ModelError, UnknownName

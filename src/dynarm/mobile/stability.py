@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra import Scalar, Sym3, Vec3, add, mul, total
+from ..algebra.vectors import Scalar, Sym3, Vec3, add, mul, total
 from ..border.words import brief
+from ..dynamics.papers.kane_platform_tanner2001 import Roller
+from ..dynamics.papers.kane_tanner2001 import Ground
 from ..errors import ModelError
-from ..papers.kane_platform_tanner2001 import Roller
-from ..papers.kane_tanner2001 import Ground
 from .platform import Wheel
 
 _FLAT = 1e-9

@@ -24,7 +24,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from .. import __version__
-from ..arguments import drafted, path_of
+from ..border.arguments import drafted, path_of
 from ..errors import InputError
 
 __all__ = [

@@ -28,7 +28,7 @@ from .html import page as make_page
 from .sketch import sketch
 
 if TYPE_CHECKING:
-    from ..minimal import MinimalParameters
+    from ..parameters.minimal import MinimalParameters
     from ..robot.arm import Arm, Joint
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -167,7 +167,7 @@ def cost_section(costs: Mapping[str, Rows]) -> Section:
 
 def inertia_section(arm: Arm) -> Section:
     """Heat maps of the mass matrix over the workspace, and its couplings on average."""
-    from ..model import compile as compile_arm
+    from ..model.model import compile as compile_arm
 
     function = compile_arm(arm).mass_matrix
     q = random_poses(arm, SAMPLES)

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import shown
+from ..border.arguments import shown
 from ..border.kinds import FloatArray, Numbers
+from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import brief
 from ..errors import InputError, KindError, ModelError
-from ..memo import cached_property
+from .frames.poses import exact_cos_sin, inverse, rigid, rotation, translation
 from .inertia import (
     PARAMETER_NAMES,
     move_parameters,
@@ -24,7 +25,6 @@ from .inertia import (
     unpack_parameters,
 )
 from .numbers import number, numbers
-from .poses import exact_cos_sin, inverse, rigid, rotation, translation
 from .sheet import arm_line, arm_sheet
 
 __all__ = [
@@ -278,7 +278,7 @@ class Arm:
         inertia are in the distal frame i. base: pose of classic frame 0 in the user's base link; tool: pose of the
         tool in classic frame n.
         """
-        from .dh import from_classic_dh
+        from .frames.dh import from_classic_dh
 
         return from_classic_dh(joints, gravity, name, base, tool)
 

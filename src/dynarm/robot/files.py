@@ -9,14 +9,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ..arguments import drafted, items, path_of
+from ..border.arguments import drafted, items, path_of
 from ..border.files import content, named
 from ..border.kinds import Given
 from ..border.words import shown
 from ..errors import FormatError, InputError, KindError, UnknownName
 from .arm import Arm
 from .doubts import warn_doubts
-from .toml_file import MAX_BYTES, read_toml, write_toml
+from .formats.toml_file import MAX_BYTES, read_toml, write_toml
 
 MAX_URDF = 16 * 2**20  # bytes
 REFUSED = {
@@ -62,7 +62,7 @@ def load(
         text = REFUSED[suffix].format(name=name, stem=name.split(".")[0])
         raise FormatError(f"{named(path)} is {text}")
     if suffix == ".urdf":
-        from .urdf import arm_of_urdf
+        from .formats.urdf import arm_of_urdf
 
         arm = arm_of_urdf(
             content(path, MAX_URDF),
@@ -118,7 +118,7 @@ def save(arm: Arm, path: str | os.PathLike[str]) -> None:
     if suffix == ".toml":
         text = write_toml(arm)
     elif suffix == ".urdf":
-        from .urdf_text import write_urdf
+        from .formats.urdf_text import write_urdf
 
         text = write_urdf(arm)
     else:

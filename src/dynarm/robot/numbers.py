@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import float_of, shown
+from ..border.arguments import float_of, shown
 from ..border.frames import unlabelled
 from ..errors import DynarmError, InputError, KindError
 

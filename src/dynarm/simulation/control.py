@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import real, reals
+from ..border.arguments import real, reals
 from ..border.words import brief, shown
 from ..errors import InputError, KindError
-from ..model import Model
+from ..model.model import Model
 
 Reference = Callable[[float], tuple[Any, Any, Any]]
 

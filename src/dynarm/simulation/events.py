@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import among, flag, float_of, real, shown
+from ..border.arguments import among, flag, float_of, real, shown
 from ..errors import InputError, KindError
-from ..model import Model
+from ..model.model import Model
 from .inputs import Failed, Raised, asked, locked
 
 POINTS = 8  # places of a step at which signs are looked at

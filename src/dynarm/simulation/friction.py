@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..graph import Port
-from ..model import Model
+from ..graph.graph import Port
+from ..model.model import Model
+from ..plan.scene import minus
 from ..robot.arm import Friction
-from ..scene import minus
 from .integrators import Plant, powers, vectors
 
 EXCESS = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..factorisation import factorise
+from ..algebra.ldl import factorise
 from .integrators import Plant
 
 BLOWN = 1e5  # a joint velocity [rad/s or m/s] at which a motion has blown up

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arguments import among, reals, shown
+from ..border.arguments import among, reals, shown
 from ..border.frames import is_plain, order_of
 from ..border.words import brief
 from ..errors import DynarmError, InputError

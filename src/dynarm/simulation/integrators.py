@@ -18,16 +18,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..algebra import ZERO, Scalar, add, magnitude, mul
-from ..compiled import function
-from ..counts import choose
-from ..graph import Graph, Port
-from ..machine.march import March
-from ..model import Model
-from ..papers.newton_euler_lin1995 import inverse_dynamics
-from ..quantities import quantity_named
-from ..scene import Options, Scene, minus, plus
-from ..trace import jacobian, trace_function
+from ..algebra.vectors import ZERO, Scalar, add, magnitude, mul
+from ..dynamics.papers.newton_euler_lin1995 import inverse_dynamics
+from ..graph.graph import Graph, Port
+from ..graph.trace import jacobian, trace_function
+from ..machine.load.compiled import function
+from ..machine.load.march import March
+from ..model.model import Model
+from ..plan.choice import choose
+from ..plan.quantities import quantity_named
+from ..plan.scene import Options, Scene, minus, plus
 
 AB4 = (55 / 24, -59 / 24, 37 / 24, -9 / 24)
 TURNS = 2  # of the midpoint rule's iteration in one call of its kernel

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import batch
-from ..arguments import real, reals, whole
+from ..border.arguments import real, reals, whole
 from ..border.kinds import Given, Numbers
+from ..border.progress import progress_of
 from ..border.words import shown
 from ..errors import InputError, KindError, UnknownName
-from ..model import Model
-from ..report.progress import progress_of
+from ..model import batch
+from ..model.model import Model
 from .adaptive import SOLVERS, Motion, Settings
 from .events import events_of
 from .fixed import Integration, state_of, step_length

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import drafted, path_of
+from ..border.arguments import drafted, path_of
 from ..border.kinds import FloatArray
+from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import extra, titled
 from ..errors import InputError, ModelError
-from ..memo import cached_property
-from ..model import Model
-from ..refusals import AXES
+from ..model.model import Model
+from ..model.refusals import AXES
 
 
 @dataclass(frozen=True, eq=False, repr=False)

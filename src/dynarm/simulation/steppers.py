@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import batch
 from ..errors import InputError
-from ..machine.march import March
+from ..machine.load.march import March
+from ..model import batch
 from .inputs import Constant, Failed, Law, Line
 from .integrators import (
     TURNS,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..robot.arm import Arm
-from ..robot.tree import Tree
-from ..robot.urdf import Element, parse, read_tree, rpy_rotation
+from ..robot.formats.tree import Tree
+from ..robot.formats.urdf import Element, parse, read_tree, rpy_rotation
 
 SKIPPED = frozenset(("collision", "material", "gazebo", "transmission", "sensor", "ros2_control"))
 KINDS = (".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".dae")

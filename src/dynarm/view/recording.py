@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from ..arguments import path_of
+from ..border.arguments import path_of
 from ..errors import FileMissing, FormatError, InputError
 from ..robot.arm import Arm
 
@@ -75,7 +75,7 @@ def _stored_run(file: Path) -> Recording | None:
 
 
 def _log(file: Path, arm: Arm, channels: Any) -> Recording:
-    from ..identify.log import Log
+    from ..identify.logs.log import Log
 
     log = Log.read(file, channels)
     if log.joint_names is not None and set(log.joint_names) == set(arm.joint_names):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..border.words import extra
 from ..errors import DynarmError, InputError
-from ..model import compile as compile_arm
+from ..model.model import compile as compile_arm
 from .arm import ArmDrawing, reach, travel
 from .gate import gated, is_gated
 from .recording import Recording

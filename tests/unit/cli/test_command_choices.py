@@ -14,7 +14,7 @@ import dynarm as library
 from dynarm.cli import compile as compile_command
 from dynarm.cli import count, excite, info, mobile, options, simulate, validate, view
 from dynarm.errors import DynarmError
-from dynarm.identify.verdict import Validation
+from dynarm.identify.judgement.verdict import Validation
 from dynarm.simulation import ComputedTorque, GravityPD
 
 # ---- numbers
@@ -259,7 +259,7 @@ def test_a_file_is_a_machine_s_where_it_has_a_platform(tmp_path):
 
 def test_the_papers_numbers_stand_beside_generic_arms_of_their_type():
     """Renaud, type 1 and n = 6: 10 n^2 + ...; another type or principal axes have other polynomials."""
-    from dynarm.published import published
+    from dynarm.reproductions.published import published
 
     for kind, principal in ((1, False), (2, False), (1, True)):
         words = ["count", "--n", "4", "-q", "mass_matrix", "--type", str(kind), "--json"]
@@ -275,7 +275,7 @@ def test_the_papers_numbers_stand_beside_generic_arms_of_their_type():
 
 
 def test_all_quantities_are_counted_unless_one_is_named(monkeypatch):
-    from dynarm.table import DIFFERENTIATED, QUANTITIES
+    from dynarm.dynamics.table import DIFFERENTIATED, QUANTITIES
 
     asked = []
     monkeypatch.setattr(
@@ -384,7 +384,7 @@ def test_units_of_errors_are_those_of_the_joints(tmp_path):
     arm = library.load("scara")
     from dynarm.cli.files import write_log
     from dynarm.cli.rehearsal import simulated_log
-    from dynarm.identify.trajectory import Series
+    from dynarm.identify.design.trajectory import Series
 
     series = Series(4.0, 3)
     t = np.arange(401) / 100

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from dynarm.border import progress
 from dynarm.cli import app, console
-from dynarm.report import progress
 
 
 class Terminal(io.StringIO):

@@ -13,10 +13,10 @@ from program import dynarm
 import dynarm as library
 from dynarm.cli.files import write_log
 from dynarm.cli.rehearsal import simulated_log
-from dynarm.identify.log import Log
-from dynarm.identify.splitting import hold_out
-from dynarm.identify.trajectory import Series
-from dynarm.identify.verdict import Verdict
+from dynarm.identify.design.trajectory import Series
+from dynarm.identify.judgement.verdict import Verdict
+from dynarm.identify.logs.log import Log
+from dynarm.identify.logs.splitting import hold_out
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ import pytest
 from program import dynarm
 
 import dynarm as library
-from dynarm.identify.log import Log
-from dynarm.robot.generic import generic_arm
+from dynarm.identify.logs.log import Log
+from dynarm.robot.frames.generic import generic_arm
 
 FLOAT = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)"
 
@@ -56,7 +56,7 @@ def recorded(tmp_path_factory) -> Path:
     """A folder with logs of a robot: one motion, whose second half belongs to a heavier robot, and one whole."""
     from dynarm.cli.files import write_log
     from dynarm.cli.rehearsal import simulated_log
-    from dynarm.identify.trajectory import Series
+    from dynarm.identify.design.trajectory import Series
 
     folder = tmp_path_factory.mktemp("recorded")
     arm = library.load("two_link")

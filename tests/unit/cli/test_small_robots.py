@@ -6,8 +6,8 @@ import numpy as np
 
 from dynarm import Arm, Joint
 from dynarm.cli.info import _joint_row
+from dynarm.model.pruning import prune, term_shares
 from dynarm.report.robot_sheet import _chain_row
-from dynarm.terms import prune, term_shares
 
 SMALL = Joint(a=4e-10, d=-2e-10, alpha=1e-12, mass=3e-12, name="j")
 

@@ -179,7 +179,7 @@ def test_on_a_terminal_too_and_markup_is_literal(place, monkeypatch):
 
 
 def test_a_bar_shows_a_name_literally(monkeypatch):
-    from dynarm.report import progress
+    from dynarm.border import progress
 
     err = Terminal()
     monkeypatch.setattr(sys, "stderr", err)

@@ -9,10 +9,11 @@ import pytest
 
 import dynarm
 from dynarm import Friction, Identifier, Log
-from dynarm.identify import estimators, statistics
-from dynarm.identify.estimators import Pull
-from dynarm.identify.factors import Factors
+from dynarm.identify.estimators import least_squares as estimators
+from dynarm.identify.estimators.factors import Factors
+from dynarm.identify.estimators.least_squares import Pull
 from dynarm.identify.identifier import _own_weights
+from dynarm.identify.judgement import statistics
 from oracles.simulated_log import exact_torque, multi_sine, noisy_log
 
 TWO = dynarm.load("two_link")

@@ -9,8 +9,8 @@ import pytest
 
 import dynarm
 from dynarm import minimal_parameters
-from dynarm.identify import feasibility
-from dynarm.identify.feasibility import nearest, one_body, pseudo_inertia
+from dynarm.identify.estimators import feasibility
+from dynarm.identify.estimators.feasibility import nearest, one_body, pseudo_inertia
 from dynarm.identify.regressor import Terms
 from oracles.motions import pendulum
 

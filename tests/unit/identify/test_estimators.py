@@ -9,7 +9,8 @@ import pytest
 
 import dynarm
 from dynarm import Friction, Identifier, Log, Preparation, minimal_parameters
-from dynarm.identify import estimators, factors
+from dynarm.identify.estimators import factors
+from dynarm.identify.estimators import least_squares as estimators
 from dynarm.identify.identifier import ESTIMATORS
 from dynarm.identify.preprocess import smooth
 from dynarm.identify.regressor import Terms

@@ -10,9 +10,9 @@ import pytest
 
 import dynarm
 from dynarm import DynarmError
-from dynarm.identify.excitation import CRITERIA, rigid_columns
+from dynarm.identify.design.excitation import CRITERIA, rigid_columns
+from dynarm.identify.design.trajectory import Series
 from dynarm.identify.regressor import Terms
-from dynarm.identify.trajectory import Series
 
 TWO = dynarm.load("two_link")
 

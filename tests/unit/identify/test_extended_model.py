@@ -10,7 +10,7 @@ import pytest
 
 import dynarm
 from dynarm import Column, DynarmError, Identifier
-from dynarm.algebra import cos, sign, sin, tanh
+from dynarm.algebra.vectors import cos, sign, sin, tanh
 from oracles.simulated_log import exact_log
 
 TWO = dynarm.load("two_link")

@@ -9,7 +9,7 @@ import pytest
 
 import dynarm
 from dynarm import minimal_parameters
-from dynarm.identify.feasibility import nearest, one_body, pseudo_inertia
+from dynarm.identify.estimators.feasibility import nearest, one_body, pseudo_inertia
 from dynarm.identify.regressor import Terms
 from dynarm.robot.arm import pack_parameters
 from oracles.simulated_log import exact_log

@@ -9,8 +9,9 @@ import pytest
 
 import dynarm
 from dynarm import Column, Friction, Identifier, Log, Preparation, minimal_parameters
-from dynarm.identify import estimators, judgement
+from dynarm.identify.estimators import least_squares as estimators
 from dynarm.identify.identifier import check_log
+from dynarm.identify.judgement import reasons as judgement
 from oracles.simulated_log import exact_log, exact_torque, multi_sine, noisy_log
 
 TWO = dynarm.load("two_link")

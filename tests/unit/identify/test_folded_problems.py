@@ -9,10 +9,19 @@ import pytest
 
 import dynarm
 from dynarm import Preparation
-from dynarm.identify import estimators, factors, statistics, tuning
-from dynarm.identify.estimators import Pull
-from dynarm.identify.factors import Factors, block_edges, fold, stream, triangle
+from dynarm.identify import tuning
+from dynarm.identify.estimators import factors
+from dynarm.identify.estimators import least_squares as estimators
+from dynarm.identify.estimators.factors import (
+    Factors,
+    block_edges,
+    fold,
+    stream,
+    triangle,
+)
+from dynarm.identify.estimators.least_squares import Pull
 from dynarm.identify.identifier import _own_weights
+from dynarm.identify.judgement import statistics
 from dynarm.identify.preprocess import Stretch
 from dynarm.identify.regressor import Terms
 from oracles.simulated_log import exact_torque, multi_sine

@@ -20,7 +20,7 @@ from dynarm import (
     Preparation,
     minimal_parameters,
 )
-from dynarm.algebra import cos, sign, sin
+from dynarm.algebra.vectors import cos, sign, sin
 from oracles.simulated_log import exact_log, exact_torque, multi_sine, noisy_log
 
 TWO = dynarm.load("two_link")

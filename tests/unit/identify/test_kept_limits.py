@@ -9,8 +9,8 @@ import pytest
 
 import dynarm
 from dynarm import DynarmError, Friction
-from dynarm.identify.limits import limits_of
-from dynarm.identify.scaling import drawn_in, reachable_pose, resting_pose
+from dynarm.identify.design.limits import limits_of
+from dynarm.identify.design.scaling import drawn_in, reachable_pose, resting_pose
 
 TWO = dynarm.load("two_link")
 QUICK = {"starts": 1, "iterations": 8}

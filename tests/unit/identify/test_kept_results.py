@@ -11,7 +11,7 @@ import pytest
 
 import dynarm
 from dynarm import Column, DynarmError, Friction, Identifier, Log, minimal_parameters
-from dynarm.algebra import sin
+from dynarm.algebra.vectors import sin
 from oracles.simulated_log import exact_log, noisy_log
 
 DRIVE = Friction(viscous=0.5, coulomb=0.8, offset=0.2)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from dynarm import DynarmError, Log
-from dynarm.identify.units import UNITS
+from dynarm.identify.logs.units import UNITS
 
 N = 6
 # unit -> what 90 of it are in SI, from the meaning of the unit; pi / 2 = 1.5707963267948966

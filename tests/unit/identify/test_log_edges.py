@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from dynarm import DynarmError, Log
-from dynarm.identify.channels import check_same_names, table_channels
-from dynarm.identify.declaration import declared, load_declaration, unknown
-from dynarm.identify.formats import bag_base
-from dynarm.identify.formats.bag_base import read_db3
-from dynarm.identify.formats.npz import read_npz
-from dynarm.identify.recognition import recognise
-from dynarm.identify.summary import html_summary, text_summary
+from dynarm.identify.logs.channels import check_same_names, table_channels
+from dynarm.identify.logs.declaration import declared, load_declaration, unknown
+from dynarm.identify.logs.formats import bag_base
+from dynarm.identify.logs.formats.bag_base import read_db3
+from dynarm.identify.logs.formats.npz import read_npz
+from dynarm.identify.logs.recognition import recognise
+from dynarm.identify.logs.summary import html_summary, text_summary
 
 N = 6
 T = 10 + np.arange(N) * 0.5

@@ -17,12 +17,12 @@ import scipy.io
 import scipy.sparse
 
 from dynarm import DynarmError, Log
-from dynarm.identify.formats import apart, child
-from dynarm.identify.formats.csv_text import read_csv
-from dynarm.identify.formats.joint_states import JointState, chosen_topic, columns, decoded
-from dynarm.identify.formats.mat import read_mat
-from dynarm.identify.formats.table import check_names, check_room, listed, text_column
-from dynarm.identify.numbers import floats, seconds
+from dynarm.identify.logs.formats import apart, child
+from dynarm.identify.logs.formats.csv_text import read_csv
+from dynarm.identify.logs.formats.joint_states import JointState, chosen_topic, columns, decoded
+from dynarm.identify.logs.formats.mat import read_mat
+from dynarm.identify.logs.formats.table import check_names, check_room, listed, text_column
+from dynarm.identify.logs.numbers import floats, seconds
 
 # ---- MAT, version 5
 
@@ -509,7 +509,7 @@ def test_thirty_names_are_listed():
 
 
 def test_lines_of_csv_files(tmp_path, monkeypatch):
-    from dynarm.identify.formats import csv_text
+    from dynarm.identify.logs.formats import csv_text
 
     path = tmp_path / "a.csv"
     path.write_text("t,q\n\n# a remark\n0,1\n1,2 # so\n")

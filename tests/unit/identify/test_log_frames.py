@@ -10,7 +10,7 @@ import pytest
 
 import dynarm
 from dynarm import DynarmError, Log
-from dynarm.identify.log import in_order
+from dynarm.identify.logs.log import in_order
 
 N = 20
 T = np.arange(N) * 0.01

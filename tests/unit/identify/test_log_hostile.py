@@ -20,8 +20,8 @@ import scipy.io
 
 from dynarm import DynarmError, Log
 from dynarm.errors import FileError, FileMissing
-from dynarm.identify.formats import apart
-from dynarm.identify.formats.mat import read_mat
+from dynarm.identify.logs.formats import apart
+from dynarm.identify.logs.formats.mat import read_mat
 
 N = 40
 T = np.arange(N) * 0.01
@@ -377,7 +377,7 @@ def test_bases_that_are_no_bags_are_refused(tmp_path, name):
 
 def test_reading_a_base_ends(tmp_path, monkeypatch):
     """The budget of steps, should a base find another way to go on for ever."""
-    from dynarm.identify.formats import bag_base
+    from dynarm.identify.logs.formats import bag_base
 
     path = base(tmp_path / "a.db3", messages=N)
     assert len(Log.read(path)) == N

@@ -10,12 +10,12 @@ import pytest
 
 import dynarm
 from dynarm import Arm, DynarmError, Friction, Joint
-from dynarm.identify.excitation import _lower_inverse, _Problem
-from dynarm.identify.limits import limits_of
+from dynarm.identify.design.excitation import _lower_inverse, _Problem
+from dynarm.identify.design.limits import limits_of
+from dynarm.identify.design.scaling import drawn_in, reachable_pose, resting_pose
+from dynarm.identify.design.trajectory import LONGEST, Series, Trajectory, check_series
+from dynarm.identify.logs.splitting import hold_out
 from dynarm.identify.regressor import Terms
-from dynarm.identify.scaling import drawn_in, reachable_pose, resting_pose
-from dynarm.identify.splitting import hold_out
-from dynarm.identify.trajectory import LONGEST, Series, Trajectory, check_series
 from oracles.simulated_log import exact_torque
 
 PI = np.pi

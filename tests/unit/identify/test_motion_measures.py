@@ -9,10 +9,10 @@ import pytest
 
 import dynarm
 from dynarm import Friction, minimal_parameters
-from dynarm.identify.limits import Limits
-from dynarm.identify.measures import Motions
+from dynarm.identify.design.limits import Limits
+from dynarm.identify.design.trajectory import Series
+from dynarm.identify.judgement.measures import Motions
 from dynarm.identify.regressor import Terms
-from dynarm.identify.trajectory import Series
 from oracles.motions import pendulum
 from oracles.simulated_log import exact_torque
 

@@ -10,10 +10,10 @@ import pytest
 
 import dynarm
 from dynarm import DynarmError, DynarmWarning, Friction, Identifier, Log
-from dynarm.identify.outliers import spikes, without_outliers
+from dynarm.identify.judgement.outliers import spikes, without_outliers
+from dynarm.identify.judgement.soundness import negative_energy
 from dynarm.identify.preprocess import smooth, stretches
 from dynarm.identify.regressor import Terms
-from dynarm.identify.soundness import negative_energy
 from oracles.simulated_log import exact_log, exact_torque, multi_sine, noisy_log
 
 TWO = dynarm.load("two_link")

@@ -13,7 +13,7 @@ from dynarm.identify.bodies import body_forces, wrench_forces
 from dynarm.identify.payload import Gains, Payload, _anything
 from dynarm.identify.regressor import Terms
 from dynarm.robot.arm import move_parameters
-from dynarm.robot.chain import chain_of
+from dynarm.robot.frames.chain import chain_of
 from oracles.simulated_log import exact_log, exact_torque
 
 TWO = dynarm.load("two_link")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dynarm import Log
-from dynarm.identify.quality import unit_doubts
+from dynarm.identify.judgement.quality import unit_doubts
 
 T = np.arange(2000) * 0.005
 Q = np.column_stack([np.sin(2 * T), 0.5 * np.cos(3 * T)])

@@ -9,11 +9,9 @@ import pytest
 
 import dynarm
 from dynarm import Identifier, Preparation
-from dynarm.identify import (
-    quality,
-)
+from dynarm.identify.judgement import quality
+from dynarm.identify.judgement.quality import inspect, unit_doubts
 from dynarm.identify.preprocess import Stretch, smooth
-from dynarm.identify.quality import inspect, unit_doubts
 from oracles.simulated_log import exact_torque, multi_sine, noisy_log
 
 TWO = dynarm.load("two_link")

@@ -9,14 +9,10 @@ import pytest
 
 import dynarm
 from dynarm import Log, Preparation, minimal_parameters
-from dynarm.identify import (
-    estimators,
-    outliers,
-    robust,
-    soundness,
-    statistics,
-)
-from dynarm.identify.factors import fold
+from dynarm.identify.estimators import least_squares as estimators
+from dynarm.identify.estimators import robust
+from dynarm.identify.estimators.factors import fold
+from dynarm.identify.judgement import outliers, soundness, statistics
 from dynarm.identify.preprocess import Stretch
 from dynarm.identify.regressor import Terms
 from oracles.motions import pendulum

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import dynarm
 from dynarm import Column, DynarmError, Friction, Identifier, Log
-from dynarm.algebra import sin
+from dynarm.algebra.vectors import sin
 from oracles.simulated_log import noisy_log
 
 TWO = dynarm.load("two_link")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dynarm import DynarmError, Log
-from dynarm.identify.splitting import hold_out
+from dynarm.identify.logs.splitting import hold_out
 
 T = 5.0 + np.arange(1001) * 0.01
 LOG = Log(T, np.sin(T), np.cos(T), source="run.csv")

@@ -9,10 +9,10 @@ import pytest
 
 import dynarm
 from dynarm import Identifier, Log
-from dynarm.identify import judgement
-from dynarm.identify.estimators import solve
-from dynarm.identify.factors import Factors
-from dynarm.identify.feasibility import nearest, one_body, pseudo_inertia
+from dynarm.identify.estimators.factors import Factors
+from dynarm.identify.estimators.feasibility import nearest, one_body, pseudo_inertia
+from dynarm.identify.estimators.least_squares import solve
+from dynarm.identify.judgement import reasons as judgement
 from dynarm.identify.payload import _told
 from dynarm.identify.regressor import Terms
 from dynarm.robot.arm import pack_parameters

@@ -9,14 +9,11 @@ import pytest
 
 import dynarm
 from dynarm import Friction, Log, Preparation, minimal_parameters
-from dynarm.identify import (
-    estimators,
-    identifiability,
-    instruments,
-    prior,
-    tuning,
-)
-from dynarm.identify.factors import Factors, fold
+from dynarm.identify import tuning
+from dynarm.identify.estimators import instruments, prior
+from dynarm.identify.estimators import least_squares as estimators
+from dynarm.identify.estimators.factors import Factors, fold
+from dynarm.identify.judgement import identifiability
 from dynarm.identify.preprocess import Stretch
 from dynarm.identify.regressor import Terms
 from oracles.motions import pendulum

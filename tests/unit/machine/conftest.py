@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dynarm.graph import Graph
+from dynarm.graph.graph import Graph
 from dynarm.machine import compile_graph, load_object
 from dynarm.machine.host import Host
 from oracles.processors import KINDS

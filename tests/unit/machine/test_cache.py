@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from dynarm.errors import DynarmWarning, InputError, KindError
-from dynarm.machine import cache
-from dynarm.machine.cache import Entry, digest, directory, load, store
+from dynarm.machine.load import cache
+from dynarm.machine.load.cache import Entry, digest, directory, load, store
 
 KEY = "0123456789abcdef"
 ENTRY = Entry(
@@ -266,7 +266,7 @@ def test_use_keeps_an_entry_young(folder):
 
 WORKER = """
 import sys
-from dynarm.machine.cache import Entry, load, store
+from dynarm.machine.load.cache import Entry, load, store
 number = int(sys.argv[1])
 for k in range(150):
     store("shared", Entry({"by": number, "turn": k}, bytes([number]) * (20_000 + 100 * k)))
@@ -330,7 +330,7 @@ def test_different_recipes_have_different_keys():
 
 def test_equal_recipes_have_equal_keys_in_every_process():
     parts = "('x', 1.5, {'b': 2, 'a': (1, None)})"
-    code = f"from dynarm.machine.cache import digest; print(digest(*{parts}))"
+    code = f"from dynarm.machine.load.cache import digest; print(digest(*{parts}))"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert other.stdout.strip() == digest("x", 1.5, {"a": (1, None), "b": 2})
 

@@ -12,8 +12,8 @@ import pytest
 
 import dynarm
 from dynarm.errors import InputError
-from dynarm.machine import cache, folder
-from dynarm.machine.cache import Entry, limit, load, store
+from dynarm.machine.load import cache, folder
+from dynarm.machine.load.cache import Entry, limit, load, store
 
 DAY = 86400
 posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are POSIX's")
@@ -181,7 +181,7 @@ def test_what_is_no_size_is_refused_before_compiling(monkeypatch, given):
 
 WORKER = """
 import sys
-from dynarm.machine.cache import Entry, load, store
+from dynarm.machine.load.cache import Entry, load, store
 number, lost = int(sys.argv[1]), 0
 for k in range(200):
     key = f"key{(7 * k + number) % 60}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dynarm.graph import Builder, Port
-from dynarm.machine.fusion import Instruction
-from dynarm.machine.program import (
+from dynarm.graph.graph import Builder, Port
+from dynarm.machine.lower.fusion import Instruction
+from dynarm.machine.lower.program import (
     Call,
     Program,
     _cost,

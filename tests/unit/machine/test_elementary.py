@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dynarm.graph import Builder, Port
+from dynarm.graph.graph import Builder, Port
 from dynarm.machine.host import host
 from oracles.machine_graphs import newton_euler_graph, samples
 

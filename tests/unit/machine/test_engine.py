@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from dynarm.errors import DynarmError, RoomError
-from dynarm.machine import compile_graph, engine, load_object
-from dynarm.machine.engine import Code, binding, check_room, linked
-from dynarm.machine.gufunc import _services, runtime
-from dynarm.machine.kernel import TABLE
-from dynarm.machine.llvm import assembled, host
+from dynarm.machine import compile_graph, load_object
+from dynarm.machine.emit.kernel import TABLE
+from dynarm.machine.emit.llvm import assembled, host
+from dynarm.machine.load import engine
+from dynarm.machine.load.engine import Code, binding, check_room, linked
+from dynarm.machine.load.gufunc import _services, runtime
 from oracles.machine_graphs import newton_euler_graph, samples
 
 linux = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="/proc is Linux's")
@@ -145,8 +146,8 @@ def test_what_cannot_be_had_is_refused_in_one_line():
 
 def test_both_compiling_and_linking_ask_first(code, monkeypatch):
     for name in ("LINKING", "COMPILING"):
-        monkeypatch.setattr(f"dynarm.machine.engine.{name}", (1 << 62, 1))
-    monkeypatch.setattr("dynarm.machine.llvm.COMPILING", (1 << 62, 1))
+        monkeypatch.setattr(f"dynarm.machine.load.engine.{name}", (1 << 62, 1))
+    monkeypatch.setattr("dynarm.machine.emit.llvm.COMPILING", (1 << 62, 1))
     with pytest.raises(RoomError, match="compiling 'f'"):
         assembled("", "f", host())
     with pytest.raises(RoomError, match="loading 'two'"):

@@ -11,9 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynarm.graph import Builder, Port
-from dynarm.machine import compile_graph, gufunc, kernel, llvm, load_object, quick
+from dynarm.graph.graph import Builder, Port
+from dynarm.machine import compile_graph, load_object
+from dynarm.machine.emit import kernel, llvm
 from dynarm.machine.host import on
+from dynarm.machine.load import gufunc, quick
 from oracles.machine_graphs import as_tuple, random_graph, samples
 from oracles.processors import KINDS
 from oracles.quick_calls import entries, method

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from dynarm.errors import DynarmError
-from dynarm.graph import Builder, Port
-from dynarm.machine import compile_graph, gufunc, instructions, load_object
-from dynarm.machine.elementary import SINCOS
-from dynarm.machine.gufunc import inner_loop, signature
+from dynarm.graph.graph import Builder, Port
+from dynarm.machine import compile_graph, instructions, load_object
+from dynarm.machine.emit.elementary import SINCOS
+from dynarm.machine.emit.kernel import TABLE
+from dynarm.machine.emit.llvm import assembled, linked
 from dynarm.machine.host import host
-from dynarm.machine.kernel import TABLE
-from dynarm.machine.llvm import assembled, linked
+from dynarm.machine.load import gufunc
+from dynarm.machine.load.gufunc import inner_loop, signature
 from oracles.machine_graphs import as_tuple, newton_euler_graph, random_graph, samples
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import dynarm
 from dynarm.errors import DynarmError, InputError
-from dynarm.machine import cache, compile_graph, gufunc, load_object
+from dynarm.machine import compile_graph, load_object
 from dynarm.machine.host import (
     FEW,
     LANES,
@@ -32,7 +32,8 @@ from dynarm.machine.host import (
     native,
     on,
 )
-from dynarm.robot.generic import generic_arm
+from dynarm.machine.load import cache, gufunc
+from dynarm.robot.frames.generic import generic_arm
 from oracles.machine_graphs import newton_euler_graph, samples
 from oracles.processors import KINDS
 
@@ -256,7 +257,7 @@ def test_code_for_another_processor_is_made_and_not_loaded():
 
 def test_a_march_on_every_kind():
     """The loop over time is linked once a host."""
-    from dynarm.machine.march import March
+    from dynarm.machine.load.march import March
 
     graph = newton_euler_graph(2)
     inputs = samples(graph, 5)

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from dynarm.errors import KindError
-from dynarm.graph import Builder, Port
-from dynarm.machine import compile_graph, gufunc, kernel, llvm, load_object
+from dynarm.graph.graph import Builder, Port
+from dynarm.machine import compile_graph, load_object
+from dynarm.machine.emit import kernel, llvm
 from dynarm.machine.host import STACK
-from dynarm.machine.program import program_of
+from dynarm.machine.load import gufunc
+from dynarm.machine.lower.program import program_of
 from oracles.machine_graphs import (
     ARITHMETIC,
     as_tuple,

@@ -14,13 +14,14 @@ import pytest
 
 import dynarm
 from dynarm.errors import InputError, RoomError
-from dynarm.graph import Builder, Graph, Port
-from dynarm.machine import builtin, c, cache, engine, quick, selftest
-from dynarm.machine.cache import Entry, load, store
-from dynarm.machine.folder import Folder
+from dynarm.graph.graph import Builder, Graph, Port
+from dynarm.machine.emit import builtin, c, selftest
+from dynarm.machine.emit.llvm import assembled
 from dynarm.machine.host import STACK, native
-from dynarm.machine.llvm import assembled
-from dynarm.machine.march import March
+from dynarm.machine.load import cache, engine, quick
+from dynarm.machine.load.cache import Entry, load, store
+from dynarm.machine.load.folder import Folder
+from dynarm.machine.load.march import March
 from oracles.machine_graphs import newton_euler_graph
 from oracles.quick_calls import loaded
 
@@ -255,7 +256,7 @@ def test_cases_of_the_selftest(single):
 
 
 def test_names_of_exported_c_have_forty_letters():
-    from dynarm.machine.c_names import identifier
+    from dynarm.machine.emit.c_names import identifier
 
     assert identifier("a" * 60) == "a" * 40
     assert identifier("a" * 39 + "-b") == "a" * 39

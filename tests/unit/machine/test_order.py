@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from dynarm.graph import Builder, Port
-from dynarm.machine import order as orders
-from dynarm.machine.fusion import Instruction
-from dynarm.machine.order import by_latency, cycles, depth_first
+from dynarm.graph.graph import Builder, Port
+from dynarm.machine.lower import order as orders
+from dynarm.machine.lower.fusion import Instruction
+from dynarm.machine.lower.order import by_latency, cycles, depth_first
 
 
 def chain(count: int, first: int, op: str = "add", start: int = 0) -> list[Instruction]:

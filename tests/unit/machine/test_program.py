@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynarm.graph import Builder, Port
-from dynarm.machine.fusion import Instruction, instructions
-from dynarm.machine.order import (
+from dynarm.graph.graph import Builder, Port
+from dynarm.machine.lower.fusion import Instruction, instructions
+from dynarm.machine.lower.order import (
     LATENCY,
     PORTS,
     by_latency,
@@ -16,7 +16,7 @@ from dynarm.machine.order import (
     outputs_by_columns,
     outputs_by_rows,
 )
-from dynarm.machine.program import BRIEF, PIECE, STORE, Call, program_of
+from dynarm.machine.lower.program import BRIEF, PIECE, STORE, Call, program_of
 from oracles.machine_graphs import (
     ARITHMETIC,
     newton_euler_graph,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynarm.graph import Builder, Port
-from dynarm.machine import builtin, kernel, quick
+from dynarm.graph.graph import Builder, Port
+from dynarm.machine.emit import builtin, kernel
+from dynarm.machine.load import quick
 from oracles.machine_graphs import newton_euler_graph, samples
 from oracles.processors import VECTORS
 from oracles.quick_calls import loaded, method, outcome

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dynarm.graph import Builder, Port
-from dynarm.machine.program import program_of
-from dynarm.simplify import simplify
+from dynarm.graph.graph import Builder, Port
+from dynarm.graph.simplify import simplify
+from dynarm.machine.lower.program import program_of
 from oracles.machine_graphs import as_tuple
 
 NEGATIVE = -np.linspace(0.25, 9, 13)

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from dynarm.graph import Port
-from dynarm.machine import elementary, kernel, layout
-from dynarm.machine.fusion import Instruction
+from dynarm.graph.graph import Port
+from dynarm.machine.emit import elementary, kernel, layout
+from dynarm.machine.emit.kernel import _dense, _lines, _middle, _woven, kernel_text
+from dynarm.machine.emit.lanes import Lanes
 from dynarm.machine.host import Host, named
-from dynarm.machine.kernel import _dense, _lines, _middle, _woven, kernel_text
-from dynarm.machine.lanes import Lanes
-from dynarm.machine.program import Call, Program, program_of
+from dynarm.machine.lower.fusion import Instruction
+from dynarm.machine.lower.program import Call, Program, program_of
 from oracles.machine_graphs import newton_euler_graph
 
 SINCOS = Call("sincos", (0,), (1, 2))

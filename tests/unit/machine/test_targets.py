@@ -9,12 +9,12 @@ import pytest
 
 import dynarm
 from dynarm.machine import compile_graph
+from dynarm.machine.emit.kernel import kernel_text
+from dynarm.machine.emit.llvm import LOCK, _machine, compile_runtime
+from dynarm.machine.emit.loop import runtime_text
 from dynarm.machine.host import TARGETS, Host, kinds, named
-from dynarm.machine.kernel import kernel_text
-from dynarm.machine.llvm import LOCK, _machine, compile_runtime
-from dynarm.machine.loop import runtime_text
-from dynarm.machine.march import _TEXT as MARCH
-from dynarm.machine.program import program_of
+from dynarm.machine.load.march import _TEXT as MARCH
+from dynarm.machine.lower.program import program_of
 from oracles.machine_graphs import newton_euler_graph, random_graph
 from strategies import random_arm
 

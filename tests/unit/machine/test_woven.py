@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.graph import Builder, Port
-from dynarm.machine import compile_graph, kernel, load_object
+from dynarm.graph.graph import Builder, Port
+from dynarm.machine import compile_graph, load_object
+from dynarm.machine.emit import kernel
 from dynarm.machine.host import on
-from dynarm.robot.generic import generic_arm
+from dynarm.robot.frames.generic import generic_arm
 from oracles.processors import KINDS, WOVEN
 from oracles.quick_calls import STATE, entries
 

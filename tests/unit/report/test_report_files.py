@@ -14,7 +14,7 @@ import dynarm
 from dynarm.cli.count import costs
 from dynarm.cli.rehearsal import simulated_log
 from dynarm.cli.validate import judged, prediction
-from dynarm.identify.trajectory import Series, Trajectory
+from dynarm.identify.design.trajectory import Series, Trajectory
 from dynarm.mobile.cases import run as run_case
 from dynarm.mobile.outline import outline
 from dynarm.report import counts, excitation, identification, mobile, robot_sheet, simulation

@@ -11,7 +11,7 @@ import pytest
 import dynarm
 from dynarm.cli import demo
 from dynarm.cli import story as steps
-from dynarm.identify.verdict import Validation, Verdict
+from dynarm.identify.judgement.verdict import Validation, Verdict
 from dynarm.report import story as report
 from page_numbers import read
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dynarm import Arm, DynarmError, Joint
-from dynarm.robot.dh import NEARLY_PARALLEL, Segment, modified_dh
+from dynarm.robot.frames.dh import NEARLY_PARALLEL, Segment, modified_dh
+from dynarm.robot.frames.poses import inverse, rotation, translation
 from dynarm.robot.inertia import move_parameters, pack_parameters
-from dynarm.robot.poses import inverse, rotation, translation
 from strategies import random_body, random_pose, random_rotation
 
 EXACT = 1e-12

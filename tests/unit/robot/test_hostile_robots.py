@@ -13,14 +13,14 @@ import pytest
 
 import dynarm
 from dynarm import Arm, DynarmError, Joint, mobile
+from dynarm.dynamics.table import formulation
 from dynarm.errors import FileError, FormatError, InputError
-from dynarm.identify.limits import limits_of
-from dynarm.regularity import check_regular
-from dynarm.robot.chain import chain_of, pose
-from dynarm.robot.toml_file import read_toml
-from dynarm.robot.urdf import MAX_PARTS, arm_of_urdf
+from dynarm.identify.design.limits import limits_of
+from dynarm.plan.regularity import check_regular
+from dynarm.robot.formats.toml_file import read_toml
+from dynarm.robot.formats.urdf import MAX_PARTS, arm_of_urdf
+from dynarm.robot.frames.chain import chain_of, pose
 from dynarm.simulation.control import GravityPD
-from dynarm.table import formulation
 
 MUTATIONS = 300
 ODD = [

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dynarm import Arm, Joint
-from dynarm.algebra import Turn, Vec3
-from dynarm.graph import Port
-from dynarm.robot.chain import Slant, chain_of, pose
-from dynarm.trace import trace_function
+from dynarm.algebra.vectors import Turn, Vec3
+from dynarm.graph.graph import Port
+from dynarm.graph.trace import trace_function
+from dynarm.robot.frames.chain import Slant, chain_of, pose
 
 QUARTER = math.pi / 2
 SAMPLES = 50

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynarm import Arm, DynarmError, Friction, Joint
-from dynarm.robot.toml_file import MAX_BYTES, MAX_JOINTS, read_toml, write_toml
-from dynarm.robot.urdf import arm_of_urdf
+from dynarm.robot.formats.toml_file import MAX_BYTES, MAX_JOINTS, read_toml, write_toml
+from dynarm.robot.formats.urdf import arm_of_urdf
 from strategies import arm_strategy, random_urdf
 
 JOINT = '[[joints]]\nkind = "revolute"\n'

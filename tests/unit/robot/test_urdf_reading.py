@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from dynarm import DynarmError, DynarmWarning, Friction, load
-from dynarm.robot.tree import MAX_JOINTS
-from dynarm.robot.urdf import MAX_DEPTH, arm_of_urdf
+from dynarm.robot.formats.tree import MAX_JOINTS
+from dynarm.robot.formats.urdf import MAX_DEPTH, arm_of_urdf
 from strategies import URDF_STYLES, random_urdf
 
 BODY = '<inertial><mass value="{m}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'

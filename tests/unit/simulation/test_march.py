@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.machine.march import March
+from dynarm.machine.load.march import March
 from dynarm.simulation.integrators import Plant, rates, rk4_step
 
 COUNT = 17

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import dynarm
-from dynarm.report.progress import progress_of
+from dynarm.border.progress import progress_of
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_parquet(single, batch, tmp_path):
 @pytest.mark.parametrize("suffix", ["npz", "parquet"])
 def test_a_run_is_a_log(single, suffix, tmp_path):
     """What was simulated can be read as if it had been measured."""
-    from dynarm.identify.log import Log
+    from dynarm.identify.logs.log import Log
 
     path = tmp_path / f"run.{suffix}"
     single.save(path)
@@ -156,11 +156,11 @@ def test_bars_appear_where_they_are_wanted(two_link, monkeypatch):
     with progress_of(True, "x") as report:
         assert report is None  # no terminal
     monkeypatch.setattr("sys.stderr", Terminal())
-    monkeypatch.setattr("dynarm.report.progress.PAUSE", -1.0)
+    monkeypatch.setattr("dynarm.border.progress.PAUSE", -1.0)
     for wanted, seen in ((False, False), (None, False), (True, True)):
         dynarm.simulate(two_link, [0.3, 0.2], [0, 0.5], 1.0, progress=wanted)
         assert ("simulating two_link" in sys.stderr.getvalue()) == seen
-    monkeypatch.setattr("dynarm.report.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("dynarm.border.progress.PATIENCE", 0.0)
     monkeypatch.setattr("sys.stderr", Terminal())
     dynarm.simulate(two_link, [0.3, 0.2], [0, 0.5], 1.0)
     assert "simulating two_link" in sys.stderr.getvalue()

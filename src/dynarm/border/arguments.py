@@ -1,0 +1,172 @@
+"""Arguments from outside, checked once at the public border: the value, or an error that says what came."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DynarmError, FileError, InputError, KindError
+from .words import shown
+from .written import drafted as drafted
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_PATH, _NAME = 4096, 255  # letters of a path, bytes of one name in it, that systems take
+
+__all__ = [
+    "among",
+    "drafted",
+    "each",
+    "flag",
+    "float_of",
+    "items",
+    "path_of",
+    "positive",
+    "real",
+    "reals",
+    "samples",
+    "shown",
+    "whole",
+]
+
+
+def among(value: Any, known: Collection[str]) -> bool:
+    """Whether the value is one of these words, whatever it is."""
+    return isinstance(value, str) and value in known
+
+
+def flag(what: str, value: Any) -> bool:
+    """True or False; numbers and words are neither."""
+    import numpy as np
+
+    if not isinstance(value, (bool, np.bool_)):
+        raise KindError(f"{what} is {shown(value)}; give True or False")
+    return bool(value)
+
+
+def whole(what: str, value: Any, least: int = 0, most: int = 2**31 - 1) -> int:
+    """A whole number between two others; 3.0 is one, True is not."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = int(value) if float_of(value).is_integer() else operator.index(value)
+    except (TypeError, ValueError, OverflowError):
+        raise KindError(f"{what} is {shown(value)}; give a whole number") from None
+    if not least <= number <= most:
+        raise InputError(f"{what} is {shown(value)}; give a whole number from {least} to {most}")
+    return number
+
+
+def positive(x: float) -> bool:
+    """Whether a number is above 0."""
+    return x > 0
+
+
+def float_of(value: Any) -> float:
+    """The value as a float if it is one number; else a TypeError."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "f")
+    if isinstance(value, (str, bytes, bool)) or kind not in "iuf":  # NumPy's bool, complex, dates
+        raise TypeError
+    return float(value)
+
+
+def real(what: str, value: Any, wanted: str, fits: Callable[[float], bool] | None = None) -> float:
+    """A number that fits; infinity may pass, NaN never does. `wanted` says in words what fits."""
+    try:
+        number = float_of(value)
+    except (TypeError, ValueError, OverflowError):
+        raise KindError(f"{what} is {shown(value)}; give {wanted}") from None
+    if math.isnan(number) or not (fits is None or fits(number)):
+        raise InputError(f"{what} is {shown(value)}; give {wanted}")
+    return number
+
+
+def reals(what: str, value: Any, wanted: str = "numbers", names: Sequence[str] = ()) -> np.ndarray:
+    """Floats of any shape; the array itself where it holds such. Texts and complex numbers are refused.
+
+    names: what the columns of a DataFrame may be called; see `border.frames`.
+    """
+    import numpy as np
+
+    from .frames import unlabelled
+
+    try:
+        found = np.asarray(unlabelled(value, names, what))
+        if found.dtype.kind not in "biufO":
+            raise TypeError
+        return np.asarray(found, dtype=float)
+    except DynarmError:
+        raise
+    except (TypeError, ValueError):
+        raise KindError(f"{what} is {shown(value)}; give {wanted}") from None
+    except OverflowError:
+        raise InputError(
+            f"{what} is {shown(value)}, too large for float64; give {wanted}"
+        ) from None
+
+
+def each(what: str, value: Any, shape: tuple[int, ...], names: Sequence[str] = ()) -> np.ndarray:
+    """Floats of the shape, from an array of it or from less that is repeated: one number for all, one a row."""
+    import numpy as np
+
+    found = reals(what, value, f"numbers in the shape {shape}", names)
+    try:
+        return np.broadcast_to(found, shape)
+    except ValueError:
+        raise InputError(f"{what} has shape {found.shape}; give one number or {shape}") from None
+
+
+def samples(robot: str, n: int, names: Sequence[str] = (), **given: Any) -> list[np.ndarray]:
+    """(N, n) finite floats of each quantity of a motion, as many rows of each; one row may come alone."""
+    import numpy as np
+
+    found = []
+    for name, value in given.items():
+        array = np.atleast_2d(reals(name, value, f"numbers of shape (samples, {n})", names))
+        if array.ndim != 2 or array.shape[1] != n:
+            raise InputError(
+                f"{name} has shape {np.shape(value)}, robot '{robot}' has {n} joints; give (samples, {n}), ordered as "
+                "arm.joint_names"
+            )
+        if not len(array) or not np.isfinite(array).all():
+            raise InputError(f"{name} is empty or holds NaN or infinity; give finite samples")
+        found.append(array)
+    if len({len(x) for x in found}) > 1:
+        counts = ", ".join(f"{name} has {len(x)}" for name, x in zip(given, found, strict=True))
+        raise InputError(f"{counts} samples; give as many of each")
+    return found
+
+
+def items(what: str, value: Any, wanted: str) -> list[Any]:
+    """What a list or other collection holds; a single text is none."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise KindError(f"{what} is {shown(value)}; give {wanted}")
+    try:
+        return list(value)
+    except TypeError:  # an array without axes
+        raise KindError(f"{what} is {shown(value)}; give {wanted}") from None
+
+
+# ---- files
+
+
+def path_of(what: str, value: Any, wanted: str) -> Path:
+    """A path that names something."""
+    if not isinstance(value, (str, os.PathLike)) or not str(value).strip():
+        raise KindError(f"{what} is {shown(value)}; give {wanted}")
+    if isinstance(os.fspath(value), bytes):
+        raise KindError(f"{what} is {shown(value)}; give the path as text")
+    if "\0" in str(value):
+        raise FileError(f"{shown(str(value))} holds a zero character; give a path")
+    try:
+        longest = max((len(os.fsencode(part)) for part in Path(value).parts), default=0)
+    except UnicodeEncodeError:  # half of a pair of letters
+        raise FileError(f"{what} is {shown(str(value))}, no path of this system") from None
+    if len(str(value)) > _PATH or longest > _NAME:
+        raise FileError(f"{what} is {shown(str(value))}, too long for a file's name; give a path")
+    return Path(value)

@@ -1,0 +1,1 @@
+"""Recursions that are ours or of other authors; each file says whose."""

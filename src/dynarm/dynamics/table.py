@@ -1,0 +1,221 @@
+"""The table of formulations: quantity x name -> function, paper, what it needs. Adding a paper is one line here.
+
+What a function of each quantity takes and gives (all over abstract scalars):
+
+    inverse_dynamics(arm, pose, qd, qdd, wrench)   -> n forces
+    bias(arm, pose, qd)                            -> n forces, gravity included
+    mass_matrix(arm, pose)                         -> n rows of n; mirrored entries are the same object
+    mass_matrix_and_bias(arm, pose, qd)            -> (rows, forces)
+    coriolis_tensor(arm, pose)                     -> C[i][j][k], symmetric in j, k
+    forward_dynamics(arm, pose, qd, tau, wrench, armature) -> n accelerations
+    coriolis_matrix(arm, pose, qd)                 -> rows of Christoffel's matrix
+    inverse_dynamics_derivatives(arm, pose, qd, qdd) -> rows of d/dq, of d/dqd, and of the mass matrix
+
+`arm` is a `robot.chain.Chain`, or, where parameters == "minimal", what the minimal parameters make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from ..border.arguments import among
+from ..errors import InputError, UnknownName
+from ..robot.frames.chain import Chain
+from ..robot.frames.standard import without_centre
+from .own import articulated_body, composite_derivatives
+from .own import middle_composite as middle_composite_linfang1999
+from .own import moved_composite as moved_composite_lin1991
+from .papers import (
+    composite_body_lin1991,
+    composite_body_linfang1999,
+    constants_newton_euler_lin1995,
+    fijany_bejczy_lin1991,
+    lagrange_turney1980,
+    minimal_composite_linfang1999,
+    minimal_newton_euler_lin1995,
+    modified_newton_euler_turney1980,
+    newton_euler_lin1995,
+    newton_euler_turney1980,
+    partial_velocity_lin1991,
+    renaud_lin1991,
+    spatial_composite_linfang1999,
+    walker_orin_linfang1999,
+)
+from .papers.strobing_turney1980 import strobed_coriolis_tensor, strobed_mass_matrix
+
+QUANTITIES = (
+    "inverse_dynamics",
+    "bias",
+    "mass_matrix",
+    "mass_matrix_and_bias",
+    "coriolis_tensor",
+    "forward_dynamics",
+    "coriolis_matrix",
+    "inverse_dynamics_derivatives",
+)
+PAIRS = {  # quantities that a pair of others gives: side by side, or by L D L' of the first with the second
+    "mass_matrix_and_bias": ("mass_matrix", "bias"),
+    "forward_dynamics": ("mass_matrix", "inverse_dynamics"),
+}
+DIFFERENTIATED = {  # quantities that automatic differentiation of others gives, if one of those is asked for by name
+    "coriolis_matrix": ("bias",),
+    "inverse_dynamics_derivatives": ("inverse_dynamics", "mass_matrix"),
+}
+PARTS = {**PAIRS, **DIFFERENTIATED}
+
+
+def anything(chain: Any) -> str | None:
+    """Refuses nothing."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Formulation:
+    """One row: a method of a paper for one quantity."""
+
+    quantity: str
+    name: str
+    paper: str
+    function: Callable[..., Any] | None
+    parameters: str = "natural"  # or "minimal"
+    automatic: bool = True  # False: never tried unasked, because it is O(n^3) or worse
+    refuses: Callable[[Any], str | None] = anything  # why it does not apply to a chain
+    parts: tuple[Formulation, ...] = ()  # of PARTS, which have no function of their own
+
+
+def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
+    """The bias vector of an inverse dynamics: its forces at zero acceleration."""
+
+    def bias(arm: Any, pose: Any, qd: Sequence[Any]) -> Any:
+        return inverse_dynamics(arm, pose, qd, [0] * len(qd))
+
+    return bias
+
+
+def _recursion(
+    name: str,
+    paper: str,
+    function: Callable[..., Any],
+    parameters: str = "natural",
+    automatic: bool = True,
+    refuses: Callable[[Any], str | None] = anything,
+) -> tuple[Formulation, Formulation]:
+    """An inverse dynamics, which gives the bias vector too."""
+    return (
+        Formulation("inverse_dynamics", name, paper, function, parameters, automatic, refuses),
+        Formulation("bias", name, paper, bias_of(function), parameters, automatic, refuses),
+    )
+
+
+_slow: Any = {"automatic": False, "refuses": without_centre}  # O(n^3), and about centres of mass
+
+# fmt: off
+TABLE: tuple[Formulation, ...] = (
+    *_recursion("lagrange", "turney1980", lagrange_turney1980.inverse_dynamics, **_slow),
+    *_recursion("newton_euler", "turney1980", newton_euler_turney1980.inverse_dynamics, refuses=without_centre),
+    *_recursion("modified_newton_euler", "turney1980", modified_newton_euler_turney1980.inverse_dynamics,
+                refuses=without_centre),
+    *_recursion("newton_euler_driving_axis", "lin1995", newton_euler_lin1995.inverse_dynamics),
+    *_recursion("newton_euler_constants", "lin1995", constants_newton_euler_lin1995.inverse_dynamics),
+    *_recursion("minimal_newton_euler", "lin1995", minimal_newton_euler_lin1995.inverse_dynamics, "minimal"),
+    Formulation("bias", "base_composite", "lin1991", composite_body_lin1991.bias),
+    Formulation("bias", "base_composite_moved", "lin1991", moved_composite_lin1991.bias),
+
+    Formulation("mass_matrix", "lagrange", "turney1980", lagrange_turney1980.mass_matrix, **_slow),
+    Formulation("mass_matrix", "strobed", "turney1980",
+                strobed_mass_matrix(newton_euler_turney1980.inverse_dynamics), **_slow),
+    Formulation("mass_matrix", "base_composite", "lin1991", composite_body_lin1991.mass_matrix),
+    Formulation("mass_matrix", "base_composite_moved", "lin1991", moved_composite_lin1991.mass_matrix),
+    Formulation("mass_matrix", "renaud", "lin1991", renaud_lin1991.mass_matrix),
+    Formulation("mass_matrix", "fijany_bejczy", "lin1991", fijany_bejczy_lin1991.mass_matrix),
+    Formulation("mass_matrix", "partial_velocity", "lin1991", partial_velocity_lin1991.mass_matrix, automatic=False),
+    Formulation("mass_matrix", "walker_orin", "linfang1999", walker_orin_linfang1999.mass_matrix,
+                refuses=walker_orin_linfang1999.refuses),
+    Formulation("mass_matrix", "spatial_composite", "linfang1999", spatial_composite_linfang1999.mass_matrix),
+    *(Formulation("mass_matrix", f"composite_{k}", "linfang1999", composite_body_linfang1999.natural(f))
+      for k, f in enumerate(composite_body_linfang1999.FORMULATIONS, start=1)),
+    Formulation("mass_matrix", "composite_middle", "linfang1999", middle_composite_linfang1999.mass_matrix),
+    Formulation("mass_matrix", "minimal_composite_1", "linfang1999", minimal_composite_linfang1999.mass_matrix_1,
+                "minimal"),
+    Formulation("mass_matrix", "minimal_composite_2", "linfang1999", minimal_composite_linfang1999.mass_matrix_2,
+                "minimal"),
+
+    Formulation("mass_matrix_and_bias", "base_composite", "lin1991", composite_body_lin1991.mass_matrix_and_bias),
+    Formulation("mass_matrix_and_bias", "base_composite_moved", "lin1991",
+                moved_composite_lin1991.mass_matrix_and_bias),
+
+    Formulation("coriolis_tensor", "lagrange", "turney1980", lagrange_turney1980.coriolis_tensor, **_slow),
+    Formulation("coriolis_tensor", "strobed", "turney1980",
+                strobed_coriolis_tensor(modified_newton_euler_turney1980.inverse_dynamics), **_slow),
+    Formulation("coriolis_tensor", "base_composite", "lin1991", composite_body_lin1991.coriolis_tensor),
+    Formulation("coriolis_tensor", "base_composite_moved", "lin1991", moved_composite_lin1991.coriolis_tensor),
+
+    Formulation("forward_dynamics", "articulated_body", "featherstone1983", articulated_body.forward_dynamics),
+    Formulation("coriolis_matrix", "composite", "dynarm", composite_derivatives.coriolis_matrix),
+    Formulation("inverse_dynamics_derivatives", "composite", "dynarm", composite_derivatives.derivatives),
+)
+# fmt: on
+
+
+def formulations(quantity: str) -> tuple[str, ...]:
+    """The names of the formulations of a quantity."""
+    check_quantity(quantity)
+    names = [row.name for row in TABLE if row.quantity == quantity]
+    if quantity in PARTS:
+        names += map("+".join, product(*map(formulations, PARTS[quantity])))
+    return tuple(names)
+
+
+def check_quantity(quantity: str) -> None:
+    """Refuse a quantity that has no formulations, with the nearest names."""
+    if not among(quantity, QUANTITIES):
+        raise UnknownName("quantity", quantity, QUANTITIES)
+
+
+def formulation(quantity: str, name: str, chain: Chain | None = None) -> Formulation:
+    """The row of the table for a quantity and a name; with a chain, refused where it does not apply to it."""
+    row = _row(quantity, name)
+    reason = row.refuses(chain) if chain is not None else None
+    if chain is not None and reason:
+        others = ", ".join(r.name for r in applicable(quantity, chain, automatic=False))
+        raise InputError(f"{name} does not apply to this robot: {reason}; these do: {others}")
+    return row
+
+
+def _row(quantity: str, name: str) -> Formulation:
+    check_quantity(quantity)
+    if not isinstance(name, str):
+        raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))
+    for row in TABLE:
+        if row.quantity == quantity and row.name == name:
+            return row
+    parts = name.split("+")
+    if quantity in PARTS and len(parts) == len(PARTS[quantity]):
+        return _joined(quantity, *map(_row, PARTS[quantity], parts))
+    raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))
+
+
+def _joined(quantity: str, *parts: Formulation) -> Formulation:
+    """Formulations that together give a quantity; what they share is found in the graph."""
+    return Formulation(
+        quantity,
+        "+".join(part.name for part in parts),
+        ", ".join(part.paper for part in parts),
+        None,
+        automatic=all(part.automatic for part in parts),
+        refuses=lambda chain: next(filter(None, (part.refuses(chain) for part in parts)), None),
+        parts=parts,
+    )
+
+
+def applicable(quantity: str, chain: Chain, automatic: bool = True) -> list[Formulation]:
+    """The rows of a quantity that apply to a chain; with `automatic` only those worth trying unasked."""
+    check_quantity(quantity)
+    return [
+        row
+        for row in TABLE
+        if row.quantity == quantity and not row.refuses(chain) and (row.automatic or not automatic)
+    ]

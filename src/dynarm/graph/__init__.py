@@ -1,0 +1,1 @@
+"""From scalar functions to a graph of operations, and what is done with graphs."""

@@ -1,0 +1,72 @@
+"""What an exciting motion must keep: the robot's own limits, or those that the user gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...border.arguments import each
+from ...errors import InputError
+from ...robot.arm import Arm
+
+_DEFAULTS = {True: (np.pi, 2.0), False: (0.5, 0.5)}  # range and speed of joints without limits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limits:
+    """What the motion must keep: arrays (n,) and a workspace box ((x, y, z) low, high) of the tool [m]."""
+
+    low: np.ndarray
+    high: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    torque: np.ndarray | None
+    box: tuple[np.ndarray, np.ndarray] | None
+
+
+def limits_of(
+    arm: Arm, position: Any, velocity: Any, acceleration: Any, torque: Any, box: Any
+) -> Limits:
+    """The limits given, else the joints' own, else defaults."""
+    n = arm.n
+    low, high, speed, effort = (np.empty(n) for _ in range(4))
+    for j, joint in enumerate(arm.joints):
+        reach, fast = _DEFAULTS[joint.revolute]
+        low[j], high[j] = joint.position_limits or (-reach, reach)
+        if joint.revolute:  # more than a turn tells nothing new
+            middle = (
+                np.clip(0.0, low[j] + np.pi, high[j] - np.pi)
+                if high[j] - low[j] > 2 * np.pi
+                else None
+            )
+            if middle is not None:
+                low[j], high[j] = middle - np.pi, middle + np.pi
+        speed[j] = joint.velocity_limit or fast
+        effort[j] = joint.effort_limit or np.inf
+    if position is not None:
+        pairs = each("position", position, (n, 2))
+        low, high = pairs[:, 0].copy(), pairs[:, 1].copy()
+    if velocity is not None:
+        speed = each("velocity", velocity, (n,)).copy()
+    quick = 4 * speed if acceleration is None else each("acceleration", acceleration, (n,))
+    if torque is not None:
+        effort = each("torque", torque, (n,)).copy()
+    if (
+        not (high > low).all()
+        or not (speed > 0).all()
+        or not (quick > 0).all()
+        or not (effort > 0).all()
+    ):
+        raise InputError(
+            "limits must leave room: low < high, velocities, accelerations and torques positive"
+        )
+    heavy = np.isfinite(effort).any() and arm.parameters.any()
+    corner = None
+    if box is not None:
+        corners = each("box", box, (2, 3))
+        if not (corners[1] > corners[0]).all():
+            raise InputError("box is ((x, y, z) lowest, (x, y, z) highest) in metres")
+        corner = corners[0], corners[1]
+    return Limits(low, high, speed, np.asarray(quick, float), effort if heavy else None, corner)

@@ -1,0 +1,1 @@
+"""From a regressor to values: least squares and its relatives."""

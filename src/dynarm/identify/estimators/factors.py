@@ -1,0 +1,223 @@
+"""Triangular factors of the stacked regressor, block by block and joint by joint: all that a linear fit needs.
+
+Rows are folded in as they are computed, [R; X y] -> R', so the stacked regressor is never stored and memory does not
+grow with the length of the log. A block is a stretch of time (for cross-validation and the bootstrap); a joint's rows
+hold only the unknowns that it feels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..bodies import wrench_forces
+from ..preprocess import Preparation, Stretch, decimated, factor_for, kept_rows, margin
+from ..regressor import Terms
+
+CHUNK = 2048  # samples whose regressor is held at a time
+BLOCKS = 24  # stretches of time that are kept apart
+_WAITING = 8  # triangles that are folded into one at a time
+_WORK = 64  # columns' worth of LAPACK's workspace
+
+Weigh = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factors:
+    """R[block][joint] of [X y] over the joint's own unknowns, and the number of rows that went into it."""
+
+    support: tuple[np.ndarray, ...]
+    size: int
+    R: list[list[np.ndarray]]
+    rows: np.ndarray  # (blocks, n)
+
+    @property
+    def n(self) -> int:
+        return len(self.support)
+
+    @property
+    def present(self) -> np.ndarray:
+        """(size,) which unknowns take part; the others are taken as 0."""
+        found = np.zeros(self.size, bool)
+        for support in self.support:
+            found[support] = True
+        return found
+
+    @property
+    def blocks(self) -> int:
+        return len(self.R)
+
+    def joint(self, j: int, blocks: Iterable[int] | None = None) -> np.ndarray:
+        """R of one joint over some blocks (all), (k + 1, k + 1) at most."""
+        chosen = range(self.blocks) if blocks is None else blocks
+        parts = [self.R[b][j] for b in chosen if len(self.R[b][j])]
+        if not parts:
+            return np.zeros((0, len(self.support[j]) + 1))
+        return parts[0] if len(parts) == 1 else triangle(np.vstack(parts))
+
+    def merged(self, blocks: Sequence[int] | None = None) -> Factors:
+        """The factors of some blocks (all) as one block."""
+        chosen = range(self.blocks) if blocks is None else blocks
+        joints = [self.joint(j, chosen) for j in range(self.n)]
+        return Factors(self.support, self.size, [joints], self.rows[list(chosen)].sum(axis=0)[None])
+
+    def choose(self, columns: Sequence[int]) -> Factors:
+        """The factors of a model with some of the unknowns only, renumbered in the given order."""
+        place = {c: k for k, c in enumerate(columns)}
+        inside = [np.array([k for k, c in enumerate(s) if c in place], int) for s in self.support]
+        support = tuple(
+            np.array([place[s[k]] for k in keep], int)
+            for s, keep in zip(self.support, inside, strict=True)
+        )
+        R = [
+            [
+                triangle(part[:, np.r_[keep, part.shape[1] - 1]])
+                for part, keep in zip(block, inside, strict=True)
+            ]
+            for block in self.R
+        ]
+        return Factors(support, len(columns), R, self.rows)
+
+    def stacked(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X and y of all joints over all unknowns, each joint's rows times its weight; equivalent to the data."""
+        X, y = [], []
+        for j in range(self.n):
+            R = self.joint(j)
+            wide = np.zeros((len(R), self.size))
+            wide[:, self.support[j]] = R[:, :-1] * weights[j]
+            X.append(wide)
+            y.append(R[:, -1] * weights[j])
+        return np.vstack(X), np.concatenate(y)
+
+    def squares(self, values: np.ndarray) -> np.ndarray:
+        """(blocks, n): sums of squared residuals of the given values."""
+        found = np.zeros((self.blocks, self.n))
+        for b, joints in enumerate(self.R):
+            for j, R in enumerate(joints):
+                residual = R[:, -1] - R[:, :-1] @ values[self.support[j]]
+                found[b, j] = residual @ residual
+        return found
+
+
+def triangle(X: np.ndarray) -> np.ndarray:
+    """R of the QR factorisation; X itself where it has no more rows than columns. X may be overwritten."""
+    from scipy.linalg.lapack import dgeqrf
+
+    if len(X) <= X.shape[1]:
+        return np.array(X)
+    factored, _, _, _ = dgeqrf(X, lwork=_WORK * X.shape[1], overwrite_a=True)
+    return np.triu(factored[: X.shape[1]])
+
+
+# ---- streaming
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The rows of one chunk: for each joint its columns and torque [X y] (m, k + 1), and the samples' times."""
+
+    block: int
+    samples: int  # of the log that the chunk stands for
+    Xy: list[np.ndarray]  # rows that take no part may stand there as zeros
+    count: list[int]  # rows that do take part
+    t: list[np.ndarray]
+
+
+def block_edges(pieces: Sequence[Stretch], blocks: int = BLOCKS) -> list[np.ndarray]:
+    """For each piece the row numbers between which its blocks lie; longer pieces get more blocks."""
+    total = sum(len(p) for p in pieces)
+    counts = [max(1, round(blocks * len(p) / total)) for p in pieces]
+    return [np.linspace(0, len(p), c + 1).astype(int) for p, c in zip(pieces, counts, strict=True)]
+
+
+def stream(
+    terms: Terms, pieces: Sequence[Stretch], how: Preparation, blocks: int = BLOCKS
+) -> Iterator[Rows]:
+    """The rows of all pieces, chunk by chunk, filtered and decimated; rows that take no part are left out."""
+    block = 0
+    scratch: dict[str, np.ndarray] = {}
+    for piece, edges in zip(pieces, block_edges(pieces, blocks), strict=True):
+        factor = factor_for(how, piece.rate)
+        side = margin(factor, how.decimator)
+        wanted = kept_rows(len(piece), factor)
+        size = max(CHUNK, 4 * side)
+        for low, high in pairwise(edges.tolist()):
+            for start in range(low, high, size):
+                ends = np.searchsorted(wanted, (start, min(start + size, high)))
+                rows = wanted[ends[0] : ends[1]]
+                if len(rows):
+                    yield _rows(terms, piece, rows, side, factor, how.decimator, block, scratch)
+            block += 1
+
+
+def _rows(
+    terms: Terms,
+    piece: Stretch,
+    rows: np.ndarray,
+    side: int,
+    factor: int,
+    decimator: str,
+    block: int,
+    scratch: dict[str, np.ndarray],
+) -> Rows:
+    low, high = max(rows[0] - side, 0), min(rows[-1] + side + 1, len(piece))
+    part = piece.part(slice(low, high))
+    tau = part.tau
+    if part.wrench is not None:
+        tau = tau - wrench_forces(terms.arm, part.q, part.wrench)
+    Xy, t, count = [], [], []
+    for j, both in enumerate(terms.joint_rows(part.q, part.qd, part.qdd, scratch)):
+        both[-1] = tau[:, j]
+        kept = piece.keep[rows, j]
+        taken = rows[kept]
+        count.append(len(taken))
+        if factor == 1:
+            both[:, ~kept] = 0.0
+            Xy.append(both.T)
+        else:
+            found = decimated(both.T, factor, decimator, int(rows[0] - low), len(rows))
+            Xy.append(found if kept.all() else found[kept])
+        t.append(piece.t[taken])
+    return Rows(block, factor * len(rows), Xy, count, t)
+
+
+def fold(
+    terms: Terms,
+    pieces: Sequence[Stretch],
+    how: Preparation,
+    weigh: Weigh | None = None,
+    blocks: int = BLOCKS,
+    tick: Callable[[int], None] | None = None,
+) -> Factors:
+    """The factors of all rows. weigh(joint, X, y) gives each row a weight (robust fits)."""
+    n = terms.n
+    total = sum(len(e) - 1 for e in block_edges(pieces, blocks))
+    waiting: list[list[list[np.ndarray]]] = [[[] for _ in range(n)] for _ in range(total)]
+    rows = np.zeros((total, n), int)
+    for chunk in stream(terms, pieces, how, blocks):
+        for j, Xy in enumerate(chunk.Xy):
+            if not chunk.count[j]:
+                continue
+            if weigh is not None:
+                Xy = Xy * weigh(j, Xy[:, :-1], Xy[:, -1])[:, None]
+            found = waiting[chunk.block][j]
+            found.append(triangle(Xy))
+            rows[chunk.block, j] += chunk.count[j]
+            if len(found) >= _WAITING:
+                found[:] = [triangle(np.vstack(found))]
+        if tick is not None:
+            tick(chunk.samples)
+    R = [
+        [_joined(parts, s) for parts, s in zip(block, terms.support, strict=True)]
+        for block in waiting
+    ]
+    return Factors(terms.support, terms.size, R, rows)
+
+
+def _joined(parts: Sequence[np.ndarray], support: np.ndarray) -> np.ndarray:
+    if not parts:
+        return np.zeros((0, len(support) + 1))
+    return parts[0] if len(parts) == 1 else triangle(np.vstack(parts))

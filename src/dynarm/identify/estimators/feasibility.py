@@ -1,0 +1,247 @@
+"""The nearest physically consistent parameter set, as a semidefinite program.
+
+A rigid body has a positive definite pseudo-inertia [[tr(J)/2 E - J, h], [h', m]]: positive mass, positive principal
+moments, triangle inequality, all in one 4x4 matrix (Wensing, Kim, Slotine 2018). Measured torques determine minimal
+parameters only, so a full set is never unique: among those that explain the data equally well, the one nearest to the
+arm's own (CAD) numbers is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..regressor import Terms
+
+_MARGIN = 1e-8  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
+_LOOSE = (
+    1e-4  # precision of the prior, each parameter in units of the robot's mass and length: sd 100
+)
+_NOT_UNIQUE = "the full parameter set is not unique: torques determine the minimal parameters only"
+_ROUNDED = (
+    1e-13  # part of the largest eigenvalue of a pseudo-inertia that rounding may take off the least
+)
+_FINE = 1e-8  # standard deviations below this part of a value are rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feasible:
+    """A consistent set: natural parameters (n, 10), armatures (n,), and the values of all unknowns that follow."""
+
+    parameters: np.ndarray
+    armatures: np.ndarray
+    values: np.ndarray
+    distance: float  # of the values from those asked for, in standard deviations
+    exact: bool  # the values asked for were consistent already
+    status: str
+
+
+def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
+    """The 4x4 pseudo-inertia of ten parameters."""
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = ten
+    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    P = np.empty((4, 4))
+    P[:3, :3] = np.trace(J) / 2 * np.eye(3) - J
+    P[3, :3] = P[:3, 3] = hx, hy, hz
+    P[3, 3] = m
+    return P
+
+
+def _pseudo_rows() -> np.ndarray:
+    """(10, 10): a pseudo-inertia's upper triangle by columns, off-diagonals times sqrt 2, from ten parameters."""
+    column, row = np.tril_indices(4)
+    size = np.where(row == column, 1.0, np.sqrt(2.0))
+    return np.column_stack([pseudo_inertia(unit)[row, column] * size for unit in np.eye(10)])
+
+
+def nearest(
+    terms: Terms,
+    values: np.ndarray,
+    covariance: np.ndarray,
+    prior: np.ndarray | None = None,
+) -> Feasible:
+    """The consistent set whose values are nearest to those given, in the metric of their covariance.
+
+    prior: (n, 10) numbers that are approached in the directions that the data leave free; None: the arm's own.
+    """
+    n, p, size = terms.n, terms.rigid_size, terms.size
+    own = terms.arm.parameters if prior is None else np.asarray(prior, float)
+    mass, length = _scales(terms, own, values)
+    wide = 11 if terms.armature else 10
+    unit = np.array([mass, *[mass * length] * 3, *[mass * length**2] * 6, mass * length**2])[:wide]
+    units = np.tile(unit, n)
+    matrix = terms.rigid.matrix * units  # values of the minimal parameters from scaled natural ones
+    start = np.zeros((n, wide))
+    start[:, :10] = own
+    if wide == 11:
+        start[:, 10] = [j.armature for j in terms.arm.joints]
+    start_scaled = start.ravel() / units
+
+    plain = _stepped(terms, start_scaled, matrix, units, values)
+    if plain is None and not any(values[p + k] < 0 for k in _positive(terms)):
+        x, _ = _program(
+            np.eye(n * wide), -start_scaled, n, wide, n * wide, (), (matrix, values[:p])
+        )
+        plain = None if x is None else _stepped(terms, x, matrix, units, values)
+    if plain is not None:
+        return _exact(terms, plain, values)
+    rest = size - p
+    map_all = np.zeros((size, n * wide + rest))
+    map_all[:p, : n * wide] = matrix
+    map_all[p:, n * wide :] = np.eye(rest)
+    floor = _FINE * np.r_[np.abs(matrix).sum(axis=1), np.maximum(np.abs(values[p:]), _FINE)]
+    root = _information(covariance + np.diag(floor**2))
+    friction_unit = np.maximum(np.abs(values[p:]), 1.0)
+    map_all[p:, n * wide :] *= friction_unit
+    reach = root @ map_all
+    reach_size = max(np.abs(reach).max(), 1e-300)
+    pull = np.r_[np.ones(n * wide), np.zeros(rest)]
+    weight = max(_LOOSE / reach_size**2, 1e-10)
+    P = (reach.T @ reach) / reach_size**2 + weight * np.diag(pull)
+    q = (
+        -(reach.T @ (root @ values)) / reach_size**2
+        - weight * pull * np.r_[start_scaled, np.zeros(rest)]
+    )
+    signs = _positive(terms)
+    x, status = _program(P, q, n, wide, n * wide + rest, signs)
+    if x is None:
+        return Feasible(
+            own, start[:, -1] if wide == 11 else np.zeros(n), values, np.inf, False, status
+        )
+    found = map_all @ x
+    gap = float(np.linalg.norm(root @ (found - values)) / np.sqrt(size))
+    if gap < 1e-2:
+        stepped = _stepped(terms, x[: n * wide], matrix, units, values)
+        if stepped is not None:
+            return _exact(terms, stepped, values)
+    table = (x[: n * wide] * units).reshape(n, wide)
+    armatures = np.maximum(table[:, 10], 0.0) if wide == 11 else np.zeros(n)
+    told = (
+        f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
+    )
+    return Feasible(table[:, :10], armatures, found, gap, False, f"{told}; {_NOT_UNIQUE}")
+
+
+def _stepped(
+    terms: Terms, x: np.ndarray, matrix: np.ndarray, units: np.ndarray, values: np.ndarray
+) -> np.ndarray | None:
+    """The natural parameters (n, 10 or 11) nearest to scaled x that give the values exactly, if they are consistent."""
+    p = terms.rigid_size
+    moved = x + np.linalg.lstsq(matrix, values[:p] - matrix @ x, rcond=None)[0]
+    table = (moved * units).reshape(terms.n, -1)
+    if table.shape[1] == 11:
+        if (table[:, 10] < -1e-12 * units[10]).any():
+            return None
+        table[:, 10] = np.maximum(table[:, 10], 0.0)
+    if any(values[p + k] < 0 for k in _positive(terms)):
+        return None
+    return table if not terms.arm.with_parameters(table[:, :10]).check() else None
+
+
+def _exact(terms: Terms, table: np.ndarray, values: np.ndarray) -> Feasible:
+    armatures = table[:, 10] if table.shape[1] == 11 else np.zeros(terms.n)
+    told = f"the fitted values are physically consistent; {_NOT_UNIQUE}"
+    return Feasible(table[:, :10], armatures, values, 0.0, True, told)
+
+
+def one_body(ten: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """The ten parameters of a consistent body nearest to those given, in the metric of their covariance."""
+    spectrum = np.linalg.eigvalsh(pseudo_inertia(ten))
+    if spectrum[0] >= -_ROUNDED * spectrum[-1] and ten[0] > 0:  # thin plates lie on the edge
+        return ten
+    mass = max(abs(float(ten[0])), 1e-3)
+    length = max(float(np.abs(ten[1:4]).max()) / mass, np.sqrt(np.abs(ten[4:]).max() / mass), 1e-3)
+    units = np.array([mass, *[mass * length] * 3, *[mass * length**2] * 6])
+    root = _information(covariance + np.diag((_FINE * units) ** 2)) * units
+    size = np.abs(root).max()
+    P = root.T @ root / size**2 + 1e-10 * np.eye(10)
+    x, _ = _program(P, -P @ (ten / units), 1, 10, 10, ())
+    return ten if x is None else x * units
+
+
+def _scales(terms: Terms, own: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """A mass and a length of the robot."""
+    length = max(terms.arm.size / max(terms.n - 1, 1), 1e-3) if terms.n > 1 else 1.0
+    mass = float(np.median(own[:, 0][own[:, 0] > 0])) if (own[:, 0] > 0).any() else 0.0
+    if mass <= 0:
+        mass = max(float(np.abs(values[: terms.rigid_size]).max()) / max(length, 1.0), 1e-3)
+    return mass, length
+
+
+def _information(covariance: np.ndarray) -> np.ndarray:
+    """A root of the inverse of a covariance that may be singular: root' root = inverse."""
+    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    s, V = np.linalg.eigh(covariance / np.outer(scale, scale))
+    s = np.maximum(s, 1e-12 * max(s[-1], 1e-300))
+    return (V / np.sqrt(s)).T / scale
+
+
+def _positive(terms: Terms) -> list[int]:
+    """Unknowns beyond the rigid body that cannot be negative, counted from the first of them."""
+    words = terms.drive_names
+    return [
+        j * len(words) + k
+        for j in range(terms.n)
+        for k, word in enumerate(words)
+        if word != "offset"
+    ]
+
+
+def _program(
+    P: np.ndarray,
+    q: np.ndarray,
+    n: int,
+    wide: int,
+    size: int,
+    signs: Sequence[int],
+    equal: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[np.ndarray | None, str]:
+    """The minimiser of x'Px/2 + q'x over consistent links and non-negative armatures and friction, scaled.
+
+    equal: M and v of further equations M x = v.
+    """
+    import clarabel
+    import scipy.sparse as sparse
+
+    rows = _pseudo_rows()
+    blocks, right, cones = [], [], []
+    if equal is not None:
+        size_of = np.abs(equal[0]).sum(axis=1)
+        blocks.append(equal[0] / size_of[:, None])
+        right.append(equal[1] / size_of)
+        cones.append(clarabel.ZeroConeT(len(equal[1])))
+    positive = [n * wide + k for k in signs] + (
+        [i * 11 + 10 for i in range(n)] if wide == 11 else []
+    )
+    if positive:
+        A = np.zeros((len(positive), size))
+        A[np.arange(len(positive)), positive] = -1.0
+        blocks.append(A)
+        right.append(np.zeros(len(positive)))
+        cones.append(clarabel.NonnegativeConeT(len(positive)))
+    floor = np.zeros(10)
+    floor[[0, 2, 5, 9]] = _MARGIN
+    for i in range(n):
+        A = np.zeros((10, size))
+        A[:, i * wide : i * wide + 10] = -rows
+        blocks.append(A)
+        right.append(-floor)
+        cones.append(clarabel.PSDTriangleConeT(4))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_iter = 500
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix(np.triu(P)),
+        q,
+        sparse.csc_matrix(np.vstack(blocks)),
+        np.concatenate(right),
+        cones,
+        settings,
+    )
+    solution = solver.solve()
+    word = str(solution.status)
+    if "Solved" not in word:
+        return None, f"no consistent set found (solver says {word})"
+    return np.array(solution.x), "solved"

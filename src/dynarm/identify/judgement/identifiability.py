@@ -1,0 +1,174 @@
+"""Which unknowns a log determines, which it hardly does, and what to move to mend that. Looked at before solving.
+
+Every unknown is measured in units of what it may be worth: the torques that it acts on, shared among their unknowns.
+In these units, a direction that the torques answer with singular value s is known to noise / s; that is the `doubt` of
+the direction, and likewise of an unknown. Beyond 1 the log says nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..estimators.factors import Factors
+from ..estimators.least_squares import Solution, worths
+from ..preprocess import Stretch
+from ..regressor import Terms
+
+HARDLY, NOT = 0.3, 1.0
+GRADES = ("determined", "hardly", "not", "fixed")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Identifiability:
+    """Doubts about unknowns and directions.
+
+    grades: 'determined', 'hardly', 'not', or 'fixed' (taken as 0, because no motion tells it from others).
+    """
+
+    names: tuple[str, ...]
+    rank: int
+    condition: float
+    doubts: np.ndarray  # (p,)
+    grades: tuple[str, ...]
+    directions: tuple[tuple[float, str], ...]  # doubt and content, worst first
+    advice: tuple[str, ...]
+
+    @property
+    def worst(self) -> float:
+        """The largest doubt of a direction; 0 if none is hardly determined."""
+        return max((doubt for doubt, _ in self.directions), default=0.0)
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """Unknowns that the log says nothing about."""
+        return tuple(n for n, g in zip(self.names, self.grades, strict=True) if g == "not")
+
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Unknowns that the log hardly determines."""
+        return tuple(n for n, g in zip(self.names, self.grades, strict=True) if g == "hardly")
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        counts = [sum(g == grade for g in self.grades) for grade in GRADES]
+        lines = [
+            f"{len(self.names)} unknowns: {counts[0]} determined, {counts[1]} hardly, {counts[2]} not; "
+            f"rank {self.rank}, condition number {self.condition:.3g}"
+        ]
+        if counts[3]:
+            fixed = [n for n, g in zip(self.names, self.grades, strict=True) if g == "fixed"]
+            lines.append(f"no motion tells {', '.join(fixed)} from the others: taken as 0")
+        if self.undetermined:
+            lines.append("not determined: " + ", ".join(self.undetermined))
+        if self.doubtful:
+            lines.append("hardly determined: " + ", ".join(self.doubtful))
+        lines += [
+            f"  free combination (doubt {doubt:.2g}): {text}" for doubt, text in self.directions[:8]
+        ]
+        if len(self.directions) > 8:
+            lines.append(f"  and {len(self.directions) - 8} more")
+        return "\n".join([*lines, *self.advice])
+
+
+def assess(
+    terms: Terms,
+    factors: Factors,
+    solution: Solution,
+    inflations: np.ndarray,
+    pieces: Sequence[Stretch],
+) -> Identifiability:
+    """The identifiability that the weights and residuals of a solution without a prior show."""
+    present = factors.present
+    p = int(present.sum())
+    worth = worths(factors, solution.weights)
+    X, _ = factors.stacked(solution.weights)
+    noise = float(np.sqrt(np.mean(inflations)))
+    _, s, V = np.linalg.svd((X / solution.scales * worth)[:, present], full_matrices=True)
+    full = np.zeros(p)
+    full[: len(s)] = s
+    with np.errstate(divide="ignore"):
+        by_direction = np.where(
+            full > 1e-11 * max(s[0], 1e-300), noise / np.maximum(full, 1e-300), np.inf
+        )
+    finite = np.where(np.isfinite(by_direction), by_direction, 1e6)
+    doubts = np.zeros(terms.size)
+    doubts[present] = np.sqrt(((V**2) * (finite**2)[:, None]).sum(axis=0))
+    grades = tuple(_grade(d, here) for d, here in zip(doubts, present, strict=True))
+    order = np.argsort(-by_direction)
+    names = [name for name, here in zip(terms.names, present, strict=True) if here]
+    directions = tuple(
+        (float(by_direction[k]), _content(V[k], names)) for k in order if by_direction[k] > HARDLY
+    )
+    doubtful = [k for k, g in enumerate(grades) if g in ("hardly", "not")]
+    return Identifiability(
+        terms.names,
+        solution.rank,
+        solution.condition,
+        doubts,
+        grades,
+        directions,
+        _advice(terms, pieces, doubtful),
+    )
+
+
+def _grade(doubt: float, present: bool) -> str:
+    if not present:
+        return "fixed"
+    return "not" if doubt > NOT else "hardly" if doubt > HARDLY else "determined"
+
+
+def _content(vector: np.ndarray, names: Sequence[str], most: int = 6) -> str:
+    """The largest parts of a direction, in unknowns scaled to equal worth."""
+    order = [k for k in np.argsort(-np.abs(vector)) if abs(vector[k]) > 0.2 * np.abs(vector).max()]
+    lead = 1.0 if vector[order[0]] > 0 else -1.0
+    parts = [f"{lead * vector[k]:+.2f} {names[k]}" for k in order[:most]]
+    return " ".join(parts) + (" ..." if len(order) > most else "")
+
+
+def _advice(terms: Terms, pieces: Sequence[Stretch], doubtful: Sequence[int]) -> tuple[str, ...]:
+    """What to move so that doubtful unknowns become determined."""
+    if not doubtful:
+        return ()
+    joints = sorted({max(j for j in range(terms.n) if k in terms.support[j]) for k in doubtful})
+    names = terms.arm.joint_names
+    said = [f"doubtful unknowns belong to joint {', '.join(names[j] for j in joints)}"]
+    longest = max(pieces, key=len)
+    lines = [_frequencies(longest.qd[:, j], longest.rate) for j in range(terms.n)]
+    poor = [j for j in range(terms.n) if len(lines[j]) <= 2]
+    if poor:
+        told = "; ".join(
+            f"{names[j]} at {', '.join(f'{f:.2g} Hz' for f in lines[j]) or 'rest'}" for j in poor
+        )
+        said.append(
+            f"nearly all motion is at one or two frequencies ({told}): move with several in every joint (dynarm.excite)"
+        )
+    spans = [np.ptp(np.concatenate([p.q[:, j] for p in pieces])) for j in range(terms.n)]
+    for j in range(terms.n):
+        if terms.arm.joints[j].revolute and spans[j] < 0.5:
+            said.append(
+                f"joint {names[j]} moves through {np.degrees(spans[j]):.0f} degrees only: widen its range"
+            )
+    if not poor:
+        said.append(
+            "move these joints and those beyond them faster and through more poses (dynarm.excite)"
+        )
+    return tuple(said)
+
+
+def _frequencies(speed: np.ndarray, rate: float, share: float = 0.9) -> list[float]:
+    """The fewest spectral lines that hold most of a velocity's power [Hz], strongest first."""
+    x = (speed - speed.mean()) * np.hanning(len(speed))
+    power = np.abs(np.fft.rfft(x)) ** 2
+    total = power.sum()
+    if total <= 0:
+        return []
+    found: list[float] = []
+    left = power.copy()
+    while left.sum() > (1 - share) * total and len(found) < 12:
+        k = int(np.argmax(left))
+        found.append(k * rate / len(speed))
+        left[max(k - 3, 0) : k + 4] = 0
+    return found

@@ -1,0 +1,58 @@
+"""Single samples that no torque can be: spikes of a broken transmission, which would decide a fit alone.
+
+A sample is one where it stands off the median of its neighbours by ten times what 99 % of all samples stay within.
+Motion cannot do that: it lasts longer than the neighbours looked at. Ordinary outliers are estimator "irls"'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..logs.log import Log
+
+GROSS = 10.0
+_USUAL = 0.99
+_NEAR = 10  # samples on either side
+_SAID = "left out:"
+
+
+def without_outliers(log: Log) -> Log:
+    """The log without such samples, its notes saying which; the log itself if it has none."""
+    spoiled = np.zeros(len(log), bool)
+    told = []
+    for name in ("tau", "qd", "qdd", "wrench"):
+        array = getattr(log, name)
+        if array is None:
+            continue
+        where = [(k, j) for j, column in enumerate(array.T) for k in spikes(column)]
+        if not where:
+            continue
+        k, j = max(where, key=lambda place: abs(array[place]))
+        rows = sorted({row for row, _ in where})
+        told.append(
+            f"{_SAID} {len(rows)} samples whose {name} cannot be (row {k + 1}, column {j + 1}: {array[k, j]:.3g})"
+        )
+        spoiled[rows] = True
+    return replace(log.rows(~spoiled), notes=(*log.notes, *told)) if told else log
+
+
+def left_out(log: Log) -> tuple[str, ...]:
+    """What was said about samples left out of this log."""
+    return tuple(note for note in log.notes if note.startswith(_SAID))
+
+
+def spikes(column: np.ndarray) -> list[int]:
+    """Rows of a column that stand far off both its usual size and its neighbours."""
+    off = np.abs(column - np.median(column))
+    usual = float(np.quantile(off, _USUAL, method="lower"))
+    if usual <= 0:  # the column rests nearly always: what moves is not known
+        return []
+    rows = np.flatnonzero(off > GROSS * usual)
+    return [k for k in rows.tolist() if _stands_off(column, k, GROSS * usual)]
+
+
+def _stands_off(column: np.ndarray, k: int, limit: float) -> bool:
+    near = np.r_[column[max(k - _NEAR, 0) : k], column[k + 1 : k + 1 + _NEAR]]
+    return bool(abs(column[k] - np.median(near)) > limit)

@@ -1,0 +1,197 @@
+"""How sure the values are: standard deviations with autocorrelated residuals, bootstrap, whiteness, spectra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bodies import wrench_forces
+from ..estimators.factors import CHUNK, Factors, stream
+from ..estimators.least_squares import Pull, Solution, quick
+from ..preprocess import Preparation, Stretch, band, factor_for
+from ..regressor import Terms
+
+_MOTION = 0.95  # part of the velocities' power that says where the motion's frequencies end
+_ENOUGH = 200_000  # samples that residuals are looked at in
+_LEAST = 0.1  # of an inflation: what leaks into low frequencies cannot be told from more
+_SHOWN = 4000  # samples of measured and predicted torque that a fit keeps for its report
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Residuals:
+    """What is left of the torques, joint by joint, on the rows that were fitted."""
+
+    t: tuple[np.ndarray, ...]
+    measured: tuple[np.ndarray, ...]
+    predicted: tuple[np.ndarray, ...]
+    inflation: np.ndarray  # (n,) long-run variance over variance
+    rms: np.ndarray  # (n,)
+    spread: np.ndarray  # (n,) standard deviation of the torque
+    correlation: np.ndarray  # (n, lags) autocorrelation of the residual, lags 1, 2, ...
+    white: np.ndarray  # (n,) part of those lags inside the 95 % band of white noise
+    spectrum: tuple[tuple[np.ndarray, np.ndarray], ...]  # frequency [Hz] and density of each
+
+
+def residuals(
+    terms: Terms, pieces: Sequence[Stretch], how: Preparation, values: np.ndarray
+) -> Residuals:
+    """The residuals of the given values; of long logs, in their middle."""
+    n = terms.n
+    empty: list[list[list[np.ndarray]]] = [[[] for _ in range(n)] for _ in range(3)]
+    t, y, z = empty
+    for piece in _excerpt(pieces):
+        if factor_for(how, piece.rate) == 1:
+            tau, force = _undecimated(terms, piece, values)
+            for j in range(n):
+                keep = piece.keep[:, j]
+                t[j].append(piece.t[keep])
+                y[j].append(tau[keep, j])
+                z[j].append(force[keep, j])
+            continue
+        for chunk in stream(terms, [piece], how):
+            for j in range(n):
+                t[j].append(chunk.t[j])
+                y[j].append(chunk.Xy[j][:, -1].copy())
+                z[j].append(chunk.Xy[j][:, :-1] @ values[terms.support[j]])
+    time, measured, predicted = ([np.concatenate(x) for x in xs] for xs in (t, y, z))
+    left = [a - b for a, b in zip(measured, predicted, strict=True)]
+    edge = band(_excerpt(pieces), _MOTION)
+    lags = np.array([_correlation(r) for r in left])
+    bound = 1.96 / np.sqrt([max(len(r), 1) for r in left])
+    return Residuals(
+        tuple(_thin(x) for x in time),
+        tuple(_thin(x) for x in measured),
+        tuple(_thin(x) for x in predicted),
+        np.array([inflation(r, edge * _lasting(x)) for x, r in zip(time, left, strict=True)]),
+        np.array([np.sqrt((r**2).mean()) if len(r) else 0.0 for r in left]),
+        np.array([m.std() if len(m) else 0.0 for m in measured]),
+        lags,
+        (np.abs(lags) < bound[:, None]).mean(axis=1),
+        tuple(_spectrum(x, r) for x, r in zip(time, left, strict=True)),
+    )
+
+
+def _excerpt(pieces: Sequence[Stretch]) -> list[Stretch]:
+    """The pieces, or as much of their middles as statistics need."""
+    total = sum(map(len, pieces))
+    if total <= _ENOUGH:
+        return list(pieces)
+    found = []
+    for piece in pieces:
+        size = max(64, int(len(piece) * _ENOUGH / total))
+        start = max(0, (len(piece) - size) // 2)
+        found.append(piece.part(slice(start, start + size)))
+    return found
+
+
+def _undecimated(terms: Terms, piece: Stretch, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Measured and predicted torques of a stretch, all samples."""
+    force = np.empty_like(piece.q)
+    for low in range(0, len(piece), CHUNK):
+        rows = slice(low, low + CHUNK)
+        force[rows] = terms.forces(values, piece.q[rows], piece.qd[rows], piece.qdd[rows])
+    if piece.wrench is None:
+        return piece.tau, force
+    return piece.tau - wrench_forces(terms.arm, piece.q, piece.wrench), force
+
+
+def _thin(x: np.ndarray) -> np.ndarray:
+    return x[:: max(1, len(x) // _SHOWN)].copy()
+
+
+def _lasting(t: np.ndarray) -> float:
+    """Time that a joint's rows cover [s], gaps left out."""
+    return float(np.median(np.diff(t)) * len(t)) if len(t) > 1 else 0.0
+
+
+def inflation(residual: np.ndarray, cycles: float = np.inf) -> float:
+    """Long-run variance over variance: how many rows tell as much as one independent row; below 1 for blue residuals.
+
+    The long-run variance is the mean of the periodogram over its lowest frequencies, where the regressors live: up to
+    as many cycles as the motion has, at least 8 and at most the square root of N.
+    """
+    n = len(residual)
+    if n < 16:
+        return 1.0
+    power = np.abs(np.fft.rfft(residual - residual.mean()))[1:] ** 2
+    if power.mean() <= 0:
+        return 1.0
+    low = int(max(8, min(np.sqrt(n), cycles)))
+    return float(max(_LEAST, power[:low].mean() / power.mean()))
+
+
+def _correlation(residual: np.ndarray, lags: int = 20) -> np.ndarray:
+    r = residual - residual.mean() if len(residual) else residual
+    power = float(r @ r)
+    if power <= 0 or len(r) <= lags:
+        return np.zeros(lags)
+    return np.array([r[k:] @ r[:-k] for k in range(1, lags + 1)]) / power
+
+
+def _spectrum(t: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    import scipy.signal as signal
+
+    if len(residual) < 16:
+        return np.zeros(0), np.zeros(0)
+    rate = 1 / max(float(np.median(np.diff(t))), 1e-12)
+    frequency, density = signal.welch(
+        residual, rate, nperseg=min(len(residual), max(256, len(residual) // 16))
+    )
+    return frequency, density
+
+
+def covariance(factors: Factors, solution: Solution, inflations: np.ndarray) -> np.ndarray:
+    """(p, p): A^-1 B A^-1 with A the information, B that of each joint times its residual's inflation.
+
+    A pull towards a prior counts as information of the same quality: what it hides is part of the doubt.
+    """
+    A = solution.covariance  # weights are 1 / sigma, so this is in units of the noise
+    B = np.diag(solution.pulls**2) * float(np.mean(inflations))
+    merged = factors.merged()
+    for j in range(factors.n):
+        R = merged.R[0][j][:, :-1] * (solution.weights[j] * np.sqrt(inflations[j]))
+        B[np.ix_(factors.support[j], factors.support[j])] += R.T @ R
+    return A @ B @ A
+
+
+def bootstrap(
+    factors: Factors,
+    ridge: float = 0.0,
+    pull: Pull | None = None,
+    repetitions: int = 200,
+    seed: int = 0,
+) -> np.ndarray:
+    """(repetitions, p): values fitted to blocks of time drawn with replacement."""
+    rng = np.random.default_rng(seed)
+    draws = rng.integers(factors.blocks, size=(repetitions, factors.blocks))
+    return np.array([quick(factors.merged(d.tolist()), ridge, pull) for d in draws])
+
+
+def essential(
+    factors: Factors, solution: Solution, names: Sequence[str], rise: float = 0.01
+) -> tuple[str, ...]:
+    """Names of the unknowns left when others are left out one by one, until the error has risen by 1 %."""
+    merged = factors.merged()
+    kept = list(range(factors.size))
+    weights = solution.weights
+
+    def left(columns: Sequence[int]) -> tuple[float, np.ndarray]:
+        X, y = merged.choose(columns).stacked(weights)
+        Q, R = np.linalg.qr(X)
+        right = Q.T @ y
+        spread = np.abs(np.linalg.pinv(R))
+        values = np.linalg.pinv(R) @ right
+        size = np.abs(values) / np.maximum(np.sqrt((spread**2).sum(axis=1)), 1e-300)
+        return float(y @ y - right @ right), size
+
+    start, size = left(kept)
+    while len(kept) > 1:
+        weakest = int(np.argmin(size))
+        fewer = kept[:weakest] + kept[weakest + 1 :]
+        error, smaller = left(fewer)
+        if error > start * (1 + rise) ** 2 + 1e-300:
+            break
+        kept, size = fewer, smaller
+    return tuple(names[k] for k in kept)

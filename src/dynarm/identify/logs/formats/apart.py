@@ -1,0 +1,124 @@
+"""Parquet files and packed bags, read by another process: their readers are compiled code of others.
+
+The child (`child.py`) may crash, run out of memory or never end; what comes back is a line of JSON and plain bytes,
+which are checked like a stranger's file. See docs/decisions/0013-files-of-strangers.md.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ....border.files import is_folder, named, room, size_of
+from ....border.words import extra
+from ....errors import FileError, FormatError
+from .table import Table, check_names, check_room, text_column
+
+_HEADER = 16 << 20  # bytes of the line of JSON
+_PATIENCE = 60.0  # seconds, and
+_PACE = 1e6  # bytes of the file for one more
+_MODULE = "dynarm.identify.logs.formats.child"
+
+
+def read_parquet(path: Path) -> Table:
+    """The columns of a Parquet file."""
+    if find_spec("pyarrow") is None:
+        raise FormatError(
+            f"{named(path)}: Parquet files need the package pyarrow; {extra('parquet')}, or convert the log to .csv"
+        )
+    return _read("parquet", path, size_of(path))
+
+
+def read_bag(path: Path) -> Table:
+    """The joint states of a bag that is a folder, or of one that is no .db3 file, by the rosbags package."""
+    if find_spec("rosbags") is None or find_spec("rosbags.highlevel") is None:
+        raise FormatError(
+            f"{named(path)}: this kind of ROS 2 bag needs the package rosbags; {extra('bags')}, or convert "
+            "the bag to .db3"
+        )
+    if not is_folder(path):
+        return _read("bag", path, size_of(path))
+    with os.scandir(path) as entries:
+        inside = [entry for entry, _ in zip(entries, range(10_000), strict=False)]
+    size = sum(size_of(Path(entry.path)) for entry in inside if not entry.is_dir())
+    return _read("bag", path, size)
+
+
+def _read(what: str, path: Path, size: int) -> Table:
+    most = room(size)
+    with _started(path, what, most) as child:
+        end = threading.Timer(_PATIENCE + size / _PACE, child.kill)
+        end.start()
+        try:
+            assert child.stdout is not None
+            table = _received(path, child.stdout, most)
+        finally:
+            late = not end.is_alive()
+            end.cancel()
+            child.kill()
+    if table is not None:
+        return table
+    if late:
+        raise FormatError(f"{named(path)}: takes too long to read; save it in parts")
+    code = child.returncode
+    raise FormatError(
+        f"{named(path)}: damaged, its reader broke off (code {code}); export the log again"
+    )
+
+
+def _started(path: Path, what: str, most: int) -> subprocess.Popen[bytes]:
+    if getattr(sys, "frozen", False) or not sys.executable:
+        raise FileError(
+            f"{named(path)}: is read by a second Python, and this program cannot start one; read it with pandas and "
+            "give Log.from_frame"
+        )
+    # the same packages as here, but not the folder one happens to stand in
+    seen = os.pathsep.join(p for p in sys.path if p)
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    command = [sys.executable, "-P", "-m", _MODULE, what, str(path.absolute()), str(most)]
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **threads, "PYTHONPATH": seen},
+        )
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"{named(path)}: no second Python could be started to read it ({named(str(error))})"
+        ) from None
+
+
+def _received(path: Path, stream: IO[bytes], most: int) -> Table | None:
+    """What the child sent; None where it broke off."""
+    line = stream.readline(_HEADER)
+    if not line.endswith(b"\n"):
+        return None
+    head: dict[str, Any] = json.loads(line)
+    if "refused" in head:
+        raise FormatError(f"{named(path)}: {head['refused']}")
+    check_names(path, (column["name"] for column in head["columns"]))
+    table: Table = {}
+    for column in head["columns"]:
+        if "says" in column:
+            table[column["name"]] = text_column(column["says"], column["rows"])
+            continue
+        dtype, shape = np.dtype(column["dtype"]), tuple(column["shape"])
+        size = dtype.itemsize * math.prod(shape)
+        most -= size
+        check_room(path, -most, 0)
+        data = stream.read(size)
+        if len(data) != size:
+            return None
+        table[column["name"]] = np.frombuffer(data, dtype).reshape(shape)
+    return table

@@ -1,0 +1,164 @@
+"""The process that reads Parquet files and packed bags for another one: `python -m ...child KIND PATH ROOM`.
+
+Its own memory is limited, and it writes one line of JSON, {"columns": [...]} or {"refused": "..."}, then the
+columns' bytes. Nobody else writes to that pipe: what libraries print goes elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ....border.files import named
+from ....errors import DynarmError, FormatError
+from .joint_states import chosen_topic, columns, decoded
+from .table import MOST_COLUMNS, Table, check_names, check_room, text_column
+
+_SPARE = 1 << 30  # bytes of address space beyond what is there after the imports and what is read
+_LONGEST_TEXT = 40
+
+
+def _limit_memory(most: int) -> None:
+    """No more address space than reading takes; where the system has no such limit, the pipe's reader has."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (ImportError, OSError):
+        return
+    limit = pages * os.sysconf("SC_PAGE_SIZE") + _SPARE + 4 * most
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _parquet(path: Path, most: int) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pa.set_memory_pool(pa.system_memory_pool())
+    _limit_memory(most)
+    with path.open("rb") as stream, pq.ParquetFile(stream) as file:
+        about = file.metadata
+        if about.num_columns > MOST_COLUMNS:
+            raise FormatError(f"has {about.num_columns} columns; at most {MOST_COLUMNS} are read")
+        check_room(path, 8 * about.num_columns * about.num_rows, most)
+        groups = [about.row_group(k) for k in range(about.num_row_groups)]
+        check_room(path, sum(group.total_byte_size for group in groups), most)
+        check_names(path, file.schema_arrow.names)
+        table = file.read(use_threads=False)
+    return {
+        name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+
+
+def _array(column: Any) -> np.ndarray:
+    """A column of Arrow as NumPy's; nulls are NaN or NaT."""
+    import pyarrow as pa
+
+    kind, rows = column.type, len(column)
+    test = pa.types
+    if test.is_dictionary(kind):
+        return _array(column.cast(kind.value_type))
+    if test.is_decimal(kind):
+        return _array(column.cast(pa.float64()))
+    if test.is_time(kind):  # of the day
+        whole = column.cast(pa.int32() if test.is_time32(kind) else pa.int64())
+        return _array(whole.cast(pa.int64()).cast(pa.duration(kind.unit)))
+    if test.is_date(kind):
+        return _array(column.cast(pa.timestamp("ms")))
+    if test.is_boolean(kind) and column.null_count:
+        return text_column("True, False and nothing", rows)
+    lists = test.is_list(kind) or test.is_large_list(kind) or test.is_fixed_size_list(kind)
+    if lists and rows:
+        return _of_lists(column)
+    if test.is_string(kind) or test.is_large_string(kind):
+        texts = [x or "" for x in column.to_pylist()]
+        if max(map(len, texts), default=0) <= _LONGEST_TEXT:
+            return np.array(texts, dtype=str)
+        return text_column("text", rows)
+    plain = test.is_integer(kind) or test.is_floating(kind) or test.is_boolean(kind)
+    if plain or test.is_timestamp(kind) or test.is_duration(kind) or test.is_null(kind):
+        array = column.cast(pa.float64()).to_numpy() if test.is_null(kind) else column.to_numpy()
+        return array if array.dtype.kind in "biufmM" else text_column(str(kind), rows)
+    return text_column(str(kind)[:_LONGEST_TEXT], rows)
+
+
+def _of_lists(column: Any) -> np.ndarray:
+    """(N, k) of a column that holds k numbers in every row."""
+    import pyarrow.compute as pc
+
+    lengths = pc.list_value_length(column).to_numpy()
+    if column.null_count or len(set(lengths.tolist())) != 1:
+        return text_column("lists of different lengths", len(column))
+    inner = _array(pc.list_flatten(column))
+    if inner.ndim != 1 or len(inner) != len(column) * int(lengths[0]):
+        return text_column("lists of lists", len(column))
+    return inner.reshape(len(column), int(lengths[0]))
+
+
+def _bag(path: Path, most: int) -> Table:
+    from rosbags.highlevel import AnyReader
+
+    _limit_memory(most)
+    messages, total = [], 0
+    with AnyReader([path]) as reader:
+        topics = [(k, c.topic, c.msgtype) for k, c in enumerate(reader.connections)]
+        chosen = reader.connections[chosen_topic(path, topics)]
+        same = [c for c in reader.connections if c.topic == chosen.topic]
+        for number, (_, stamp, data) in enumerate(reader.messages(same), 1):
+            messages.append((stamp, decoded(path, number, bytes(data))))
+            total += len(data)
+            check_room(path, total, most)
+    return columns(path, messages)
+
+
+_KINDS: dict[str, Callable[[Path, int], Table]] = {"parquet": _parquet, "bag": _bag}
+
+
+def _said(path: Path, error: BaseException) -> str:
+    """What a refusal says, without the path, which the other side puts before it."""
+    if isinstance(error, DynarmError):
+        return str(error).removeprefix(f"{named(path)}: ")
+    if isinstance(error, MemoryError):
+        return "unpacks to more than a file of its size should; save it without compression, or in parts"
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    reason = named(lines[0].replace(str(path), path.name))
+    return f"damaged or not a {path.suffix or 'bag'} file ({reason}); export the log again"
+
+
+def _sent(table: Table) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """The line of JSON, and the arrays whose bytes follow it."""
+    head, arrays = [], []
+    for name, array in table.items():
+        if array.strides == (0,) and array.dtype.kind == "U":  # one text for all rows
+            head.append({"name": name, "says": str(array[0]), "rows": len(array)})
+        else:
+            head.append({"name": name, "dtype": array.dtype.str, "shape": array.shape})
+            arrays.append(np.ascontiguousarray(array))
+    return {"columns": head}, arrays
+
+
+def main(kind: str, name: str, most: str) -> None:
+    """Read the file and send it."""
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    path = Path(name)
+    arrays: list[np.ndarray] = []
+    try:
+        head, arrays = _sent(_KINDS[kind](path, int(most)))
+    except (Exception, MemoryError) as error:
+        head = {"refused": _said(path, error)}
+    pipe.write(json.dumps(head).encode() + b"\n")
+    for array in arrays:
+        pipe.write(array.tobytes())
+    pipe.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

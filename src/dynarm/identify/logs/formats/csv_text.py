@@ -1,0 +1,129 @@
+"""Columns of a CSV file: any separator, one header, as many cells in every row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from ....border.files import content, named
+from ....errors import FormatError
+from .table import MOST_COLUMNS, Table, check_names
+
+_LONGEST_LINE = 4 << 20
+
+
+def read_csv(path: Path) -> Table:
+    """The columns by the names in the first line."""
+    import pandas as pd
+
+    data = _utf8(path, content(path))
+    separator = _check_widths(path, data)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pd.errors.ParserWarning)
+            frame = pd.read_csv(
+                io.BytesIO(data),
+                sep=separator,
+                skipinitialspace=True,
+                comment="#",
+                index_col=False,  # never a column without a name
+                low_memory=False,  # one type a column, not one a piece
+            )
+    except pd.errors.ParserError as error:
+        reason = str(error).replace("Error tokenizing data. C error: ", "").strip()
+        raise FormatError(f"{named(path)}: {named(reason)}; mend or remove that row") from None
+    names = [str(c).strip() for c in frame.columns]
+    check_names(path, names)
+    if not len(frame):
+        raise FormatError(f"{named(path)}: has a header and no rows; export the log again")
+    return {name: frame.iloc[:, k].to_numpy() for k, name in enumerate(names)}
+
+
+def _utf8(path: Path, data: bytes) -> bytes:
+    """The file as UTF-8 with plain line ends."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"{named(path)}: byte {error.start + 1} is not {encoding[:6].upper().rstrip('-')} text; "
+            "save it as CSV in UTF-8"
+        ) from None
+    data = text.encode() if encoding == "utf-16" else data.removeprefix(b"\xef\xbb\xbf")
+    if b"\0" in data:
+        raise FormatError(
+            f"{named(path)}: holds zero bytes, so it is no text; export the log again"
+        )
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _check_widths(path: Path, data: bytes) -> str:
+    """The separator; refused where a row has more or fewer cells than the header."""
+    lines = _lines(path, data)
+    number, header = next(lines, (0, ""))
+    if not header:
+        raise FormatError(f"{named(path)}: the file is empty; export the log again")
+    separator = next((c for c in (",", ";", "\t") if c in header), r"\s+")
+    try:
+        names = _cells(header, separator)
+    except csv.Error as error:
+        raise FormatError(f"{named(path)}: line {number}: {error}; mend that row") from None
+    width = len(names)
+    if width > MOST_COLUMNS:
+        raise FormatError(
+            f"{named(path)}: has {width} columns; at most {MOST_COLUMNS} are read; leave out those not needed"
+        )
+    check_names(path, filter(None, names))  # pandas would call the second of two q1 "q1.1"
+    if b'"' in data:  # cells may hold separators and line ends
+        _check_quoted(path, data, separator, width)
+        return separator
+    for row, (number, line) in enumerate(lines, 1):
+        cells = len(line.split()) if separator == r"\s+" else line.count(separator) + 1
+        if cells != width:
+            raise _uneven(path, number, row, cells, width)
+    return separator
+
+
+def _lines(path: Path, data: bytes) -> Iterator[tuple[int, str]]:
+    """Lines that hold something, by their number in the file, without comments."""
+    stream = io.BytesIO(data)
+    for number, row in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), 1):
+        if len(row) > _LONGEST_LINE:
+            raise FormatError(
+                f"{named(path)}: line {number} has more than {_LONGEST_LINE} letters; no row of a log has"
+            )
+        line = row.decode().partition("#")[0].rstrip("\n")
+        if line.strip(" "):
+            yield number, line
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    if separator == r"\s+":
+        return line.split()
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+
+
+def _check_quoted(path: Path, data: bytes, separator: str, width: int) -> None:
+    delimiter = " " if separator == r"\s+" else separator
+    lines = (line for _, line in _lines(path, data))
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    try:
+        for row, cells in enumerate(rows):
+            if separator == r"\s+":
+                cells = [cell for cell in cells if cell]
+            if len(cells) != width:
+                raise _uneven(path, rows.line_num, row, len(cells), width)
+    except csv.Error as error:
+        raise FormatError(f"{named(path)}: line {rows.line_num}: {error}; mend that row") from None
+
+
+def _uneven(path: Path, line: int, row: int, cells: int, width: int) -> FormatError:
+    return FormatError(
+        f"{named(path)}: line {line} (row {row}) has {cells} cells, the header has {width}; mend or remove that row, "
+        "or name every column"
+    )

@@ -1,0 +1,115 @@
+"""sensor_msgs/JointState messages in CDR, as columns `<joint>_position`, `<joint>_velocity`, `<joint>_effort`."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....border.files import named
+from ....errors import FormatError
+from .table import Table, check_names
+
+
+class JointState(NamedTuple):
+    """One message: stamp [s], joints, and position, velocity, effort."""
+
+    stamp: float
+    names: list[str]
+    fields: list[np.ndarray]
+
+
+def chosen_topic(path: Path, topics: Sequence[tuple[Any, Any, Any]]) -> Any:
+    """The key of the joint states' topic among (key, name, type): /joint_states, else the first of that type."""
+    wanted = [(key, name) for key, name, kind in topics if str(kind).endswith("JointState")]
+    if not wanted:
+        shown = [named(f"{name} ({kind})") for _, name, kind in topics[:20]]
+        raise FormatError(
+            f"{named(path)}: no JointState topic; the bag holds {', '.join(shown) or 'no topic'}"
+        )
+    return next((key for key, name in wanted if name == "/joint_states"), wanted[0][0])
+
+
+def decoded(path: Path, number: int, data: Any) -> JointState:
+    """The message; `number` counts from 1 and is said where it is damaged."""
+    try:
+        if not isinstance(data, (bytes, memoryview)):
+            raise ValueError("no bytes")
+        return _decoded(bytes(data))
+    except (struct.error, IndexError, ValueError) as error:
+        raise FormatError(
+            f"{named(path)}: message {number} is damaged or no JointState ({named(str(error))}); record the bag again"
+        ) from None
+
+
+def _decoded(data: bytes) -> JointState:
+    if data[0] or data[1] > 1:
+        raise ValueError(f"encoding {data[0]}, {data[1]} is not plain CDR")
+    order = "<" if data[1] else ">"
+    at = 4
+
+    def number(kind: str, size: int) -> Any:
+        nonlocal at
+        at += -(at - 4) % size
+        (value,) = struct.unpack_from(order + kind, data, at)
+        at += size
+        return value
+
+    def text() -> str:
+        nonlocal at
+        size = number("I", 4)
+        if at + size > len(data):
+            raise ValueError("a text is cut off")
+        value = data[at : at + max(size - 1, 0)].decode()
+        at += size
+        return value
+
+    def doubles() -> np.ndarray:
+        nonlocal at
+        size = number("I", 4)
+        if size:
+            at += -(at - 4) % 8
+        value = np.frombuffer(data, dtype=f"{order}f8", count=size, offset=min(at, len(data)))
+        at += 8 * size
+        return value.astype(float)
+
+    stamp = number("i", 4) + 1e-9 * number("I", 4)
+    text()  # frame_id
+    names = [text() for _ in range(number("I", 4))]
+    return JointState(stamp, names, [doubles() for _ in range(3)])
+
+
+def columns(path: Path, messages: Sequence[tuple[int, JointState]]) -> Table:
+    """The messages' columns and `time`; joints may come in another order each time."""
+    if not messages:
+        raise FormatError(f"{named(path)}: the joint state topic holds no messages")
+    names = messages[0][1].names
+    check_names(path, names)
+    stamped = all(message.stamp > 0 for _, message in messages)
+    time = np.array([message.stamp if stamped else stamp * 1e-9 for stamp, message in messages])
+    table: Table = {"time": time}
+    for field, word in enumerate(("position", "velocity", "effort")):
+        values = _values(messages, names, field)
+        if values is not None:
+            table |= {f"{name}_{word}": values[:, k] for k, name in enumerate(names)}
+    return table
+
+
+def _values(
+    messages: Sequence[tuple[int, JointState]], names: list[str], field: int
+) -> np.ndarray | None:
+    """(N, n) of one field, NaN where a joint is not in a message; None where messages leave the field out."""
+    values = np.full((len(messages), len(names)), np.nan)
+    for row, (_, message) in enumerate(messages):
+        given = message.fields[field]
+        if len(given) != len(message.names):
+            return None
+        if message.names == names:
+            values[row] = given
+        else:
+            by_name = dict(zip(message.names, given, strict=True))
+            values[row] = [by_name.get(name, np.nan) for name in names]
+    return values

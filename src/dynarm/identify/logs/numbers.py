@@ -1,0 +1,109 @@
+"""Columns of whatever type as floats: numbers as they are, moments and durations in seconds, all else refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ...border.files import named
+from ...errors import FormatError
+
+# what float() takes and a column may hold; no underscores, no digits of other scripts
+_NUMBER = re.compile(
+    r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)\s*", re.I | re.A
+)
+_WRITTEN = re.compile(r"\d[-:]\d|\d\s*days?\b", re.A)  # a date, a time of the day, a duration
+_SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
+_PARTS = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}
+
+
+def floats(what: str, column: np.ndarray) -> np.ndarray:
+    """The column's numbers; empty cells are NaN. Complex numbers, truth values, dates and texts are refused."""
+    kind = column.dtype.kind
+    if kind in "iuf":
+        return np.asarray(column, dtype=float)
+    if kind == "c":
+        raise FormatError(f"{what} holds complex numbers; give their real parts if they are meant")
+    if kind == "b":
+        raise FormatError(f"{what} holds True and False, not numbers")
+    if kind in "mM":
+        raise FormatError(f"{what} holds {_WORD[kind]}, not numbers; only time may")
+    if kind in "OUST":
+        values = [_number(what, row, cell) for row, cell in enumerate(column.flat)]
+        return np.array(values, dtype=float).reshape(column.shape)
+    raise FormatError(f"{what} is of type {named(str(column.dtype))}, not numbers")
+
+
+_WORD = {"M": "dates", "m": "durations"}
+
+
+def _number(what: str, row: int, value: Any) -> float:
+    """One cell as a float."""
+    if isinstance(value, bytes):
+        value = value.decode("latin-1")
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return np.nan
+    try:
+        if isinstance(value, str) and not value.strip():
+            return np.nan
+        fits = _NUMBER.fullmatch(value) if isinstance(value, str) else not isinstance(value, bool)
+        if fits and not hasattr(value, "total_seconds"):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise FormatError(f"{what}, row {row + 1} holds {_cell(value)}, not a number")
+
+
+def _cell(value: Any) -> str:
+    """A cell as a message shows it."""
+    text = repr(str(value)) if isinstance(value, str) else f"{value}"
+    text = named(text)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def seconds(what: str, column: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Time [s], and whether the column's own type told its unit (dates count from the first one)."""
+    if column.dtype.kind in "OUST":
+        column = _moments(column)
+    if column.dtype.kind not in "mM":
+        return floats(what, column), False
+    unit, step = np.datetime_data(column.dtype)
+    if column.dtype.kind == "M" and unit in ("Y", "M"):
+        column, unit, step = column.astype("M8[D]"), "D", 1
+    if unit not in _SECONDS and unit not in _PARTS:
+        raise FormatError(f"{what} holds {_WORD[column.dtype.kind]} without a unit of time")
+    missing = np.isnat(column)
+    ticks = column.astype(np.int64)
+    if column.dtype.kind == "M" and not missing.all():
+        ticks = _since_first(what, ticks, missing)
+    value = ticks * float(step)
+    value = value * _SECONDS[unit] if unit in _SECONDS else value / _PARTS[unit]
+    return np.where(missing, np.nan, value), True
+
+
+def _since_first(what: str, ticks: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """Ticks from the first moment; as floats since 1970 they would lose their last digits."""
+    present = ticks[~missing]
+    if int(present.max()) - int(present.min()) >= 2**63:
+        raise FormatError(f"{what} spans more than any clock counts; mend its dates")
+    return ticks - present[0]
+
+
+def _moments(column: np.ndarray) -> np.ndarray:
+    """Dates or durations that are written out or are Python's objects; the column itself where they are none."""
+    cells = column.ravel()
+    first = next((x for x in cells.tolist() if x is not None and x == x and x != ""), None)
+    objects = hasattr(first, "microseconds") or hasattr(first, "year")
+    if not objects and not (isinstance(first, str) and _WRITTEN.search(first)):
+        return column
+    import pandas as pd
+
+    try:
+        if hasattr(first, "microseconds") or (isinstance(first, str) and "day" in first):
+            return pd.to_timedelta(pd.Series(cells)).to_numpy().reshape(column.shape)
+        dates = pd.to_datetime(pd.Series(cells), utc=True, format="ISO8601")
+        return dates.dt.tz_localize(None).to_numpy().reshape(column.shape)
+    except (ValueError, TypeError, OverflowError):
+        return column  # refused by the first cell that is no number

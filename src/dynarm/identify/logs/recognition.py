@@ -1,0 +1,151 @@
+"""The usual column names of robot logs: q1, actual_q_0, <joint>_position, effort, positions, ..."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...border.files import named
+from ...errors import FormatError
+from .declaration import Channel, Declaration
+from .formats.table import Table, listed
+
+_WORDS = {  # whole names of a channel, longest first where one begins another
+    "q": "actual_q|measured_q|joint_positions?|joint_pos|positions?|pos|qpos|q|theta|angles?|observation.state",
+    "qd": "actual_qd|measured_qd|joint_velocit(?:y|ies)|joint_vel|velocit(?:y|ies)|vel|qvel|qd|dq|q_dot|qdot|dtheta",
+    "qdd": "actual_qdd|joint_accelerations?|accelerations?|acc|qacc|qdd|ddq|q_ddot",
+    "tau": "tau_measured|measured_tau|tau_j|tau|joint_torques?|torques?|joint_efforts?|efforts?|ctrl",
+    "drive": "actual_current|currents?|motor_currents?|actual_voltage",
+    "reference": "target_q|target_positions?|q_ref|q_des|qg|q_cmd",
+}
+_SUFFIXES = {
+    "deg": "deg",
+    "rad": "rad",
+    "degps": "deg/s",
+    "radps": "rad/s",
+    "nm": "Nm",
+    "a": "A",
+    "mm": "mm",
+    "m": "m",
+}
+_TIMES: dict[str, str | None] = {
+    **dict.fromkeys(("t", "time", "times", "timestamp")),
+    **{
+        f"{word}_{unit}": unit
+        for word in ("t", "time", "timestamp")
+        for unit in ("s", "ms", "us", "ns")
+    },
+}
+
+
+def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ()) -> Declaration:
+    """A declaration made from the usual column names, or an error that shows how to write one in its place.
+
+    joints: names of a robot's joints, which columns may carry before or after the channel's word.
+    """
+    entries: dict[str, dict[str, Any]] = {}
+    for channel, words in _WORDS.items():
+        entry = _of_joints(table, words, joints) or _recognise(table, words)
+        if entry:
+            entries[channel] = entry
+    names = entries.get("q", {}).get("joint_names")
+    drive = entries.pop("drive", None)
+    if "tau" not in entries and drive:
+        first = drive["columns"] if isinstance(drive["columns"], str) else drive["columns"][0]
+        raise FormatError(
+            f"{source}: holds drive currents ('{named(first)}', ...) and no torques; declare them with their gains: "
+            f"[tau] columns = ..., unit = 'A', scale = [N m per A of each joint] in {named(place)}"
+        )
+    missing = [k for k in ("q", "tau") if k not in entries]
+    times = [name for name in table if name.lower() in _TIMES and table[name].ndim == 1]
+    if not times:
+        missing.append("time")
+    if missing:
+        raise FormatError(
+            f"{source}: cannot tell which columns are {', '.join(missing)} among {listed(table)}; write "
+            f"{named(place)}: time = '...' (or rate = 1000.0), [q] columns = [...], [tau] columns = [...]"
+        )
+    widths = {k: _width(table, v["columns"]) for k, v in entries.items()}
+    if widths["tau"] != widths["q"]:
+        raise FormatError(
+            f"{source}: {widths['q']} position columns but {widths['tau']} torque columns; declare the channels"
+        )
+    channels = {}
+    for channel, entry in entries.items():
+        columns = _in_order(entry, names)
+        if columns is not None and widths[channel] == widths["q"]:
+            channels[channel] = Channel(columns=columns, unit=entry.get("unit"))
+        elif channel == "tau":
+            raise FormatError(
+                f"{source}: positions and torques name different joints; declare the channels"
+            )  # other channels may be of other joints or of the motor side, and are left out
+    return Declaration(
+        source="recognised names",
+        channels=channels,
+        time=times[0],
+        time_unit=_TIMES[times[0].lower()],
+        joint_names=names,
+    )
+
+
+def _in_order(entry: dict[str, Any], names: Sequence[str] | None) -> Any:
+    """A channel's columns in the order of the positions' joints; None where it names others."""
+    own = entry.get("joint_names")
+    if own is None or names is None or own == names:
+        return entry["columns"]
+    by_name = dict(zip(own, entry["columns"], strict=True))
+    return tuple(by_name[n] for n in names) if sorted(own) == sorted(names) else None
+
+
+def _of_joints(table: Table, words: str, joints: Sequence[str]) -> dict[str, Any] | None:
+    """One column for each of these joints, called <joint>_<word> or <word>_<joint>; all of them or none."""
+    columns = []
+    for joint in joints:
+        name = re.escape(joint)
+        either = re.compile(
+            rf"(?:{name}[_./ ](?:{words})|(?:{words})[_./ \[]{name}\]?)", re.IGNORECASE
+        )
+        hits = [column for column in table if table[column].ndim == 1 and either.fullmatch(column)]
+        if len(hits) != 1:
+            return None
+        columns += hits
+    return {"columns": tuple(columns), "joint_names": tuple(joints)} if columns else None
+
+
+def _width(table: Table, columns: Any) -> int:
+    """How many joints a recognised channel has."""
+    if not isinstance(columns, str):
+        return len(columns)
+    return int(table[columns].shape[1]) if table[columns].ndim == 2 else 1
+
+
+def _recognise(table: Table, words: str) -> dict[str, Any] | None:
+    """Columns called word1, word_1, word[1], <joint>_word, or one array called word; with a unit's suffix or not."""
+    numbered = re.compile(rf"^(?:{words})[_\[.]?(\d+)\]?(?:_([a-z]+))?$", re.IGNORECASE)
+    hits: dict[int, tuple[str, str | None]] = {}
+    for name in table:
+        match = numbered.match(name)
+        suffix = match.group(2) if match else None
+        if match and (suffix is None or suffix.lower() in _SUFFIXES):
+            hits.setdefault(int(match.group(1)), (name, suffix))
+    first = min(hits, default=0)
+    if hits and sorted(hits) == list(range(first, first + len(hits))):
+        suffixes = {s.lower() if s else None for _, s in hits.values()}
+        entry: dict[str, Any] = {"columns": tuple(hits[k][0] for k in sorted(hits))}
+        if len(suffixes) == 1 and (suffix := suffixes.pop()):
+            entry["unit"] = _SUFFIXES[suffix]
+        return entry
+    named = re.compile(rf"^(?:joint_?state[_./])?(.+?)[_./](?:{words})$", re.IGNORECASE)
+    joints = [(m.group(1), name) for name in table if (m := named.match(name))]
+    if joints and all(table[name].ndim == 1 for _, name in joints):
+        return {
+            "columns": tuple(name for _, name in joints),
+            "joint_names": tuple(j for j, _ in joints),
+        }
+    whole = re.compile(rf"^(?:{words})$", re.IGNORECASE)
+    arrays = [name for name in table if whole.match(name) and table[name].ndim <= 2]
+    arrays = [name for name in arrays if np.size(table[name]) > 1]
+    return {"columns": arrays[0]} if arrays else None

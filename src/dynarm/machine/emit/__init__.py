@@ -1,0 +1,1 @@
+"""Programs as text: LLVM for a host, C for controllers."""

@@ -1,0 +1,284 @@
+"""A program as LLVM text: a kernel for one sample, a kernel for vectors of samples, and a table that describes them.
+
+    void kernel<W>(void *work, int64 blocks, void **lines)
+
+work: the workspaces of so many blocks of W samples, one after another. Straight-line code longer than the processor's
+instruction cache runs only as fast as code can be fetched, so a long program takes two blocks of samples (a tile)
+through each piece in turn instead of each block through all pieces.
+
+lines: for each block, the addresses from which the inputs of the next tile will come and those to which the outputs
+of this block will go. While it computes, a kernel asks for their lines of cache, a few at a time.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Iterator, Sequence
+
+from ...errors import KindError
+from ...graph.graph import Port
+from ..host import Host
+from ..lower.fusion import Instruction
+from ..lower.program import Call, Program
+from .lanes import Lanes, integer
+from .layout import ASK, LINE, STAGE, asked, dense, dense_steps, group, singly_steps
+
+TABLE = "dynarm_table"
+QUICK, KNOWN = "dynarm_quick", "dynarm_known"  # of `builtin.py`
+# Entries of the table: addresses of the two kernels (the first may be 0) and of what moves dense inputs and outputs (or
+# 0), of the kernel with such moves woven into it (or 0), of the function that Python calls (0 without a first kernel),
+# of what it knows of Python, of the gufunc and of the method to which it leaves other calls (0 until `quick.py` writes
+# them); then integers: input ports, output ports, slots, tile, workspaces, size of the largest output, constants among
+# them; then for each port its first slot (of an output: where its elements' slots stand in this table), its size, where
+# the steps of its three axes stand among NumPy's, the axes' lengths, and how many axes it has, which are the last ones;
+# then slot and bits of each constant; then the elements' slots.
+KERNEL_ONE, KERNEL_WIDE, DENSE_IN, DENSE_OUT, WOVEN, ENTRY, PYTHON, UFUNC, METHOD = range(9)
+INPUTS, OUTPUTS, SLOTS, TILE, AREAS, LARGEST, CONSTANTS, PORTS = range(9, 17)
+PORT = 7
+LENGTHS, AXES = 3, 6  # entries of a port
+MOST_PORTS = 16
+HUGE = 20000  # instructions from which on a scalar kernel takes longer to compile than it is worth
+WOVEN_MOST = (
+    600  # instructions up to which moves are felt enough to be worth compiling another kernel
+)
+UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
+
+
+def kernel_text(
+    program: Program, inputs: Sequence[Port], outputs: Sequence[Port], target: Host
+) -> str:
+    """The module of a program: both kernels (of a huge one the widest only) and the table."""
+    width, fused = target.width, target.fused
+    calls = {(s.op, len(s.arguments)) for s in program.steps if isinstance(s, Call)}
+    text = [ASK]
+    widths = sorted({1, width}) if program.length <= HUGE else [width]
+    for w in widths:
+        text += Lanes(w).declarations()
+        for op, count in sorted(calls):
+            arguments = ", ".join(["ptr"] * (count + 1))
+            text.append(f"declare void @{called(op, count, w)}({arguments})")
+        text += _kernel(program, [*inputs, *outputs], len(inputs), w, fused)
+    moves = []
+    places = [range(s, s + port.size) for s, port in zip(program.inputs, inputs, strict=True)]
+    sides: list[tuple[str, Sequence[Sequence[int]], int]]
+    sides = [("come", places, 0), ("go", program.outputs, len(inputs))]
+    for name, slots, first in sides:
+        found = _dense(name, slots, first, width)
+        moves.append(f"@dense_{name}{width}" if found else "null")
+        text += found
+    woven = _woven(program, places, width, fused) if target.woven and moves[0] != "null" else []
+    moves.append(f"@woven{width}" if woven else "null")
+    text += woven
+    text += _entry() if 1 in widths else []
+    kernels = ["@kernel1" if 1 in widths else "null", f"@kernel{width}"]
+    entry = ["@entry" if 1 in widths else "null", f"@{KNOWN}"]
+    pointers = [*kernels, *moves, *entry, "null", "null"]
+    return "\n".join([*text, *_table(program, inputs, outputs, pointers)])
+
+
+def _dense(name: str, slots: Sequence[Sequence[int]], first: int, width: int) -> list[str]:
+    """Code that moves all ports of one side at once, if there are not too many of them and none is short."""
+    sizes = [len(port) for port in slots]
+    longest = STAGE[0] - 1 if name == "go" else UNROLLED
+    if width == 1 or min(sizes) < group(width) or max(sizes) > longest or sum(sizes) > UNROLLED:
+        return []
+    return dense(name, first, slots, width)
+
+
+def _entry() -> list[str]:
+    """The function that Python calls: it knows the table, all else is done by what every kernel shares."""
+    given = "ptr %self, ptr %args, i64 %nargs, ptr %kwnames"
+    return [
+        f"declare ptr @{QUICK}(ptr, ptr, ptr, i64, ptr)",
+        f"define internal ptr @entry({given}) nounwind {{",
+        f"%made = tail call ptr @{QUICK}(ptr @{TABLE}, {given})",
+        "ret ptr %made",
+        "}",
+    ]
+
+
+def called(op: str, count: int, width: int) -> str:
+    """The name of the library function for a call with that many arguments."""
+    return f"dynarm_{op}{count}x{width}"
+
+
+def _kernel(
+    program: Program, ports: Sequence[Port], inputs: int, width: int, fused: bool
+) -> list[str]:
+    text: list[str] = []
+    main = Lanes(width, fused)
+    asked_by = _lines(program, ports, width) if width > 1 else {}
+    for k, step in enumerate(program.steps):
+        if not isinstance(step, Call):
+            asking = [(port, line, port >= inputs) for port, line in asked_by.get(k, ())]
+            text += _piece(step, program, asking, f"piece{width}_{k}", width, fused)
+        if width == 1 or program.tile == 1:
+            _run(main, program, k, "%work", "%lines")
+            continue
+        with main.repeat("%blocks") as block:
+            work = main.ahead("%work", main.whole("mul", block, 8 * width * program.slots))
+            lines = main.ahead("%lines", main.whole("mul", block, 8 * len(ports)))
+            _run(main, program, k, work, lines)
+    head = f"internal void @kernel{width}(ptr noalias %work, i64 %blocks, ptr noalias %lines)"
+    return [*text, *main.function(head)]
+
+
+def _lines(program: Program, ports: Sequence[Port], width: int) -> dict[int, list[tuple[int, int]]]:
+    """For each piece after the last call, which lines it asks for: port and number, evenly over the instructions."""
+    last = max((k for k, step in enumerate(program.steps) if isinstance(step, Call)), default=-1)
+    pieces = range(last + 1, len(program.steps))
+    counts = [-(-port.size * 8 * width // LINE) for port in ports]
+    lines = [(p, line) for p, count in enumerate(counts) for line in range(count)]
+    lines.sort(key=lambda place: place[1] / counts[place[0]])
+    ends = list(itertools.accumulate(len(program.steps[k]) for k in pieces))
+    found: dict[int, list[tuple[int, int]]] = {}
+    for k, place in enumerate(lines if ends else ()):
+        piece = pieces[bisect.bisect_right(ends, k * ends[-1] // len(lines))]
+        found.setdefault(piece, []).append(place)
+    return found
+
+
+def _run(main: Lanes, program: Program, k: int, work: str, lines: str) -> None:
+    """Step k of the program on one workspace."""
+    step = program.steps[k]
+    if not isinstance(step, Call):
+        middle = main.slot(work, _middle(program))
+        main.line(f"call void @piece{main.width}_{k}(ptr {middle}, ptr {lines})")
+        return
+    places = ", ".join(f"ptr {main.slot(work, s)}" for s in (*step.arguments, step.results[0]))
+    main.line(f"call void @{called(step.op, len(step.arguments), main.width)}({places})")
+
+
+def _middle(program: Program) -> int:
+    """The slot that pieces count from: 128 slots on either side of it are reached by the shortest addresses."""
+    return max(0, program.slots - 128)
+
+
+def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused: bool) -> list[str]:
+    """woven<W>(records, work, other, next, last): one block, with the moves of its neighbours woven in.
+
+    Transposing keeps one kind of execution port busy and leaves others idle; between arithmetic instructions it costs
+    almost nothing. While the block in `work` is computed, the inputs of the block from sample `next` on come into the
+    workspace `other`, and the outputs of the block from sample `last` on go from there.
+    """
+    main = program.steps[-1] if program.steps else ()
+    if not main or isinstance(main, Call) or program.length > WOVEN_MOST:
+        return []
+    sizes = [len(port) for port in program.outputs]
+    if min(sizes) < group(width) or max(sizes) >= STAGE[0] or sum(sizes) > UNROLLED:
+        return []
+    taken = {slot for port in places for slot in port}
+    if any(taken.intersection(port) for port in program.outputs):
+        return []  # outputs that would be the next block's inputs by then
+    if not all(isinstance(step, Call) for step in program.steps[-2:-1]):
+        return []  # a piece before the last one that would ask for lines, too
+    f = Lanes(width, fused)
+    for k in range(len(program.steps) - 1):
+        _run(f, program, k, "%work", "null")  # only the last piece would ask for lines
+    middle = 8 * width * _middle(program)
+    f.line(f"%middle = getelementptr i8, ptr %work, i64 {middle}")
+    f.line(f"%far = getelementptr i8, ptr %other, i64 {middle}")
+    count = sum(1 for _ in _moves(Lanes(width), program, places))
+    _write(f, main, program, _moves(f, program, places), count)
+    areas = ", ".join(f"ptr noalias %{name}" for name in ("records", "work", "other"))
+    return f.function(f"internal void @woven{width}({areas}, i64 %next, i64 %last)")
+
+
+def _moves(f: Lanes, program: Program, places: Sequence[Sequence[int]]) -> Iterator[None]:
+    """The instructions that move inputs into the workspace around %far, and outputs from there; a pause after each."""
+    middle = _middle(program)
+    come, go = (
+        [[slot - middle for slot in port] for port in side] for side in (places, program.outputs)
+    )
+    yield from dense_steps(f, "come", 0, come, "%far", "%next")
+    yield from singly_steps(f, len(places), go, "%far", "%last")
+
+
+def _piece(
+    piece: Sequence[Instruction],
+    program: Program,
+    lines: Sequence[tuple[int, int, bool]],
+    name: str,
+    width: int,
+    fused: bool,
+) -> list[str]:
+    """A piece that also asks for lines: of which port, which one, and whether it will be written to."""
+    lanes = Lanes(width, fused)
+    _write(lanes, piece, program, _asking(lanes, lines), len(lines))
+    return lanes.function(f"internal void @{name}(ptr noalias %middle, ptr noalias %lines)")
+
+
+def _asking(f: Lanes, lines: Sequence[tuple[int, int, bool]]) -> Iterator[None]:
+    """The instructions that ask for lines, a pause after each."""
+    at: dict[int, str] = {}
+    for port, line, write in lines:
+        if port not in at:
+            at[port] = f.entry("%lines", port, "ptr")
+        f.line(asked(f.ahead(at[port], LINE * line), write))
+        yield
+
+
+def _write(
+    lanes: Lanes, piece: Sequence[Instruction], program: Program, moves: Iterator[None], count: int
+) -> None:
+    """The instructions of a piece, those of the moves evenly between them."""
+    value = {k: lanes.number(c) for k, c in program.constants.items()}
+    middle = _middle(program)
+    done = 0
+    for place, (op, dest, args, minus) in enumerate(piece):
+        while done * len(piece) < place * count:
+            next(moves, None)
+            done += 1
+        if op == "load":
+            value[dest] = lanes.load(lanes.slot("%middle", args[0] - middle))
+        elif op == "store":
+            x = lanes.neg(value[dest]) if minus[0] else value[dest]
+            lanes.store(x, lanes.slot("%middle", args[0] - middle))
+        elif op == "fma":
+            a, b, c = (value[x] for x in args)
+            value[dest] = lanes.fma(
+                lanes.neg(a) if minus[0] else a, b, lanes.neg(c) if minus[1] else c
+            )
+        else:
+            value[dest] = getattr(lanes, op)(*(value[x] for x in args))
+    for _ in moves:
+        pass
+
+
+def _table(
+    program: Program,
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    pointers: Sequence[str],
+) -> list[str]:
+    ports = [*inputs, *outputs]
+    if len(ports) > MOST_PORTS:
+        raise KindError(
+            f"the function has {len(ports)} inputs and outputs; at most {MOST_PORTS} are compiled"
+        )
+    areas = program.tile if pointers[WOVEN] == "null" else 2
+    entries = [len(inputs), len(outputs), program.slots, program.tile, areas]
+    entries += [max(port.size for port in outputs), len(program.fixed)]
+    core = len(ports)
+    listed = PORTS + PORT * len(ports) + 2 * len(program.fixed)
+    starts = itertools.accumulate((port.size for port in outputs), initial=listed)
+    for port, slot in zip(ports, (*program.inputs, *starts), strict=False):
+        if len(port.shape) > 3:
+            raise KindError(
+                f"port '{port.name}' has {len(port.shape)} axes; at most 3 are compiled"
+            )
+        missing = 3 - len(port.shape)
+        entries += [slot, port.size, core - missing, *(1,) * missing, *port.shape, 3 - missing]
+        core += len(port.shape)
+    for slot, number in program.fixed:
+        entries += [slot, integer(number)]
+    entries += [slot for port in program.outputs for slot in port]
+    places = ", ".join(f"ptr {p}" for p in pointers)
+    whole = ", ".join(f"i64 {e}" for e in entries)
+    kind = f"[{len(entries)} x i64]"
+    kinds = ", ".join(["ptr"] * len(pointers) + [kind])
+    return [
+        f"@{KNOWN} = external global [0 x i64]",
+        f"@{TABLE} = dso_local global {{ {kinds} }} {{ {places}, {kind} [{whole}] }}, align 64",
+    ]

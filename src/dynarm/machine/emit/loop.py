@@ -1,0 +1,318 @@
+"""NumPy's inner loop around any kernel, as LLVM functions: what all compiled functions share.
+
+    void dynarm_loop(char **args, intptr_t *dims, intptr_t *steps, void *table)
+
+dims[0] samples; steps holds, in bytes, the step from sample to sample of each operand and then the steps inside each
+operand's core axes; the table describes the kernels. Whole blocks of W samples run in the vector kernel, a single
+sample in the scalar one, and several left over in the vector kernel with lanes repeated. On a host of one lane all
+samples run in the scalar kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..host import Host
+from ..lower.program import TILE
+from . import builtin, layout
+from . import kernel as table
+from .elementary import LIBRARY, elementary
+from .lanes import Lanes
+from .text import PAST, RARELY, Text
+
+LOOP = "dynarm_loop"
+HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
+ALIGN = 64
+PROBED = '"probe-stack"="inline-asm" '  # a stack that is too short is noticed, not jumped over
+
+
+def runtime_text(target: Host) -> str:
+    """The module that every kernel of a host is run by: the loop, the layouts and the elementary functions."""
+    width, past = target.width, target.past_caches
+    text = [
+        RARELY,
+        PAST,
+        *(f"declare double @{name}(double)" for name in LIBRARY),
+        "declare ptr @dynarm_malloc(i64)",
+        "declare void @dynarm_free(ptr)",
+        layout.ASK,
+    ]
+    for w in sorted({1, width}):
+        text += [*Lanes(w).declarations(), *elementary(w, target.fused)]
+        text += [*layout.declarations(w), *layout.layout(w), *_constants(w)]
+    text += [*_describe(width, past), *_single()]
+    text += [*_wide(width, past), *_loop(width, target.stack)] if width > 1 else _loop_of_one()
+    return "\n".join([*text, *builtin.builtin()])
+
+
+def _describe(width: int, past: int) -> list[str]:
+    """describe(args, steps, table, records, count, n): a record for each operand, and how it is moved."""
+    f = Text()
+    inputs = f.entry("%table", table.INPUTS)
+    ports = f.ahead("%table", 8 * table.PORTS)
+    with f.repeat("%count") as k:
+        port = f.ahead(ports, f.whole("mul", k, 8 * table.PORT))
+        record = f.ahead("%records", f.whole("mul", k, 8 * layout.RECORD))
+        slot, size, core = (f.entry(port, e) for e in range(3))
+        axes = [f.entry(port, 3 + d) for d in range(3)]
+        step = f.entry("%steps", k)
+        dense, whole = "true", "8"
+        steps: list[str] = []
+        for d in (2, 1, 0):
+            # axes that a port does not have stand first; their steps are never used, but must not be read from nowhere
+            place = f.whole("add", core, d)
+            place = f.choose(f.test("slt", place, 0), 0, place)
+            steps.insert(0, f.entry("%steps", place))
+            same = f.put(f"or i1 {f.test('eq', axes[d], 1)}, {f.test('eq', steps[0], whole)}")
+            dense, whole = f.both(dense, same), f.whole("mul", whole, axes[d])
+        long = f.test("sge", size, layout.group(width))
+        mode = f.choose(dense, f.choose(long, layout.ROWS, layout.SHORT), layout.STRIDED)
+        gapless = f.both(
+            f.test("eq", mode, layout.ROWS), f.test("eq", step, f.whole("mul", size, 8))
+        )
+        output = f.test("sge", k, inputs)
+        wide = f.both(f.test("sge", size, layout.STAGE[0]), f.test("sle", size, layout.STAGE[1]))
+        huge = f.test("sgt", f.whole("mul", step, "%n"), past)
+        better = f.choose(huge, layout.STREAMED, f.choose(wide, layout.STAGED, layout.ROWS))
+        mode = f.choose(f.both(gapless, output), better, mode)
+        asked = f.choose(gapless, f.whole("mul", step, width), 0)
+        asked = f.choose(f.both(output, huge), 0, asked)
+        mode = f.choose(f.test("eq", step, 8), layout.COLUMNS, mode)
+        still = f.both(f.test("eq", step, 0), f.test("slt", k, inputs))
+        mode = f.choose(still, layout.FIXED, mode)
+        f.set_entry(record, layout.BASE, f.entry("%args", k, "ptr"), "ptr")
+        listed = f.put(f"ptrtoint ptr {f.ahead('%table', f.whole('mul', slot, 8))} to i64")
+        tight = f.both(gapless, f.test("eq", mode, layout.ROWS))
+        flag = f.choose(tight, 2, f.choose(dense, 1, 0))
+        for entry, value in (
+            (layout.STEP, step),
+            (layout.MODE, mode),
+            (layout.DENSE, flag),
+            (layout.SLOT, f.choose(output, listed, slot)),
+            (layout.SIZE, size),
+            (layout.AHEAD, asked),
+        ):
+            f.set_entry(record, entry, value)
+        for d in range(3):
+            f.set_entry(record, layout.AXES + d, axes[d])
+            f.set_entry(record, layout.STEPS + d, steps[d])
+    return f.function(
+        "internal void @describe(ptr %args, ptr %steps, ptr %table, ptr %records, i64 %count, i64 %n)"
+    )
+
+
+def _constants(width: int) -> list[str]:
+    """constants<W>(table, work): write the outputs that are constants."""
+    f = Lanes(width)
+    count = f.entry("%table", table.CONSTANTS)
+    with f.when(f.test("sgt", count, 0)):
+        ports = f.whole("add", f.entry("%table", table.INPUTS), f.entry("%table", table.OUTPUTS))
+        first = f.whole("add", f.whole("mul", ports, table.PORT), table.PORTS)
+        with f.repeat(count) as k:
+            place = f.whole("add", first, f.whole("mul", k, 2))
+            slot, number = f.entry("%table", place), f.entry("%table", f.whole("add", place, 1))
+            with f.repeat(width) as lane:
+                f.set_entry("%work", f.whole("add", f.whole("mul", slot, width), lane), number)
+    return f.function(f"internal void @constants{width}(ptr %table, ptr %work)")
+
+
+@contextmanager
+def _records(f: Text, name: str) -> Iterator[str]:
+    """For each input (come) or each output (go) its record."""
+    inputs = f.entry("%table", table.INPUTS)
+    number = inputs if name == "come" else f.entry("%table", table.OUTPUTS)
+    with f.repeat(number) as k:
+        index = k if name == "come" else f.whole("add", k, inputs)
+        yield f.ahead("%records", f.whole("mul", index, 8 * layout.RECORD))
+
+
+def _ports(f: Text, name: str, width: int, work: str, first: str, count: str | int) -> None:
+    """Move all inputs (come) or all outputs (go) of `count` samples from `first` on."""
+    stage = ", ptr %stage" if name == "go" else ""
+    with _records(f, name) as record:
+        line = (
+            f"call void @{name}{width}(ptr {record}, ptr {work}, i64 {first}, i64 {count}{stage})"
+        )
+        if name == "come" and width > 1:
+            with f.when(f.test("ne", f.entry(record, layout.MODE), layout.FIXED)):
+                f.line(line)
+        else:
+            f.line(line)
+
+
+def _single() -> list[str]:
+    """single(table, records, first, last): samples one by one in the scalar kernel."""
+    f = Text()
+    slots = f.entry("%table", table.SLOTS)
+    f.line(f"%work = alloca double, i64 {slots}, align {ALIGN}")
+    f.line("%stage = getelementptr i8, ptr %work, i64 0")
+    f.line("call void @constants1(ptr %table, ptr %work)")
+    kernel = f.entry("%table", table.KERNEL_ONE, "ptr")
+    with f.repeat(f.whole("sub", "%last", "%first")) as k:
+        sample = f.whole("add", k, "%first")
+        _ports(f, "come", 1, "%work", sample, 1)
+        f.line(f"call void {kernel}(ptr %work, i64 1, ptr null)")
+        _ports(f, "go", 1, "%work", sample, 1)
+    return f.function(
+        "internal void @single(ptr %table, ptr %records, i64 %first, i64 %last)", PROBED
+    )
+
+
+def _wide(width: int, past: int) -> list[str]:
+    """wide(table, records, work, n): n > 1 samples, block by block."""
+    f = Text()
+    # whether the kernel's own code can move inputs and outputs, and whether the kernel with its moves woven in can run
+    f.line("%dense = alloca [3 x i64], align 16")
+    f.line(f"%lines = alloca [{TILE * table.MOST_PORTS} x ptr], align 16")
+    for place, entry in enumerate((table.DENSE_IN, table.DENSE_OUT, table.WOVEN)):
+        own = f.entry("%table", entry)
+        f.set_entry("%dense", place, f.choose(f.test("ne", own, 0), 1, 0))
+    for side, name in enumerate(("come", "go")):
+        with _records(f, name) as record:
+            found = f.entry(record, layout.DENSE)
+            with f.when(f.test("ne", found, 2)):
+                f.set_entry("%dense", side, 0)
+                f.set_entry("%dense", 2, 0)
+    tile, slots = f.entry("%table", table.TILE), f.entry("%table", table.SLOTS)
+    areas = f.entry("%table", table.AREAS)
+    stride = f.whole("mul", slots, 8 * width)
+    f.line(f"%stage = getelementptr i8, ptr %work, i64 {f.whole('mul', stride, areas)}")
+    with f.repeat(areas) as b:
+        work = f.ahead("%work", f.whole("mul", b, stride))
+        f.line(f"call void @constants{width}(ptr %table, ptr {work})")
+        with _records(f, "come") as record:
+            fixed = f.test("eq", f.entry(record, layout.MODE), layout.FIXED)
+            with f.when(fixed):
+                f.line(f"call void @come{width}(ptr {record}, ptr {work}, i64 0, i64 1)")
+    blocks = f.whole("sdiv", "%n", width)
+    _point(f, tile, blocks)
+    some = f.test("sgt", blocks, 0)
+    woven = f.test("ne", f.entry("%dense", 2), 0)
+    with f.when(f.both(some, woven)):
+        _woven(f, width, blocks, stride)
+    with f.when(f.both(some, f.put(f"xor i1 {woven}, true"))):
+        _tiles(f, width, blocks, tile, stride)
+    done = f.whole("mul", blocks, width)
+    rest = f.whole("sub", "%n", done)
+    alone = f.both(f.test("eq", rest, 1), _has_scalar(f))
+    with f.when(alone):
+        f.line(f"call void @single(ptr %table, ptr %records, i64 {done}, i64 %n)")
+    with f.when(f.both(f.test("sgt", rest, 0), f.put(f"xor i1 {alone}, true"))):
+        _ports(f, "come", width, "%work", done, rest)
+        kernel = f.entry("%table", table.KERNEL_WIDE, "ptr")
+        f.line(f"call void {kernel}(ptr %work, i64 1, ptr %lines)")
+        _ports(f, "go", width, "%work", done, rest)
+    largest = f.whole("mul", f.entry("%table", table.LARGEST), 8)
+    with f.when(f.test("sgt", f.whole("mul", largest, "%n"), past)):
+        f.line("fence seq_cst")  # what went past the caches is seen by whoever reads next
+    return f.function(
+        "internal void @wide(ptr %table, ptr %records, ptr %work, i64 %n)", "noinline "
+    )
+
+
+def _has_scalar(f: Text) -> str:
+    """Whether there is a kernel for single samples."""
+    return f.test("ne", f.entry("%table", table.KERNEL_ONE), 0)
+
+
+def _tiles(f: Text, width: int, blocks: str, tile: str, stride: str) -> None:
+    """All whole blocks, a tile at a time: inputs, kernel, outputs."""
+    kernel = f.entry("%table", table.KERNEL_WIDE, "ptr")
+    own = [f.entry("%table", table.DENSE_IN + side, "ptr") for side in range(2)]
+    dense = [f.test("ne", f.entry("%dense", side), 0) for side in range(2)]
+    tiles = f.whole("sdiv", f.whole("add", blocks, f.whole("sub", tile, 1)), tile)
+    with f.repeat(tiles) as t:
+        first = f.whole("mul", t, tile)
+        count = f.smaller(f.whole("sub", blocks, first), tile)
+        for side, name in enumerate(("come", "go")):
+            with f.repeat(count) as b:
+                sample = f.whole("mul", f.whole("add", first, b), width)
+                work = f.ahead("%work", f.whole("mul", b, stride))
+                with f.when(dense[side]):
+                    f.line(f"call void {own[side]}(ptr %records, ptr {work}, i64 {sample})")
+                with f.when(f.put(f"xor i1 {dense[side]}, true")):
+                    _ports(f, name, width, work, sample, width)
+            if name == "come":
+                _point(f, tile, first)
+                f.line(f"call void {kernel}(ptr %work, i64 {count}, ptr %lines)")
+
+
+def _point(f: Text, tile: str, first: str) -> None:
+    """Where the lines begin that a tile from block `first` on asks for: of its outputs, of the next tile's inputs."""
+    inputs = f.entry("%table", table.INPUTS)
+    ports = f.whole("add", inputs, f.entry("%table", table.OUTPUTS))
+    with f.repeat(ports) as k:
+        record = f.ahead("%records", f.whole("mul", k, 8 * layout.RECORD))
+        step, base = f.entry(record, layout.AHEAD), f.entry(record, layout.BASE, "ptr")
+        begin = f.choose(f.test("slt", k, inputs), f.whole("add", first, tile), first)
+        with f.repeat(tile) as b:
+            at = f.ahead(base, f.whole("mul", f.whole("add", begin, b), step))
+            f.set_entry("%lines", f.whole("add", f.whole("mul", b, ports), k), at, "ptr")
+
+
+def _woven(f: Text, width: int, blocks: str, stride: str) -> None:
+    """All whole blocks, each computed while the inputs of the next one come and the outputs of the last one go."""
+    come, kernel = (f.entry("%table", e, "ptr") for e in (table.DENSE_IN, table.WOVEN))
+    f.line(f"call void {come}(ptr %records, ptr %work, i64 0)")
+    end = f.whole("sub", blocks, 1)
+
+    def area(block: str) -> str:
+        return f.ahead("%work", f.whole("mul", f.whole("and", block, 1), stride))
+
+    with f.repeat(blocks) as k:
+        after = f.whole("add", k, 1)
+        before = f.choose(f.test("sgt", k, 0), f.whole("sub", k, 1), 0)  # at first for nothing
+        next_, last = (f.whole("mul", x, width) for x in (f.smaller(after, end), before))
+        areas = f"ptr {area(k)}, ptr {area(after)}"
+        f.line(f"call void {kernel}(ptr %records, {areas}, i64 {next_}, i64 {last})")
+    _ports(f, "go", width, area(end), f.whole("mul", end, width), width)
+
+
+def _begun(f: Text) -> str:
+    """The number of samples, with a record for each operand, if there are any samples at all."""
+    f.line(f"%records = alloca [{table.MOST_PORTS * layout.RECORD} x i64], align {ALIGN}")
+    n = f.entry("%dims", 0)
+    with f.when(f.test("slt", n, 1), leave=True):
+        pass
+    inputs = f.entry("%table", table.INPUTS)
+    count = f.whole("add", inputs, f.entry("%table", table.OUTPUTS))
+    f.line(
+        f"call void @describe(ptr %args, ptr %steps, ptr %table, ptr %records, i64 {count}, i64 {n})"
+    )
+    return n
+
+
+def _loop_of_one() -> list[str]:
+    """The inner loop of a host without vectors: samples one by one."""
+    f = Text()
+    n = _begun(f)
+    f.line(f"call void @single(ptr %table, ptr %records, i64 0, i64 {n})")
+    return f.function(f"void @{LOOP}(ptr %args, ptr %dims, ptr %steps, ptr %table)", PROBED)
+
+
+def _loop(width: int, stack: int) -> list[str]:
+    """The inner loop itself. Without memory on the heap, samples run one by one: the result is the same."""
+    f = Text()
+    n = _begun(f)
+    scalar = _has_scalar(f)
+    with f.when(f.both(f.test("eq", n, 1), scalar), leave=True):
+        f.line("call void @single(ptr %table, ptr %records, i64 0, i64 1)")
+    size = f.whole("mul", f.entry("%table", table.AREAS), f.entry("%table", table.SLOTS))
+    size = f.whole("add", size, f.entry("%table", table.LARGEST))
+    size = f.whole("mul", size, 8 * width)
+    with f.when(f.test("sle", size, stack), leave=True):
+        f.line(f"%near = alloca i8, i64 {size}, align {ALIGN}")
+        f.line(f"call void @wide(ptr %table, ptr %records, ptr %near, i64 {n})")
+    heap = f.put(f"call ptr @dynarm_malloc(i64 {f.whole('add', size, ALIGN)})")
+    none = f.put(f"icmp eq ptr {heap}, null")
+    with f.when(f.both(none, scalar), leave=True):
+        f.line(f"call void @single(ptr %table, ptr %records, i64 0, i64 {n})")
+    with f.when(none, leave=True):
+        f.line(f"%last = alloca i8, i64 {size}, align {ALIGN}")
+        f.line(f"call void @wide(ptr %table, ptr %records, ptr %last, i64 {n})")
+    address = f.whole("and", f.whole("add", f.put(f"ptrtoint ptr {heap} to i64"), ALIGN), -ALIGN)
+    aligned = f.put(f"inttoptr i64 {address} to ptr")
+    f.line(f"call void @wide(ptr %table, ptr %records, ptr {aligned}, i64 {n})")
+    f.line(f"call void @dynarm_free(ptr {heap})")
+    return f.function(f"void @{LOOP}(ptr %args, ptr %dims, ptr %steps, ptr %table)", PROBED)

@@ -1,0 +1,1 @@
+"""Machine code in the process: compiled, kept on disk, linked, called from NumPy."""

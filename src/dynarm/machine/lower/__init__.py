@@ -1,0 +1,1 @@
+"""Graphs as programs: fused multiply-adds, pieces, the order of instructions."""

@@ -1,0 +1,1 @@
+"""compile(arm) -> Model: the words users say, and what becomes of them."""

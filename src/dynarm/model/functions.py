@@ -1,0 +1,141 @@
+"""The methods and the bare gufuncs of a model, by quantity."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from ..border.frames import check_out, is_plain, unlabelled
+from ..graph.graph import Port
+from ..plan.quantities import QUANTITIES
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}  # as written, as called
+
+
+def quickly(method: Method) -> Method:
+    """The method of a quantity, left to its builtin (or to a bare gufunc) once there is one."""
+    name = method.__name__
+
+    @wraps(method)
+    def call(self: Model, *state: Any, **options: Any) -> Any:
+        found = self._quick.get(name)
+        return found(*state, **options) if found else method(self, *state, **options)
+
+    METHODS[name] = method, call
+    return cast(Method, call)
+
+
+class Function:
+    """A NumPy gufunc, with all that one has; `ufunc` is the gufunc itself.
+
+    NumPy asks a DataFrame, a masked array or a tensor what a gufunc does to it, and they know gufuncs that go entry by
+    entry only. So such arguments are made plain arrays first, columns by name; what comes of them is a plain array.
+    """
+
+    __slots__ = ("_names", "_ports", "_source", "ufunc")
+
+    def __init__(
+        self,
+        ufunc: np.ufunc,
+        ports: Sequence[Port],
+        names: Callable[[str], Sequence[str]],
+        source: tuple[Mapping[str, Any], str],
+    ):
+        self.ufunc, self._ports, self._names, self._source = ufunc, ports, names, source
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if not all(map(is_plain, args)):
+            given = zip(args, self._ports, strict=False)
+            args = tuple(plain(x, port, self._names) for x, port in given) + args[self.ufunc.nin :]
+            check_out(args[self.ufunc.nin :])
+        if "out" in options:
+            check_out(options["out"])
+        return self.ufunc(*args, **options)
+
+    # for `isinstance`: whoever asks for a ufunc has one
+    __class__ = property(lambda self: np.ufunc)
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        return self.ufunc.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Function.__slots__:
+            raise AttributeError(name)
+        return getattr(self.ufunc, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(self.ufunc), "ufunc"})
+
+    def __repr__(self) -> str:
+        return f"<dynarm function '{self._source[1]}' {self.ufunc.signature}>"
+
+    def __reduce__(self) -> Any:
+        return operator.getitem, self._source
+
+    def __eq__(self, other: object) -> bool:
+        mine = getattr(other, "ufunc", other)
+        return bool(mine is self.ufunc)
+
+    def __hash__(self) -> int:
+        return hash(self.ufunc)
+
+
+def plain(value: Any, port: Port, names: Callable[[str], Sequence[str]]) -> Any:
+    """An argument as NumPy alone understands it, columns in the order of the port's names."""
+    return value if is_plain(value) else unlabelled(value, names(port.name), port.name)
+
+
+def model_sheet(model: Model) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+    """Title, head and rows of a model's table; nothing is compiled for it."""
+    rows: list[tuple[Any, ...]] = []
+    for name in QUANTITIES:
+        known = model._kernels.get(name)
+        chosen = dict.fromkeys(known.notes["formulation"].values()) if known else {}
+        rows.append((name, "yes" if known else "when first used", ", ".join(chosen)))
+    return repr(model).strip("<>"), ("quantity", "compiled", "formulation"), rows
+
+
+class Functions(Mapping[str, np.ufunc]):
+    """The bare NumPy gufuncs of a model by quantity; compiled when first asked for.
+
+    `name` takes the state alone, `name:wrench` (inverse and forward dynamics) the tool wrench as well. Each also takes
+    DataFrames and the like (see `Function`).
+    """
+
+    def __init__(self, model: Model):
+        self._model = model
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> np.ufunc:
+        made = self._made.get(key) if isinstance(key, str) else None
+        if made is None:
+            model = self._model
+            ufunc = model.kernel(key).ufunc  # refuses what is no name
+            made = Function(ufunc, model.ports(key)[0], model.entry_names, (self, key))
+            self._made[key] = made
+        return made  # type: ignore[return-value]
+
+    def __reduce__(self) -> Any:
+        return operator.attrgetter("functions"), (self._model,)
+
+    def __iter__(self) -> Iterator[str]:
+        for quantity in QUANTITIES.values():
+            yield quantity.name
+            if quantity.takes_wrench:
+                yield f"{quantity.name}:wrench"
+
+    def __contains__(self, key: object) -> bool:
+        return key in set(self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

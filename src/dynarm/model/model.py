@@ -1,0 +1,392 @@
+"""compile(arm) -> Model: the words users say. Each quantity is compiled when it is first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..border.frames import check_out, is_plain
+from ..border.kinds import FloatArray, Given, Numbers, Out
+from ..border.memo import cached_property
+from ..border.tables import html_table, text_table
+from ..border.words import shown, titled
+from ..dynamics.table import QUANTITIES as TABLED
+from ..dynamics.table import Formulation, check_quantity
+from ..dynamics.table import formulation as tabled
+from ..errors import InputError, KindError, ModelError
+from ..graph.graph import Graph, Port
+from ..machine.load.compiled import Kernel, kernel
+from ..machine.load.quick import bound, by_gufunc
+from ..parameters.minimal import MinimalParameters
+from ..plan.choice import choose, graph, minimal_of, probe
+from ..plan.quantities import Quantity, quantity_named
+from ..plan.scene import Options
+from ..robot.arm import Arm
+from . import batch
+from .functions import METHODS, Functions, model_sheet, plain, quickly
+from .refusals import AXES, JOINTWISE, check_keywords, check_options, explain
+
+
+class Plan(NamedTuple):
+    """A kind of call: the function, its inputs and outputs, and which of them are keywords, in the function's order."""
+
+    kernel: Kernel
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    extras: tuple[str, ...]
+
+
+def compile(
+    arm: Arm,
+    formulation: Mapping[str, str] | None = None,
+    friction: bool = False,
+    gravity: str | None = None,
+    parameters: str | None = None,
+) -> Model:
+    """The model of an arm: dynamics as compiled functions of NumPy arrays.
+
+    formulation: {quantity: name} to force one; else the cheapest for this robot is taken. friction=True: armature,
+    viscous and Coulomb friction and offset of the joints take part. gravity="input": every function that feels
+    gravity takes a keyword gravity=(..., 3) in the base link's axes. parameters="inputs": every function takes a
+    keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
+    """
+    return Model(arm, formulation, friction, gravity, parameters)
+
+
+class Model:
+    """Compiled dynamics of one arm. Immutable; pickles by its recipe; safe to share between threads."""
+
+    def __init__(
+        self,
+        arm: Arm,
+        formulation: Mapping[str, str] | None = None,
+        friction: bool = False,
+        gravity: str | None = None,
+        parameters: str | None = None,
+    ):
+        check_options(arm, formulation, friction, gravity, parameters)
+        self.arm = arm
+        self.friction = bool(friction)
+        self.gravity_input = gravity == "input"
+        self.parameters_input = parameters == "inputs"
+        self.wishes = dict(formulation or {})
+        chain = probe(arm, Options(values_input=self.parameters_input))
+        for quantity, name in self.wishes.items():
+            check_quantity(quantity)
+            try:
+                tabled(quantity, name, chain)
+            except InputError as refusal:
+                given = "values= may hold no masses: " if self.parameters_input else ""
+                raise InputError(f"{given}{refusal}") from None
+        self.functions = Functions(self)
+        self._kernels: dict[str, Kernel] = {}
+        self._ports: dict[str, tuple[tuple[Port, ...], tuple[Port, ...]]] = {}
+        self._plans: dict[tuple[str, tuple[str, ...]], Plan] = {}
+        self._quick: dict[str, Callable[..., Any]] = {}  # what needs nothing but the state
+
+    def __reduce__(self) -> Any:
+        gravity = "input" if self.gravity_input else None
+        parameters = "inputs" if self.parameters_input else None
+        return compile, (self.arm, self.wishes or None, self.friction, gravity, parameters)
+
+    def __repr__(self) -> str:
+        extras = ", friction" * self.friction + ", gravity as input" * self.gravity_input
+        extras += ", parameters as inputs" * self.parameters_input
+        return titled("Model of", self.arm.name, f", {self.arm.n} joints{extras}")
+
+    def __str__(self) -> str:
+        return text_table(*model_sheet(self))
+
+    def _repr_html_(self) -> str:
+        return html_table(*model_sheet(self))
+
+    @cached_property
+    def minimal(self) -> MinimalParameters:
+        """The minimal parameters that `values=` and the regressor's columns stand for."""
+        return minimal_of(self.arm, Options(gravity_input=self.gravity_input))
+
+    def ports(self, key: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+        """Inputs and outputs of a quantity, or of 'quantity:wrench'."""
+        found = self._ports.get(key)
+        if found is None:
+            word, options = self._word(key)
+            p = self.minimal.count if word.needs_minimal(options) else 0
+            found = word.inputs(self.arm.n, options, p), word.outputs(self.arm.n, p)
+            self._ports[key] = found
+        return found
+
+    # ---- compiling
+
+    def kernel(self, key: str) -> Kernel:
+        """The compiled function of a quantity, or of 'quantity:wrench', with the formulations it was made from."""
+        found = self._kernels.get(key) if isinstance(key, str) else None
+        if found is None:
+            found = self._kernels[key] = self._compile(key)
+            word, _ = self._word(key)
+            if len(self.ports(key)[0]) == len(word.state):
+                self._install(key, found.ufunc)
+        return found
+
+    def _install(self, name: str, ufunc: np.ufunc) -> None:
+        """Let one call on one state be quick. Attributes of a class with methods of its own are left alone."""
+        method, call = METHODS[name]
+        builtin = bound(ufunc, method, self)
+        self._quick[name] = builtin or by_gufunc(ufunc, method, self)
+        if builtin and type(self) is Model and vars(Model)[name] is call:
+            self.__dict__.setdefault(name, builtin)
+
+    def _word(self, key: str) -> tuple[Quantity, Options]:
+        if not isinstance(key, str):
+            raise KindError(f"quantity is {shown(key)}; give a name such as 'mass_matrix'")
+        wrench = key.endswith(":wrench")
+        word = quantity_named(key.removesuffix(":wrench"))
+        if wrench and not word.takes_wrench:
+            raise InputError(
+                f"{word.name} takes no wrench; inverse_dynamics and forward_dynamics do"
+            )
+        return word, Options(self.friction, self.gravity_input, wrench, self.parameters_input)
+
+    def _traced(self, key: str) -> tuple[Graph, dict[str, Formulation]]:
+        word, options = self._word(key)
+        minimal = self.minimal if word.needs_minimal(options) else None
+        chosen = choose(self.arm, word.name, self.wishes, options, minimal)
+        return graph(self.arm, word.name, chosen, options, minimal), chosen
+
+    def graph(self, key: str) -> Graph:
+        """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from."""
+        return self._traced(key)[0]
+
+    def casadi(self, key: str) -> Any:
+        """A casadi.Function of a quantity, for optimal control; matrices come as columns, entries by rows."""
+        from ..graph.casadi_bridge import express
+
+        return express(self.graph(key)).function(key.replace(":", "_"))
+
+    def jax(self, key: str) -> Any:
+        """A function of JAX arrays for a quantity: jittable, vmappable, differentiable (extra `[jax]`)."""
+        from ..graph.jax_bridge import jax_function
+
+        return jax_function(self.graph(key))
+
+    def _compile(self, key: str) -> Kernel:
+        word, options = self._word(key)
+
+        def build() -> tuple[Graph, dict[str, Any]]:
+            found, chosen = self._traced(key)
+            return found, {"formulation": {k: row.name for k, row in chosen.items()}}
+
+        recipe = (self.arm, options, sorted(self.wishes.items()))
+        return kernel(recipe, word.name, *self.ports(key), build)
+
+    @property
+    def formulation(self) -> dict[str, str]:
+        """The formulation used for each quantity of the table; no forward dynamics where the arm has none."""
+        found = {}
+        for name in TABLED:
+            known = self._kernels.get(name)
+            if known is not None:
+                found[name] = known.notes["formulation"][name]
+                continue
+            word, options = self._word(name)
+            minimal = self.minimal if word.needs_minimal(options) else None
+            try:
+                found[name] = choose(self.arm, name, self.wishes, options, minimal)[name].name
+            except ModelError:
+                continue  # a mass matrix that is singular in every pose
+        return found
+
+    # ---- calling
+
+    def entry_names(self, port: str) -> tuple[str, ...]:
+        """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
+        if port in JOINTWISE:
+            return self.arm.joint_names
+        return self.minimal.names if port == "values" else AXES[port]
+
+    def _call(
+        self,
+        name: str,
+        state: tuple[Any, ...],
+        out: Out = None,
+        threads: int | None = None,
+        **extras: Any,
+    ) -> Any:
+        """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words."""
+        wanted = batch.threads if threads is None else batch.check_threads(threads)
+        plan = self._plan(name, tuple([k for k, x in extras.items() if x is not None]))
+        if out is not None and len(plan.outputs) > 1:
+            raise InputError(
+                f"{name} returns several arrays and takes no out=; use model.functions['{name}']"
+            )
+        args = [*state, *[extras[k] for k in plan.extras]]
+        if not all(map(is_plain, args)):
+            args = [plain(x, p, self.entry_names) for x, p in zip(args, plan.inputs, strict=True)]
+        check_out(out)
+        ufunc = plan.kernel.ufunc
+        try:
+            if wanted > 1:
+                weight = plan.kernel.notes["instructions"]
+                return batch.call(ufunc, plan.inputs, plan.outputs, args, out, wanted, weight)
+            return ufunc(*args) if out is None else ufunc(*args, out=out)
+        except (ValueError, TypeError, OverflowError) as refusal:
+            raise explain(
+                self.arm, name, plan.inputs, args, out, plan.outputs[0], refusal
+            ) from None
+
+    def _plan(self, name: str, extras: tuple[str, ...]) -> Plan:
+        """What a call with these keywords runs; refused where the function has other inputs."""
+        found = self._plans.get((name, extras))
+        if found is None:
+            word = quantity_named(name)
+            key = f"{name}:wrench" if "wrench" in extras else name
+            inputs, outputs = self.ports(key)
+            given = dict.fromkeys((*word.state, *extras))
+            if self.parameters_input and not word.inertial:
+                given.pop(
+                    "values", None
+                )  # every function takes them, also where they change nothing
+            check_keywords(name, inputs, given)
+            more = tuple(p.name for p in inputs if p.name not in word.state)
+            found = self._plans[name, extras] = Plan(self.kernel(key), inputs, outputs, more)
+        return found
+
+    # Every method below takes threads=, those that return one array out= as well; models compiled with
+    # gravity="input" want gravity=(..., 3) [m/s^2] in the base link, those with parameters="inputs" values=(..., p).
+
+    @quickly
+    def inverse_dynamics(
+        self, q: Numbers, qd: Numbers, qdd: Numbers, wrench: Given = None, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Joint forces (..., n) [N m or N] for accelerations qdd; wrench (..., 6) acts on the tool, in its axes.
+
+        inverse_dynamics(q, qd, qdd, wrench) = inverse_dynamics(q, qd, qdd) - J' wrench, J in tool axes.
+        """
+        extras = {"wrench": wrench, "gravity": gravity, "values": values}
+        return self._call("inverse_dynamics", (q, qd, qdd), out, threads, **extras)
+
+    @quickly
+    def forward_dynamics(
+        self, q: Numbers, qd: Numbers, tau: Numbers, wrench: Given = None, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Accelerations (..., n) under joint forces tau; wrench (..., 6) acts on the tool, in its axes."""
+        extras = {"wrench": wrench, "gravity": gravity, "values": values}
+        return self._call("forward_dynamics", (q, qd, tau), out, threads, **extras)
+
+    @quickly
+    def mass_matrix(
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Mass matrix (..., n, n): kinetic energy = qd' M qd / 2."""
+        return self._call("mass_matrix", (q,), out, threads, values=values)
+
+    @quickly
+    def bias(
+        self, q: Numbers, qd: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Rigid-body bias forces (..., n): inverse dynamics at qdd = 0 without friction."""
+        return self._call("bias", (q, qd), out, threads, gravity=gravity, values=values)
+
+    @quickly
+    def gravity(
+        self, q: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Joint forces (..., n) that hold the arm at rest against gravity, without friction."""
+        return self._call("gravity", (q,), out, threads, gravity=gravity, values=values)
+
+    @quickly
+    def coriolis_matrix(
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Coriolis matrix (..., n, n) of Christoffel: bias = C @ qd + gravity, Mdot - 2C is skew."""
+        return self._call("coriolis_matrix", (q, qd), out, threads, values=values)
+
+    @quickly
+    def coriolis_tensor(
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """C[i, j, k] (..., n, n, n), symmetric in j, k: bias_i = sum C[i, j, k] qd_j qd_k + gravity_i."""
+        return self._call("coriolis_tensor", (q,), out, threads, values=values)
+
+    @quickly
+    def mass_matrix_and_bias(
+        self, q: Numbers, qd: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+        """Mass matrix (..., n, n) and bias forces (..., n) from one kernel."""
+        extras = {"gravity": gravity, "values": values}
+        return self._call("mass_matrix_and_bias", (q, qd), None, threads, **extras)
+
+    @quickly
+    def kinetic_energy(
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Kinetic energy (...) [J]."""
+        return self._call("kinetic_energy", (q, qd), out, threads, values=values)
+
+    @quickly
+    def potential_energy(
+        self, q: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Potential energy (...) [J], zero with every mass at the origin of the base link.
+
+        From values= it is known but for a constant: minimal parameters say nothing about masses that do not move.
+        """
+        return self._call("potential_energy", (q,), out, threads, gravity=gravity, values=values)
+
+    @quickly
+    def forward_kinematics(
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Pose (..., 4, 4) of the tool in the base link."""
+        return self._call("forward_kinematics", (q,), out, threads, values=values)
+
+    @quickly
+    def jacobian(
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Jacobian (..., 6, n) of the tool's origin, linear then angular, base axes."""
+        return self._call("jacobian", (q,), out, threads, values=values)
+
+    @quickly
+    def jacobian_derivative(
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Time derivative (..., 6, n) of the Jacobian."""
+        return self._call("jacobian_derivative", (q, qd), out, threads, values=values)
+
+    @quickly
+    def inverse_dynamics_derivatives(
+        self, q: Numbers, qd: Numbers, qdd: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
+        """dtau_dq, dtau_dqd, dtau_dqdd, each (..., n, n)."""
+        extras = {"gravity": gravity, "values": values}
+        return self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
+
+    @quickly
+    def forward_dynamics_derivatives(
+        self, q: Numbers, qd: Numbers, tau: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
+        """dqdd_dq, dqdd_dqd, dqdd_dtau, each (..., n, n)."""
+        extras = {"gravity": gravity, "values": values}
+        return self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, **extras)
+
+    @quickly
+    def regressor(
+        self, q: Numbers, qd: Numbers, qdd: Numbers, *,
+        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Rigid-body regressor (..., n, p): tau = Y @ values, the minimal parameters of `model.minimal`."""
+        extras = {"gravity": gravity, "values": values}
+        return self._call("regressor", (q, qd, qdd), out, threads, **extras)

@@ -1,0 +1,271 @@
+"""How much each kind of term weighs in the joint forces along a motion, and models without the terms that do not.
+
+[turney1980] section 6: in the Newton-Euler equations "terms representing insignificant torque contributions can be
+easily identified and, if approximations are acceptable, deleted". Joint forces are linear in the inertia of each link
+and in gravity, and each link's part is the sum of three kinds:
+
+    inertial   linear in qdd            coriolis   quadratic in qd            gravity   what is left at rest
+
+`term_shares` gives them by kind and link. `prune` leaves single terms of single links out of the recursion (those of
+`papers.newton_euler_turney1980.Weights`) as long as the joint forces along the given motion stay within an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..algebra.vectors import SYM_ZERO, ZERO, Scalar
+from ..border.arguments import reals, samples
+from ..border.frames import unlabelled
+from ..border.kinds import FloatArray, Numbers
+from ..border.memo import cached_property
+from ..border.words import brief, shown
+from ..dynamics.papers.newton_euler_turney1980 import ALL, Weights, inverse_dynamics
+from ..dynamics.table import formulation
+from ..errors import InputError, KindError
+from ..graph.graph import Count, Graph, Port
+from ..graph.trace import trace_function
+from ..machine.load.compiled import function
+from ..robot.arm import Arm
+from ..robot.frames.chain import Chain, Step, chain_of, pose
+
+KINDS = ("inertial", "coriolis", "gravity")
+TERMS = tuple(field.name for field in fields(Weights))
+# of the largest joint force: a joint that carries nothing may still carry rounding
+_ROUNDING = 1e-12
+
+Dropped = tuple[int, str]  # link, counted from 1, and one of TERMS
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """An arm at N samples of a motion, ready for the papers' functions."""
+
+    chain: Chain
+    pose: tuple[Step, ...]
+    qd: list[np.ndarray]
+    qdd: list[np.ndarray]
+    samples: int
+
+    def forces(self, weights: Sequence[Weights] | None = None) -> np.ndarray:
+        """Joint forces (N, n)."""
+        return self.run(self.chain, self.qd, self.qdd, weights)
+
+    def run(
+        self,
+        chain: Chain,
+        qd: Sequence[Scalar],
+        qdd: Sequence[Scalar],
+        weights: Sequence[Weights] | None = None,
+    ) -> np.ndarray:
+        """Joint forces (N, n) of another chain or another motion in the same poses."""
+        tau = inverse_dynamics(chain, self.pose, qd, qdd, weights=weights)
+        return np.stack([np.broadcast_to(x, self.samples) for x in tau], axis=-1).astype(float)
+
+
+def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Motion:
+    """The samples (N, n) of a motion of the arm, checked."""
+    if not isinstance(arm, Arm):
+        raise KindError(
+            f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
+        )
+    arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
+    chain = chain_of(arm)
+    formulation("inverse_dynamics", "newton_euler", chain)
+    position, velocity, acceleration = ([*x.T] for x in arrays)
+    return Motion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Joint forces along a motion, taken apart by kind and by the link whose inertia causes them."""
+
+    forces: np.ndarray  # (3, n, N, n) [N m or N]: KINDS, link, sample, joint
+
+    __repr__ = brief
+
+    @property
+    def total(self) -> np.ndarray:
+        """Joint forces (N, n)."""
+        return self.forces.sum(axis=(0, 1))
+
+    @cached_property
+    def rms(self) -> np.ndarray:
+        """(3, n, n): root mean square over the motion, by kind, link and joint."""
+        return np.sqrt(np.mean(self.forces**2, axis=2))
+
+    @cached_property
+    def relative(self) -> np.ndarray:
+        """(3, n, n): `rms` over the root mean square of the joint's whole force; 0 for a joint without force."""
+        return _over(self.rms, np.sqrt(np.mean(self.total**2, axis=0)))
+
+    @cached_property
+    def by_kind(self) -> np.ndarray:
+        """(3, n): the share of each kind in each joint, all links together."""
+        rms = np.sqrt(np.mean(self.forces.sum(axis=1) ** 2, axis=1))
+        return _over(rms, np.sqrt(np.mean(self.total**2, axis=0)))
+
+
+def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(
+        part, whole, out=np.zeros_like(part), where=np.broadcast_to(whole > 0, part.shape)
+    )
+
+
+def term_shares(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Shares:
+    """Joint forces along a motion (N, n) by kind (inertial, coriolis, gravity) and link."""
+    samples = motion(arm, q, qd, qdd)
+    still = [0] * arm.n
+    by_kind = []
+    for name in KINDS:
+        by_link = []
+        for i in range(arm.n):
+            chain = _only(samples.chain, i)
+            if name != "gravity":
+                chain = replace(chain, gravity=ZERO)
+            speed = samples.qd if name == "coriolis" else still
+            acceleration = samples.qdd if name == "inertial" else still
+            by_link.append(samples.run(chain, speed, acceleration))
+        by_kind.append(by_link)
+    return Shares(np.array(by_kind))
+
+
+def _only(chain: Chain, i: int) -> Chain:
+    """The chain in which link i alone has inertia."""
+    bodies = (
+        body if k == i else replace(body, m=0, h=ZERO, J=SYM_ZERO)
+        for k, body in enumerate(chain.joints)
+    )
+    return replace(chain, joints=tuple(bodies))
+
+
+@dataclass(frozen=True, eq=False)
+class Pruned:
+    """Inverse dynamics of an arm without its insignificant terms."""
+
+    arm: Arm
+    dropped: tuple[Dropped, ...]
+    error: np.ndarray  # (n,) largest deviation of each joint's force along the motion [N m or N]
+    limit: np.ndarray  # (n,) what was allowed
+    full: Count  # operations before
+
+    __repr__ = brief
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The pruned recursion, q, qd, qdd -> tau, to be compiled or exported."""
+        return _graph(self.arm, self.dropped)
+
+    @cached_property
+    def count(self) -> Count:
+        """Operations after."""
+        return self.graph.count()
+
+    def inverse_dynamics(self, q: Numbers, qd: Numbers, qdd: Numbers) -> FloatArray:
+        """Joint forces (..., n) [N m or N] by the pruned recursion, compiled when first called."""
+        compiled, names = self._compiled, self.arm.joint_names
+        given = (("q", q), ("qd", qd), ("qdd", qdd))
+        plain = [unlabelled(x, names, what) for what, x in given]
+        try:
+            return np.asarray(compiled(*plain))
+        except (ValueError, TypeError) as refusal:
+            raise InputError(
+                f"q, qd, qdd have shapes {', '.join(str(np.shape(x)) for x in plain)}; give (..., {self.arm.n}), "
+                f"ordered as arm.joint_names ({refusal})"
+            ) from None
+
+    @cached_property
+    def _compiled(self) -> np.ufunc:
+        recipe = (self.arm, self.dropped)
+        ports = self.graph.inputs, self.graph.outputs
+        return function(recipe, "pruned_inverse_dynamics", *ports, lambda: self.graph)
+
+
+class Candidate(NamedTuple):
+    """A term that may be left out: its error as a part of what is allowed, and the operations that this saves."""
+
+    term: Dropped
+    error: float
+    saved: int
+
+
+def by_worth(candidates: Iterable[Candidate]) -> list[Dropped]:
+    """Terms in the order in which they are left out: the least error for each operation saved first.
+
+    Errors are told apart to six digits, so that the last bits of a processor do not decide. Of equal ones the term
+    that saves more goes first, then that of the link nearer to the base, then the first in the order of TERMS.
+    """
+
+    def rank(c: Candidate) -> tuple[float, int, int, int]:
+        link, name = c.term
+        return float(f"{c.error / c.saved:.5e}"), -c.saved, link, TERMS.index(name)
+
+    return [c.term for c in sorted(candidates, key=rank)]
+
+
+def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Any = 0.01) -> Pruned:
+    """The inverse dynamics with the fewest terms found that keeps every joint's force within `error` on the motion.
+
+    `error` is a fraction of the joint's largest force along the motion (N, n), or a force [N m or N] for each joint.
+    Terms are left out one after another, in the order of `by_worth`; what counts is the deviation of all of them
+    together.
+    """
+    samples = motion(arm, q, qd, qdd)
+    exact = samples.forces()
+    peak = np.abs(exact).max(axis=0)
+    allowed = _allowed(error, peak)
+    turning = np.array([j.revolute for j in arm.joints])
+    largest = [peak[turning == kind].max() for kind in turning]  # N m beside N m, N beside N
+    rounding = _ROUNDING * np.array(largest)
+    limit = allowed + rounding
+
+    def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
+        return np.abs(samples.forces(_weights(arm.n, dropped)) - exact).max(axis=0)
+
+    full = _graph(arm, ()).count()
+    candidates = []
+    for term in ((link, name) for link in range(1, arm.n + 1) for name in TERMS):
+        alone = deviation([term])
+        saved = full.total - _graph(arm, [term]).count().total
+        if saved > 0 and (alone <= limit).all():
+            felt = np.where(alone > rounding, alone, 0.0)
+            candidates.append(Candidate(term, float(_over(felt, limit).max()), saved))
+    dropped: list[Dropped] = []
+    for term in by_worth(candidates):
+        if (deviation([*dropped, term]) <= limit).all():
+            dropped.append(term)
+    return Pruned(arm, tuple(sorted(dropped)), deviation(dropped), allowed, full)
+
+
+def _allowed(error: Any, peak: np.ndarray) -> np.ndarray:
+    """The largest deviation (n,) that an `error` allows, or a refusal."""
+    wanted = f"give a fraction of the largest joint force, 0 <= error < 1, or {len(peak)} forces"
+    if isinstance(error, (int, float)) and not isinstance(error, bool):
+        if not 0 <= error < 1:
+            raise InputError(f"error is {shown(error)}; {wanted}")
+        return error * peak
+    forces = reals("error", error, wanted.removeprefix("give "))
+    if forces.shape != peak.shape or not (np.isfinite(forces) & (forces >= 0)).all():
+        raise InputError(f"error is {shown(error)}; {wanted}")
+    return forces
+
+
+def _weights(n: int, dropped: Iterable[Dropped]) -> list[Weights]:
+    weights = [ALL] * n
+    for link, name in dropped:
+        weights[link - 1] = replace(weights[link - 1], **{name: 0})
+    return weights
+
+
+def _graph(arm: Arm, dropped: Iterable[Dropped]) -> Graph:
+    chain, weights = chain_of(arm), _weights(arm.n, dropped)
+
+    def pruned(q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        return inverse_dynamics(chain, pose(chain, q), qd, qdd, weights=weights)
+
+    inputs = [Port(name, (arm.n,)) for name in ("q", "qd", "qdd")]
+    return trace_function(inputs, [Port("tau", (arm.n,))], pruned)

@@ -1,0 +1,98 @@
+"""What is wrong with the arguments of a call, in the robot's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..border.arguments import among, shown
+from ..errors import DynarmError, InputError, KindError
+from ..graph.graph import Port
+from ..robot.arm import Arm
+
+JOINTWISE = ("q", "qd", "qdd", "tau")
+AXES = {"wrench": ("fx", "fy", "fz", "tx", "ty", "tz"), "gravity": ("x", "y", "z")}
+_REMEDIES = {
+    "gravity": "compile with gravity='input' for it",
+    "values": "compile with parameters='inputs' for it",
+}
+
+
+def check_options(arm: Any, formulation: Any, friction: Any, gravity: Any, parameters: Any) -> None:
+    """Refuse what a model cannot be compiled from."""
+    if not isinstance(arm, Arm):
+        raise KindError(
+            f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
+        )
+    if gravity is not None and not among(gravity, ("input",)):
+        raise InputError(
+            f"gravity is {shown(gravity)}; give 'input' or leave it out to use the arm's own"
+        )
+    if parameters is not None and not among(parameters, ("inputs",)):
+        raise InputError(
+            f"parameters is {shown(parameters)}; give 'inputs' or leave it out to use the arm's own"
+        )
+    if formulation is not None and not isinstance(formulation, Mapping):
+        raise KindError(
+            f"formulation is {shown(formulation)}; give {{quantity: name}}, e.g. {{'bias': 'newton_euler'}}"
+        )
+    if not isinstance(friction, (bool, np.bool_)):
+        raise KindError(f"friction is {shown(friction)}; give True or False")
+
+
+def check_keywords(name: str, ports: Sequence[Port], given: Mapping[str, Any]) -> None:
+    """Refuse a call that lacks an input of the compiled function, or has one that it does not know."""
+    for port in ports:
+        if port.name not in given:
+            raise InputError(
+                f"{name} needs {port.name}=, because the model was compiled with it as an input"
+            )
+    for keyword in given.keys() - {p.name for p in ports}:
+        raise InputError(f"{name} takes no {keyword}=; {_REMEDIES[keyword]}")
+
+
+def explain(
+    arm: Arm,
+    name: str,
+    ports: Sequence[Port],
+    args: Sequence[Any],
+    out: Any,
+    made: Port,
+    refusal: Exception,
+) -> DynarmError:
+    """The error to raise for a call of quantity `name` that was refused; `made` is what it returns."""
+    for port, value in zip(ports, args, strict=True):
+        wrong = _wrong_argument(arm, port, value)
+        if wrong is not None:
+            return wrong
+    shapes = [np.shape(v)[:-1] for v in args]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(f"{p.name} {np.shape(v)}" for p, v in zip(ports, args, strict=True))
+        return InputError(f"the batch axes of {name} do not fit together: {listed}")
+    if out is not None:
+        return InputError(
+            f"out is {type(out).__name__} {getattr(out, 'shape', '')} {getattr(out, 'dtype', '')}; "
+            f"give a float64 array of shape {shape + made.shape} that can be written to"
+        )
+    return InputError(f"{name}: {refusal}")
+
+
+def _wrong_argument(arm: Arm, port: Port, value: Any) -> DynarmError | None:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return InputError(f"{port.name} is ragged; give an array (..., {port.size})")
+    if array.dtype.kind not in "bifu":
+        return KindError(f"{port.name} is of type {array.dtype}; give real numbers (float64)")
+    if array.ndim and array.shape[-1] == port.size:
+        return None
+    has = f"{array.shape[-1]} entries" if array.ndim else "a single number"
+    if port.name in JOINTWISE:
+        return InputError(
+            f"{port.name} has {has}, robot '{arm.name}' has {arm.n} joints; order them as arm.joint_names"
+        )
+    return InputError(f"{port.name} has {has}; give (..., {port.size})")

@@ -1,0 +1,1 @@
+"""The smallest set of inertial parameters, by name and in closed form."""

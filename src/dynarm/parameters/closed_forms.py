@@ -1,0 +1,194 @@
+"""Linear combinations of inertia parameters, spelled out: in numbers, or in the robot's DH constants.
+
+A `Form` is a scalar that remembers what it is made of: a sum of products of named constants. The papers' formulas run
+on it as they run on numbers, and what comes out can be printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..algebra.vectors import Sym3, Turn, Vec3
+from ..dynamics.papers.minimal_parameters_lin1995 import Constants, constants
+from ..robot.arm import PARAMETER_NAMES
+from ..robot.frames.chain import Body, Chain, Step, pose
+
+Factor = tuple[tuple[str, ...], float]  # names of constants and the size of a number
+LONG = 24  # terms of an entry beyond which it is abbreviated by its name
+LONG_TURNED = (
+    6  # the same for a tensor that goes inwards as a whole and turned, behind a translational joint
+)
+_TINY = 1e-12
+
+
+class Form:
+    """A sum of products of names, each with a numerical factor."""
+
+    __array_ufunc__ = None
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: Mapping[tuple[str, ...], float]):
+        self.terms = {k: v for k, v in terms.items() if abs(v) > _TINY}
+
+    @classmethod
+    def named(cls, name: str) -> Form:
+        return cls({(name,): 1.0})
+
+    def __add__(self, o: Any) -> Form:
+        terms = dict(self.terms)
+        for key, value in _terms(o).items():
+            terms[key] = terms.get(key, 0.0) + value
+        return Form(terms)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Form:
+        return Form({k: -v for k, v in self.terms.items()})
+
+    def __sub__(self, o: Any) -> Form:
+        return self + (-o)
+
+    def __rsub__(self, o: Any) -> Form:
+        return -self + o
+
+    def __mul__(self, o: Any) -> Form:
+        terms: dict[tuple[str, ...], float] = {}
+        for a, x in self.terms.items():
+            for b, y in _terms(o).items():
+                key = tuple(sorted(a + b))
+                terms[key] = terms.get(key, 0.0) + x * y
+        return Form(terms)
+
+    __rmul__ = __mul__
+
+
+def _terms(x: Any) -> Mapping[tuple[str, ...], float]:
+    return x.terms if isinstance(x, Form) else {(): float(x)}
+
+
+def _constant(value: Any, name: str) -> Any:
+    """The plain number where it is 0 or +-1, else its name."""
+    return value if value in (0, 1, -1) else Form.named(name)
+
+
+def symbolic(chain: Chain, third: bool) -> tuple[list[Constants], dict[str, Form]]:
+    """The inertia constants of all composite bodies in natural parameters (m1, mcx1, ...) and DH constants (a2, d2,
+    cos(alpha2), ...), and the abbreviations used: entries that have grown too long to be spelled out further inwards.
+    """
+    steps = [
+        _named_step(b, s, i)
+        for i, (b, s) in enumerate(zip(chain.joints, pose(chain, [0] * chain.n), strict=True), 1)
+    ]
+    bodies = [_named_body(b, i) for i, b in enumerate(chain.joints, 1)]
+    short: dict[str, Form] = {}
+    last = bodies[-1]
+    found = [Constants(last.m, last.h, last.J)]
+    for i in range(chain.n - 2, -1, -1):
+        limit = LONG if bodies[i + 1].revolute else LONG_TURNED
+        of = _abbreviated(found[-1], i + 2, short, limit)
+        outer = replace(bodies[i + 1], m=of.m, h=of.k, J=of.U)
+        pair = Chain((bodies[i], outer), chain.gravity)
+        found.append(constants(pair, steps[i : i + 2], third)[0])
+    return found[::-1], short
+
+
+def _abbreviated(of: Constants, i: int, short: dict[str, Form], limit: int) -> Constants:
+    def brief(x: Any, name: str) -> Any:
+        if not isinstance(x, Form) or len(x.terms) <= limit:
+            return x
+        short[name] = x
+        return Form.named(name)
+
+    entries = (f"U{i}_{e}" for e in ("11", "12", "22", "13", "23", "33"))
+    return Constants(
+        of.m,
+        Vec3(*(brief(x, f"k{i}_{e}") for x, e in zip(of.k, "xyz", strict=True))),
+        Sym3(*(brief(x, name) for x, name in zip(of.U, entries, strict=True))),
+    )
+
+
+def _named_body(body: Body, i: int) -> Body:
+    m, x, y, z, *J = (Form.named(f"{p}{i}") for p in PARAMETER_NAMES)
+    return replace(body, m=m, h=Vec3(x, y, z), J=Sym3(*J))
+
+
+def _named_step(body: Body, step: Step, i: int) -> Step:
+    names = {"x": "alpha", "y": "beta", "z": "theta"}
+    turns = tuple(
+        Turn(
+            t.axis,
+            _constant(t.c, f"cos({names[t.axis]}{i})"),
+            _constant(t.s, f"sin({names[t.axis]}{i})"),
+        )
+        for t in step.turns
+    )
+    a, d = _constant(step.a, f"a{i}"), _constant(body.d, f"d{i}")
+    along = Vec3(0, 0, d)
+    for turn in reversed(turns[:-1]):
+        along = turn.fall(along)
+    return Step(turns, a, d, Vec3(a, 0, 0) + along)
+
+
+def spell(x: Any) -> str:
+    """A form as text: parameters that share a factor stand together, `a3^2 (m3 + m4)`."""
+    groups: dict[Factor, list[tuple[str, float]]] = {}
+    for key, value in _terms(x).items():
+        factors = tuple(k for k in key if not _is_parameter(k))
+        parameters = "*".join(k for k in key if _is_parameter(k))
+        groups.setdefault((factors, _digits(value)), []).append((parameters, value))
+    return _spelled(groups)
+
+
+def spell_row(row: Sequence[float], names: Sequence[str]) -> str:
+    """A row of numbers over names as text: names that share a factor stand together, `Izz1 + 0.36 (m2 + m3)`."""
+    groups: dict[Factor, list[tuple[str, float]]] = {}
+    for name, value in zip(names, row, strict=True):
+        if value:
+            groups.setdefault(((), _digits(value)), []).append((_enclosed(name), value))
+    return _spelled(groups)
+
+
+def _digits(value: float) -> float:
+    """The size of a factor, to the digits in which it is compared with others."""
+    return float(f"{abs(value):.9g}")
+
+
+def _is_parameter(name: str) -> bool:
+    stem = name.rstrip("0123456789")
+    return stem in PARAMETER_NAMES or stem == "Ia" or "_" in name
+
+
+def _enclosed(name: str) -> str:
+    """The name, in brackets where it is a sum itself, such as m1+Ia1 (U2_11-22 is none)."""
+    return f"({name})" if set("+-") & set(name.replace("_11-22", "")) else name
+
+
+def _spelled(groups: Mapping[Factor, list[tuple[str, float]]]) -> str:
+    parts: list[tuple[bool, str]] = []
+    for (factors, size), members in groups.items():
+        if factors or size != 1:
+            parts.append(_group(factors, size, members))
+        else:
+            parts += [(value < 0, name) for name, value in members]
+    return _sum(parts)
+
+
+def _group(
+    factors: tuple[str, ...], size: float, members: list[tuple[str, float]]
+) -> tuple[bool, str]:
+    """Whether the group, which has a factor, is subtracted, and its text."""
+    powers = [f"{f}^{n}" if (n := factors.count(f)) > 1 else f for f in dict.fromkeys(factors)]
+    front = " ".join(([] if size == 1 else [f"{size:.6g}"]) + powers)
+    negative = all(v < 0 for _, v in members)
+    inner = _sum([((v < 0) != negative, name) for name, v in members])
+    return negative, f"{front} ({inner})" if len(members) > 1 else f"{front} {inner}"
+
+
+def _sum(parts: Sequence[tuple[bool, str]]) -> str:
+    text = ""
+    for negative, part in parts:
+        sign = "-" if negative else "+"
+        text += f" {sign} {part}" if text else ("-" if negative else "") + part
+    return text or "0"

@@ -1,0 +1,1 @@
+"""What is computed: quantities, the cheapest formulation of each, and its count."""

@@ -1,0 +1,1 @@
+"""What serves only to reproduce the papers' tables."""

@@ -1,0 +1,274 @@
+"""A robot as TOML: read without trust, written so that everything comes back bit by bit.
+
+    name = "arm"                     gravity = [0, 0, -9.81]
+    convention = "modified"          # or "classic": distal frames Rz(theta) Tz(d) Tx(a) Rx(alpha), converted on reading
+    base = [[...], ...]              # 4x4, pose of frame 0 in the base link; tool likewise, in the last link's frame
+
+    [[joints]]
+    kind = "revolute"                # or "prismatic"
+    a = 0.0    alpha = "pi/2"    d = 0.0    theta = "-90 deg"    beta = 0.0
+    mass = 1.0    com = [0, 0, 0]
+    inertia = [0.1, 0.1, 0.1]        # about the centre of mass: the diagonal, or 3x3; or
+    inertia_at_origin = [...]        # the same about the frame's origin; or, in place of mass, com and inertia,
+    parameters = [...]               # m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame's origin
+    armature = 0.0    friction = { viscous = 0.1, coulomb = 0.2 }
+    position_limits = [-3, 3]    velocity_limit = 2    effort_limit = 100
+
+Keys that are not known are refused by name: a misspelt key must not become a silent default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ...border.numbers import words, written
+from ...border.toml import tables
+from ...errors import DynarmError, FormatError, UnknownName
+from ..arm import Arm, Friction, Joint, Origin
+from ..inertia import pack_parameters, unpack_parameters
+from ..numbers import numbers
+
+FORMAT = 1
+MAX_BYTES = 4 * 2**20
+MAX_JOINTS = 256
+MAX_TEXT = 1000
+
+_ANGLES = ("alpha", "beta", "theta")
+_JOINT_KEYS = frozenset(f.name for f in fields(Joint)) | {"inertia_at_origin"}
+_ARM_KEYS = frozenset(
+    ("format", "name", "convention", "gravity", "base", "tool", "joints", "origin")
+)
+_DIGITS = r"[0-9]+(?:\.[0-9]*)?"
+# for text without repeated blanks: with ` *` in place of ` ?` a long run of them would be tried in every division
+_ANGLE = re.compile(rf"([+-]?) ?({_DIGITS}|) ?\*? ?(pi|deg) ?(?:/ ?({_DIGITS}))?")
+
+
+def read_toml(content: bytes, source: str) -> Arm:
+    """The arm that a TOML document describes; source names it in messages."""
+    table = tables(content, source, MAX_BYTES)
+    try:
+        return _arm(table)
+    except DynarmError as error:
+        raise FormatError(f"{source}: {error}") from None
+
+
+def arm_of_table(table: Mapping[str, Any]) -> Arm:
+    """The arm that a parsed TOML table describes, for files that hold an arm among other things."""
+    return _arm(table)
+
+
+def _known(table: Any, keys: Iterable[str], where: str) -> Mapping[str, Any]:
+    """The table, after refusing keys that dynarm does not know."""
+    if not isinstance(table, Mapping):
+        raise FormatError(f"{where} is {_short(table)}; give a table of keys")
+    for key in table:
+        if key not in keys:
+            raise UnknownName(f"key in {where}", key, keys)
+    return table
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _string(table: Mapping[str, Any], key: str, default: str) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str) or not value or len(value) > MAX_TEXT:
+        raise FormatError(f"{key} is {_short(value)}; give a text of 1 to {MAX_TEXT} characters")
+    return value
+
+
+def _arm(table: Mapping[str, Any]) -> Arm:
+    _known(table, _ARM_KEYS, "the file")
+    if table.get("format", FORMAT) != FORMAT:
+        raise FormatError(f"format is {_short(table['format'])}; this dynarm reads format {FORMAT}")
+    rows = table.get("joints")
+    if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_JOINTS:
+        raise FormatError(f"there must be 1 to {MAX_JOINTS} [[joints]] tables")
+    joints = [_joint(row, f"joint {i + 1}") for i, row in enumerate(rows)]
+    poses = {key: numbers(key, table[key], (4, 4)) for key in ("base", "tool") if key in table}
+    common: dict[str, Any] = {
+        "gravity": table.get("gravity", (0.0, 0.0, -9.81)),
+        "name": _string(table, "name", "arm"),
+        **poses,
+    }
+    convention = table.get("convention", "modified")
+    if convention == "classic":
+        if "origin" in table:
+            raise FormatError("origin goes with convention = 'modified'; leave one of them out")
+        return Arm.from_classic_dh(joints, **common)
+    if convention != "modified":
+        raise UnknownName("convention", convention, ("modified", "classic"))
+    origin = _origin(table["origin"]) if "origin" in table else None
+    return Arm(tuple(joints), origin=origin, **common)
+
+
+def _joint(row: Any, where: str) -> Joint:
+    given = dict(_known(row, _JOINT_KEYS, where))
+    if "name" in given:
+        _string(given, "name", "")
+    for key in _ANGLES:
+        if key in given:
+            given[key] = _angle(given[key], f"{where}: {key}")
+    if "friction" in given:
+        given["friction"] = Friction(
+            **_known(given["friction"], [f.name for f in fields(Friction)], f"{where}: friction")
+        )
+    for key in ("inertia", "inertia_at_origin"):
+        if key in given:
+            given[key] = _inertia(given[key], f"{where}: {key}")
+    if "inertia_at_origin" in given:
+        if "inertia" in given or "parameters" in given:
+            raise FormatError(f"{where}: give one of inertia, inertia_at_origin and parameters")
+        about_origin = given.pop("inertia_at_origin")
+        link = Joint(mass=given.pop("mass", 0.0), com=given.pop("com", (0, 0, 0)))
+        ten = np.array(link.parameters, float)
+        ten[4:] = about_origin[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+        given["parameters"] = tuple(ten.tolist())
+    return Joint(**given)
+
+
+def _angle(value: Any, what: str) -> Any:
+    """An angle [rad] given as a number or as text: 'pi/2', '-pi', '3 pi / 4', '-90 deg'."""
+    if not isinstance(value, str):
+        return value
+    match = _ANGLE.fullmatch(" ".join(words(value))) if len(value) <= MAX_TEXT else None
+    if not match:
+        raise FormatError(
+            f"{what} is {_short(value)}; give radians, or a text such as 'pi/2' or '-90 deg'"
+        )
+    sign, factor, unit, divisor = match.groups()
+    try:
+        above, below = written(factor or "1"), written(divisor or "1")
+    except ValueError:
+        raise FormatError(f"{what} is {_short(value)}; give fewer digits") from None
+    if below == 0:
+        raise FormatError(f"{what} is {_short(value)}; it divides by zero")
+    turn = above / below * (np.pi if unit == "pi" else np.pi / 180)
+    return -turn if sign == "-" else turn
+
+
+def _inertia(value: Any, what: str) -> np.ndarray:
+    """A 3x3 tensor given in full or by its diagonal."""
+    if isinstance(value, list) and len(value) == 3 and not any(isinstance(x, list) for x in value):
+        return np.diag(numbers(what, value, (3,)))
+    return numbers(what, value, (3, 3))
+
+
+def _origin(table: Any) -> Origin:
+    keys = [f.name for f in fields(Origin)]
+    given = dict(_known(table, keys, "origin"))
+    for key in ("base_link", "links", "frames", "axes", "kinds"):
+        if key not in given:
+            raise FormatError(f"origin has no {key}; write files with arm.save")
+    n = len(given["links"]) if isinstance(given["links"], list) else 0
+    for key in ("links", "kinds", "notes"):
+        words = given.get(key, [])
+        if not isinstance(words, list) or not all(
+            isinstance(w, str) and len(w) <= 100_000 for w in words
+        ):
+            raise FormatError(f"origin: {key} is {_short(words)}; give a list of texts")
+        given[key] = tuple(words)
+    given["base_link"] = _string(given, "base_link", "")
+    if "tip_link" in given:
+        given["tip_link"] = _string(given, "tip_link", "")
+    given["frames"] = _rows("origin: frames", given["frames"], (n, 16))
+    given["axes"] = _rows("origin: axes", given["axes"], (n, 3))
+    return Origin(**given)
+
+
+def _rows(what: str, value: Any, shape: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, numbers(what, value, shape).tolist()))
+
+
+# ---- writing
+
+
+def write_toml(arm: Arm) -> str:
+    """The arm as TOML text, every number with all its digits."""
+    lines = [f"format = {FORMAT}", f"name = {_value(arm.name)}", f"gravity = {_value(arm.gravity)}"]
+    lines += [f"{key} = {_matrix(pose)}" for key, pose in (("base", arm.base), ("tool", arm.tool))]
+    for joint in arm.joints:
+        lines += ["", "[[joints]]", *_joint_lines(joint)]
+    if arm.origin is not None:
+        lines += ["", "[origin]"]
+        for field in fields(Origin):
+            value = getattr(arm.origin, field.name)
+            if value is not None:
+                lines.append(f"{field.name} = {_value(value, long=True)}")
+    return "\n".join(lines) + "\n"
+
+
+def _joint_lines(joint: Joint) -> list[str]:
+    lines = []
+    for key in (
+        "name",
+        "kind",
+        "a",
+        "alpha",
+        "beta",
+        "d",
+        "theta",
+        *_inertial_keys(joint),
+        "armature",
+    ):
+        value = getattr(joint, key)
+        if key != "beta" or value:
+            lines.append(f"{key} = {_value(value)}")
+    if joint.friction is not None:
+        pairs = ((f.name, getattr(joint.friction, f.name)) for f in fields(Friction))
+        inner = ", ".join(f"{key} = {_value(value)}" for key, value in pairs if value is not None)
+        lines.append(f"friction = {{ {inner} }}")
+    for key in ("position_limits", "velocity_limit", "effort_limit"):
+        if getattr(joint, key) is not None:
+            lines.append(f"{key} = {_value(getattr(joint, key))}")
+    return lines
+
+
+def _inertial_keys(joint: Joint) -> tuple[str, ...]:
+    """What must be written for mass, com, inertia and parameters to come back bit by bit."""
+    assert joint.parameters is not None
+    body = ("mass", "com", "inertia")
+    packed = tuple(pack_parameters(joint.mass, joint.com, joint.inertia).tolist())
+    if joint.mass >= 0 and packed == joint.parameters:
+        return body
+    mass, com, inertia = unpack_parameters(joint.parameters)
+    if (mass, tuple(com.tolist()), tuple(map(tuple, inertia.tolist()))) == (
+        joint.mass,
+        joint.com,
+        joint.inertia,
+    ):
+        return ("parameters",)
+    return (*body, "parameters")
+
+
+def _matrix(flat: Sequence[float]) -> str:
+    rows = (_value(flat[4 * i : 4 * i + 4]) for i in range(4))
+    return "[\n" + "".join(f"  {row},\n" for row in rows) + "]"
+
+
+def _value(value: Any, long: bool = False) -> str:
+    """A TOML value: text, number, or (nested) list of them; long lists take a line an entry."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, (tuple, list)):
+        parts = [_value(x) for x in value]
+        if long and parts:
+            return "[\n" + "".join(f"  {part},\n" for part in parts) + "]"
+        return "[" + ", ".join(parts) + "]"
+    return repr(float(value))
+
+
+def _quoted(text: str) -> str:
+    plain = {'"': '\\"', "\\": "\\\\"}
+    return (
+        '"'
+        + "".join(plain.get(c, c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}") for c in text)
+        + '"'
+    )

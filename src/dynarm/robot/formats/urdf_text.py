@@ -1,0 +1,173 @@
+"""An arm as the text of a URDF.
+
+Links stand in the frames of the URDF that the arm came from, or in the internal frames if it came from elsewhere.
+What was merged on loading stays merged: the file has one link a joint, and a tip where the tool is another frame. What
+a URDF cannot hold (gravity, armature, friction beyond viscous and Coulomb) is said in comments.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...errors import InputError, ModelError
+from ..arm import Arm, Friction, Joint
+from ..frames.poses import inverse
+from ..frames.rounding import clean_pose, snap
+from ..inertia import unpack_parameters
+
+ENDLESS = 1e308  # written for a limit that is not there: readers demand a number
+_ESCAPES = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "\n": "&#10;",
+    "\r": "&#13;",
+    "\t": "&#9;",
+}
+
+
+def write_urdf(arm: Arm) -> str:
+    """A URDF with the same kinematics and dynamics."""
+    origin = arm.origin
+    links = origin.links if origin else tuple(f"link{i + 1}" for i in range(arm.n))
+    frames = [np.array(f).reshape(4, 4) for f in origin.frames] if origin else [np.eye(4)] * arm.n
+    base = origin.base_link if origin else _fresh("base_link", links)
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={_quoted(arm.name)}>"]
+    lines += _comments(arm)
+    lines.append(f"  <link name={_quoted(base)}/>")
+    parent, before = base, inverse(arm.base_pose)
+    for i, joint in enumerate(arm.joints):
+        T = inverse(before) @ joint.displacement() @ frames[i]
+        lines += _link_lines(links[i], joint, arm.urdf_parameters[i])
+        lines += _joint_lines(arm, i, parent, links[i], clean_pose(T, arm.size))
+        parent, before = links[i], frames[i]
+    tool = clean_pose(inverse(frames[-1]) @ arm.tool_pose, arm.size)
+    wanted = origin.tip_link if origin else None
+    if wanted or (tool != np.eye(4)).any():
+        tip = wanted or _fresh("tool", (base, *links))
+        weld = _fresh(f"{tip}_fixed", arm.joint_names)
+        lines += [
+            f"  <link name={_quoted(tip)}/>",
+            f'  <joint name={_quoted(weld)} type="fixed">',
+            f"    <parent link={_quoted(parent)}/>",
+            f"    <child link={_quoted(tip)}/>",
+            f"    {_origin(tool)}",
+            "  </joint>",
+        ]
+    return "\n".join([*lines, "</robot>", ""])
+
+
+def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
+    """Roll, pitch, yaw with R = Rz(yaw) Ry(pitch) Rx(roll), to rounding at any pitch.
+
+    Yaw is taken after roll is undone: near pitch = 90 degrees the two are ill-determined, their sum is not.
+    """
+    roll = math.atan2(R[2, 1], R[2, 2])
+    c, s = math.cos(roll), math.sin(roll)
+    pitch = math.atan2(-R[2, 0], s * R[2, 1] + c * R[2, 2])
+    yaw = math.atan2(s * R[0, 2] - c * R[0, 1], c * R[1, 1] - s * R[1, 2])
+    return snap(roll), snap(pitch), snap(yaw)
+
+
+def _comments(arm: Arm) -> list[str]:
+    said = [f"gravity {list(arm.gravity)} is no part of a URDF: give it on loading"]
+    for joint in arm.joints:
+        lost = []
+        if joint.armature:
+            lost.append(f"armature {joint.armature!r}")
+        plain = (
+            Friction(viscous=joint.friction.viscous, coulomb=joint.friction.coulomb)
+            if joint.friction
+            else None
+        )
+        if joint.friction != plain:
+            lost.append(f"{joint.friction}")
+        if lost:
+            said.append(f"joint {joint.name}, not held by a URDF: {', '.join(lost)}")
+    return [f"  <!-- {_printable(line).replace('--', '- -')} -->" for line in said]
+
+
+def _link_lines(name: str, joint: Joint, ten: np.ndarray) -> list[str]:
+    if not ten.any():
+        return [f"  <link name={_quoted(name)}/>"]
+    mass, com, I = unpack_parameters(ten)
+    if mass < 0 or (mass == 0 and ten[1:4].any()):
+        raise ModelError(
+            f"the link of joint '{joint.name}' has mass {mass} and first moments {ten[1:4].tolist()}, "
+            "which a URDF cannot hold; save it as .toml"
+        )
+    entries = " ".join(
+        f'i{"xyz"[r]}{"xyz"[c]}="{float(I[r, c])!r}"' for r in range(3) for c in range(r, 3)
+    )
+    return [
+        f"  <link name={_quoted(name)}>",
+        "    <inertial>",
+        f'      <origin xyz="{_numbers(com)}" rpy="0 0 0"/>',
+        f'      <mass value="{mass!r}"/>',
+        f"      <inertia {entries}/>",
+        "    </inertial>",
+        "  </link>",
+    ]
+
+
+def _joint_lines(arm: Arm, i: int, parent: str, child: str, T: np.ndarray) -> list[str]:
+    joint = arm.joints[i]
+    axis = arm.origin.axes[i] if arm.origin else (0.0, 0.0, 1.0)
+    lines = [
+        f"  <joint name={_quoted(str(joint.name))} type={_quoted(_kind(arm, i))}>",
+        f"    <parent link={_quoted(parent)}/>",
+        f"    <child link={_quoted(child)}/>",
+        f"    {_origin(T)}",
+        f'    <axis xyz="{_numbers(axis)}"/>',
+    ]
+    effort, velocity = (
+        ENDLESS if x is None else x for x in (joint.effort_limit, joint.velocity_limit)
+    )
+    low, high = joint.position_limits or (-ENDLESS, ENDLESS)
+    ends = "" if _kind(arm, i) == "continuous" else f'lower="{low!r}" upper="{high!r}" '
+    lines.append(f'    <limit {ends}effort="{effort!r}" velocity="{velocity!r}"/>')
+    if joint.friction is not None:
+        lines.append(
+            f'    <dynamics damping="{joint.friction.viscous!r}" friction="{joint.friction.coulomb!r}"/>'
+        )
+    return [*lines, "  </joint>"]
+
+
+def _kind(arm: Arm, i: int) -> str:
+    """The URDF's word for a joint: its own, unless limits say that a continuous joint is none."""
+    joint = arm.joints[i]
+    if not joint.revolute:
+        return "prismatic"
+    if joint.position_limits is not None:
+        return "revolute"
+    return arm.origin.kinds[i] if arm.origin and arm.origin.kinds[i] == "revolute" else "continuous"
+
+
+def _origin(T: np.ndarray) -> str:
+    return f'<origin xyz="{_numbers(T[:3, 3])}" rpy="{_numbers(rpy_of(T[:3, :3]))}"/>'
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return " ".join(repr(float(x)) for x in values)
+
+
+def _quoted(text: str) -> str:
+    return '"' + "".join(_ESCAPES.get(c, c) for c in _printable(text)) + '"'
+
+
+def _printable(text: str) -> str:
+    if any((ord(c) < 32 and c not in "\n\r\t") or ord(c) in (0xFFFE, 0xFFFF) for c in text):
+        raise InputError(f"the name {text!r} holds characters that XML cannot; rename it")
+    return text
+
+
+def _fresh(name: str, taken: Iterable[str]) -> str:
+    """The name, with underscores added until nobody has it."""
+    names = set(taken)
+    while name in names:
+        name += "_"
+    return name

@@ -1,0 +1,1 @@
+"""Frames on the joints: Denavit-Hartenberg numbers, poses, and the chain that the papers' pages need."""
