@@ -14,6 +14,7 @@ from program import dynarm, examples
 import dynarm as library
 from dynarm.cli import demo as demo_command
 from dynarm.cli.app import COMMANDS
+from dynarm.plan.choice import cheapest
 
 SERVED = {"view"}  # runs until it is stopped: tests/unit/view
 FINISHED = [c for c in COMMANDS if c not in SERVED]
@@ -84,7 +85,7 @@ def test_info_tells_what_the_library_computes():
     minimal = library.minimal_parameters(arm)
     assert data["minimal_parameters"]["names"] == list(minimal.names)
     np.testing.assert_array_equal(data["minimal_parameters"]["values"], minimal.values)
-    assert data["chosen"] == {q: library.plan.choice.cheapest(arm, q).name for q in data["chosen"]}
+    assert data["chosen"] == {q: cheapest(arm, q).name for q in data["chosen"]}
     for quantity, rows in data["counts"].items():
         for row in rows:
             counted = library.count(arm, quantity, row["formulation"])
