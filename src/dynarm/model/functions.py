@@ -41,7 +41,7 @@ class Function:
     entry only. So such arguments are made plain arrays first, columns by name; what comes of them is a plain array.
     """
 
-    __slots__ = ("_names", "_ports", "_source", "ufunc")
+    __slots__ = ("_names", "_ports", "_quick", "_source", "ufunc")
 
     def __init__(
         self,
@@ -49,10 +49,14 @@ class Function:
         ports: Sequence[Port],
         names: Callable[[str], Sequence[str]],
         source: tuple[Mapping[str, Any], str],
+        quick: Callable[..., Any] | None = None,
     ):
         self.ufunc, self._ports, self._names, self._source = ufunc, ports, names, source
+        self._quick = quick  # the method's own builtin: the same kernel without NumPy's dispatch
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        if self._quick is not None and not options and len(args) == len(self._ports):
+            return self._quick(*args)
         if not all(map(is_plain, args)):
             given = zip(args, self._ports, strict=False)
             args = tuple(plain(x, port, self._names) for x, port in given) + args[self.ufunc.nin :]
@@ -121,7 +125,8 @@ class Functions(Mapping[str, np.ufunc]):
         if made is None:
             model = self._model
             ufunc = model.kernel(key).ufunc  # refuses what is no name
-            made = Function(ufunc, model.ports(key)[0], model.entry_names, (self, key))
+            quick = model._quick.get(key)
+            made = Function(ufunc, model.ports(key)[0], model.entry_names, (self, key), quick)
             self._made[key] = made
         return made  # type: ignore[return-value]
 
