@@ -78,3 +78,27 @@ def test_columns_of_the_users_own_are_refused(arm):
     log = exact_log(arm)
     with pytest.raises(DynarmError, match="columns"):
         dynarm.identify_payload(arm, log, log, columns=(column,))
+
+
+def test_a_cut_off_that_is_given_is_the_one_that_is_used(monkeypatch):
+    """None leaves the choice to the trials; a number is held."""
+    from dynarm.identify import payload
+
+    asked = []
+    choose = payload.choose_preparation
+
+    def noted(plain, base, how):
+        asked.append(how.cutoff)
+        return choose(plain, base, how)
+
+    monkeypatch.setattr(payload, "choose_preparation", noted)
+    two = dynarm.load("two_link")
+    loaded = two.with_payload(1.0, (0.1, 0, 0), 0.01 * np.eye(3))
+    logs = noisy_log(two, 0.3, seed=1, duration=4.0), noisy_log(loaded, 0.3, seed=2, duration=4.0)
+    masses = [
+        dynarm.identify_payload(two, *logs, friction=(), armature=False, cutoff=cutoff).mass
+        for cutoff in (4.0, 20.0, None)
+    ]
+    assert asked == [4.0, 20.0, None]
+    assert masses[0] != masses[1]
+    np.testing.assert_allclose(masses, 1.0, atol=0.2)
