@@ -84,12 +84,23 @@ def _bars(rows: Figures, asked: Figures) -> list[str]:
             f'<text x="{left}" y="{y + 12:.1f}">{escape(words)}'
             f'<tspan class="faint" dx="8">{escape(row["peer"])}</tspan></text>',
             f'<rect class="c1" x="{left}" y="{y + 19:.1f}" width="{ratio * scale:.1f}" height="12"/>',
-            _text(left + ratio * scale + 8, y + 30, f"{ratio:.0f}", "title"),
+            _text(
+                left + _clear(ratio, asked.get(quantity), scale) + 8,
+                y + 30,
+                f"{ratio:.0f}",
+                "title",
+            ),
         ]
         if quantity in asked:
             x = left + asked[quantity] * scale
             parts.append(_line("asked", x, y + 16, x, y + 34))
     return parts
+
+
+def _clear(ratio: float, asked: float | None, scale: float) -> float:
+    """Where a bar ends; or the mark behind it, where the number would stand on that."""
+    near = asked is not None and 0 <= (asked - ratio) * scale < 40
+    return (asked if near and asked is not None else ratio) * scale
 
 
 # ---- right

@@ -245,6 +245,20 @@ def test_bars_are_as_long_as_their_ratios():
     np.testing.assert_allclose(np.array(long) / long[0], np.array(wanted) / wanted[0], rtol=0.01)
 
 
+def test_a_number_never_stands_on_the_mark_of_what_was_asked():
+    """40 is asked of the mass matrix: just short of it, the number goes behind the mark."""
+    places = []
+    for ratio in (20.0, 38.0, 41.0):
+        result = whole_result()
+        result["batch"]["mass_matrix"]["ratios"]["pin.crba"] = ratio
+        texts = drawn(result).iter("{http://www.w3.org/2000/svg}text")
+        (number,) = [float(e.get("x")) for e in texts if e.text == f"{ratio:.0f}"]
+        places.append(number)
+    assert places[0] < places[1] < places[2] and places[2] - places[1] < 0.1 * (
+        places[1] - places[0]
+    )
+
+
 def test_curves_have_a_point_for_every_length_and_names_apart():
     tree = drawn(whole_result())
     circles = list(tree.iter("{http://www.w3.org/2000/svg}circle"))
