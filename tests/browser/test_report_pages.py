@@ -10,7 +10,7 @@ import pytest
 from chrome import BROWSER, DRIVER, MISSING, Chrome
 from program import dynarm
 
-from hostile import hostile_arm
+from oracles.hostile import hostile_arm
 
 pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
 

@@ -7,7 +7,7 @@ import pytest
 from chrome import BROWSER, DRIVER, MISSING, Chrome
 
 import dynarm
-from patience import waited
+from oracles.patience import waited
 
 pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
 pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from batches import stacked as stack
 from dynarm import Arm
 from dynarm.dynamics.table import QUANTITIES, TABLE, Formulation
 from dynarm.plan.scene import body_of
 from dynarm.robot.frames.chain import chain_of, pose
+from oracles.batches import stacked as stack
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_states, sample_arms
 

@@ -6,7 +6,7 @@ import pytest
 
 from dynarm.dynamics.table import TABLE
 from dynarm.reproductions.published import printed
-from paper_counts import OPERATIONS, ROOT, counted, golden, pair, sizes, value
+from oracles.paper_counts import OPERATIONS, ROOT, counted, golden, pair, sizes, value
 
 PAPERS = ("lin1991", "lin1995", "linfang1999", "turney1980")
 ROWS = [

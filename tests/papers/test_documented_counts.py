@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from measured import lin1991, lin1995, linfang1999, turney1980
-from paper_counts import Page
+from oracles.measured import lin1991, lin1995, linfang1999, turney1980
+from oracles.paper_counts import Page
 
 PAGES = [
     Page(module.__name__.rpartition(".")[2], module.BLOCKS)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from batches import stacked
 from dynarm import Arm, Joint
 from dynarm.algebra.vectors import Sym3, Vec3
 from dynarm.dynamics.own import moved_composite as moved_composite_lin1991
@@ -18,6 +17,7 @@ from dynarm.dynamics.papers import (
 )
 from dynarm.dynamics.table import TABLE
 from dynarm.robot.frames.chain import Chain, chain_of, pose
+from oracles.batches import stacked
 from oracles.lin1991_printed import world
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_states

@@ -11,7 +11,7 @@ import dynarm
 from dynarm.dynamics.table import formulations
 from dynarm.plan.choice import cheapest
 from dynarm.robot.frames.generic import generic_arm
-from paper_counts import OPERATIONS, bare, counted, golden, pair, sizes, value
+from oracles.paper_counts import OPERATIONS, bare, counted, golden, pair, sizes, value
 
 GOLDEN = golden("lin1991")
 METHODS = ("renaud", "partial_velocity", "fijany_bejczy", "base_composite")

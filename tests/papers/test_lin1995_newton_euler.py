@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import batches
 import dynarm
-from batches import relative as error
 from dynarm.algebra.vectors import ZERO, Sym3, Vec3
 from dynarm.dynamics.papers import constants_newton_euler_lin1995 as constants
 from dynarm.dynamics.papers import newton_euler_lin1995 as plain
 from dynarm.dynamics.papers.angular_motion_lin1995 import psi, spin
 from dynarm.robot.frames.chain import chain_of, pose
+from oracles import batches
+from oracles.batches import relative as error
 from oracles.lin1995_printed import Motion, big_omega, psi_matrix, psi_vector, skew, vectors
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_states

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 import dynarm
-from paper_counts import DOWN, counted, general, pair, sizes
+from oracles.paper_counts import DOWN, counted, general, pair, sizes
 
 GENERIC = [(n, type) for type in (1, 2) for n in sizes(type)]
 NAME = "newton_euler_constants"

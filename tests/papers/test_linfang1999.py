@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import batches
 from dynarm import Arm, Joint
 from dynarm.dynamics.own import middle_composite as middle_composite_linfang1999
 from dynarm.dynamics.papers import (
@@ -20,6 +19,7 @@ from dynarm.dynamics.papers.composite_bodies_linfang1999 import composites
 from dynarm.dynamics.table import formulation
 from dynarm.errors import InputError
 from dynarm.robot.frames.chain import chain_of, pose, slid
+from oracles import batches
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_body, random_states
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from paper_counts import OPERATIONS, bare, counted, general, golden, on_hand, sizes, value
+from oracles.paper_counts import OPERATIONS, bare, counted, general, golden, on_hand, sizes, value
 
 GOLDEN = golden("linfang1999")
 TABLE_VI = [p for p in GOLDEN["polynomial"] if p["table"] == "VI"]

@@ -11,7 +11,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from batches import relative, stacked
 from dynarm.dynamics.own import middle_composite as middle
 from dynarm.dynamics.papers import composite_body_linfang1999 as ends
 from dynarm.dynamics.papers.composite_bodies_linfang1999 import composites
@@ -19,8 +18,9 @@ from dynarm.graph.graph import Graph, Port
 from dynarm.graph.trace import trace_function
 from dynarm.robot.frames.chain import chain_of, pose, slid
 from dynarm.robot.frames.generic import generic_arm
+from oracles.batches import relative, stacked
+from oracles.paper_counts import counted
 from oracles.pinocchio_arm import pinocchio_model
-from paper_counts import counted
 from strategies import random_arm, random_states
 
 SAMPLES = 3

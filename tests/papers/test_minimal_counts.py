@@ -13,8 +13,8 @@ from dynarm.graph.graph import Port
 from dynarm.graph.trace import trace_function
 from dynarm.robot.frames.chain import chain_of, pose
 from dynarm.robot.frames.generic import generic_arm
-from industrial_arms import GROUPS, TILTED, group_arm, industrial_arm, table_2
-from paper_counts import DOWN, OPERATIONS, counted, general, golden, pair, sizes, value
+from oracles.industrial_arms import GROUPS, TILTED, group_arm, industrial_arm, table_2
+from oracles.paper_counts import DOWN, OPERATIONS, counted, general, golden, pair, sizes, value
 
 GOLDEN, LINFANG = golden("lin1995"), golden("linfang1999")
 PRESENT = GOLDEN["polynomial"][0]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import dynarm
-from batches import relative, stacked
 from dynarm import DynarmWarning, minimal_parameters
 from dynarm.dynamics.papers.minimal_chain_lin1995 import minimal_chain
 from dynarm.dynamics.papers.minimal_newton_euler_lin1995 import inverse_dynamics
@@ -18,8 +17,9 @@ from dynarm.dynamics.papers.minimal_parameters_lin1995 import structure_of
 from dynarm.parameters.minimal import CONVENTIONS
 from dynarm.plan.choice import graph
 from dynarm.robot.frames.chain import chain_of, pose
-from minimal_arms import TOLERANCE, regressor
+from oracles.batches import relative, stacked
 from oracles.example_robots import robots_folder
+from oracles.minimal_arms import TOLERANCE, regressor
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import dynarm
-from batches import relative, stacked
 from dynarm import minimal_parameters
 from dynarm.algebra.vectors import Sym3, Vec3, add, mul, sub
 from dynarm.dynamics.papers import minimal_chain_lin1995 as chains
@@ -28,7 +27,8 @@ from dynarm.dynamics.papers.minimal_parameters_lin1995 import (
     structure_of,
 )
 from dynarm.robot.frames.chain import chain_of, pose
-from minimal_arms import COUNT, minimal_arm
+from oracles.batches import relative, stacked
+from oracles.minimal_arms import COUNT, minimal_arm
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states
 

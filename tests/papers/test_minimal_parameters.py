@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import dynarm
-from batches import relative, stacked
 from dynarm import minimal_parameters
 from dynarm.dynamics.papers.minimal_chain_lin1995 import minimal_chain
 from dynarm.dynamics.papers.minimal_composite_linfang1999 import mass_matrix_1, mass_matrix_2
@@ -28,8 +27,9 @@ from dynarm.parameters.minimal import CONVENTIONS
 from dynarm.robot.arm import move_parameters
 from dynarm.robot.frames.chain import chain_of, pose
 from dynarm.robot.frames.generic import generic_arm
-from minimal_arms import COUNT, TOLERANCE, full, minimal_arm, regressor
+from oracles.batches import relative, stacked
 from oracles.example_robots import robots_folder
+from oracles.minimal_arms import COUNT, TOLERANCE, full, minimal_arm, regressor
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import random_arm, random_states
 

@@ -19,7 +19,7 @@ from dynarm.parameters.redundancy import residues
 from dynarm.plan.regularity import check_regular
 from dynarm.plan.scene import body_of
 from dynarm.robot.frames.chain import chain_of, pose
-from minimal_arms import full, minimal_arm
+from oracles.minimal_arms import full, minimal_arm
 from oracles.pinocchio_arm import pinocchio_model
 
 EXACT = 1e-12  # of the largest entry of the reference, each in the robot's own units

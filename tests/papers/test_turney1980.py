@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from batches import stacked
 from dynarm import Arm, Joint
 from dynarm.algebra.vectors import ZERO, Vec3
 from dynarm.dynamics.papers import (
@@ -19,6 +18,7 @@ from dynarm.dynamics.table import formulation, formulations
 from dynarm.errors import InputError
 from dynarm.robot.frames.chain import chain_of, pose
 from dynarm.robot.frames.standard import links
+from oracles.batches import stacked
 from oracles.pinocchio_arm import pinocchio_model
 from strategies import FAMILIES, random_arm, random_states
 

@@ -8,7 +8,7 @@ import pytest
 from dynarm.errors import InputError
 from dynarm.plan.choice import Counted
 from dynarm.reproductions.schedule import COSTS, schedule
-from paper_counts import counted, counted_principal, golden, sizes, tensor_counted, value
+from oracles.paper_counts import counted, counted_principal, golden, sizes, tensor_counted, value
 
 GOLDEN = golden("turney1980")
 

@@ -12,7 +12,7 @@ from dynarm.report import figures
 from dynarm.report.counts import bars, cost_table
 from dynarm.report.html import Cell, Markup, data_json, facts, figure, number, page, section, table
 from dynarm.report.html import verdict as box
-from page_numbers import read
+from oracles.page_numbers import read
 
 
 def inside(fragment) -> object:

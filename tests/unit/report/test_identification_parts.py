@@ -11,7 +11,7 @@ import pytest
 import dynarm
 from dynarm.cli import story as steps
 from dynarm.report import identification, mobile
-from page_numbers import read
+from oracles.page_numbers import read
 
 
 def parts(*sections) -> dict:

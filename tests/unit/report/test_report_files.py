@@ -20,7 +20,7 @@ from dynarm.mobile.outline import outline
 from dynarm.report import counts, excitation, identification, mobile, robot_sheet, simulation
 from dynarm.report.html import Cell, figure, page, section, table, write
 from dynarm.report.sketch import frames, sketch
-from hostile import IMAGE, SCRIPT, hostile_arm
+from oracles.hostile import IMAGE, SCRIPT, hostile_arm
 
 
 class Page(HTMLParser):

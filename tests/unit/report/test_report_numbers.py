@@ -19,8 +19,8 @@ from dynarm.report import counts, excitation, identification, mobile, robot_shee
 from dynarm.report.html import data_json, figure
 from dynarm.report.sketch import pose, sketch
 from dynarm.robot.frames.generic import generic_arm
-from hostile import SCRIPT
-from page_numbers import printed, read, same_curve
+from oracles.hostile import SCRIPT
+from oracles.page_numbers import printed, read, same_curve
 
 ARM = "scara"  # turning joints and a sliding one
 

@@ -11,7 +11,7 @@ import pytest
 import dynarm
 from dynarm.mobile.outline import outline
 from dynarm.report import excitation, mobile, robot_sheet, simulation
-from page_numbers import read
+from oracles.page_numbers import read
 
 
 def parts(*sections) -> dict:

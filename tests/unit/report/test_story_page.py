@@ -13,7 +13,7 @@ from dynarm.cli import demo
 from dynarm.cli import story as steps
 from dynarm.identify.judgement.verdict import Validation, Verdict
 from dynarm.report import story as report
-from page_numbers import read
+from oracles.page_numbers import read
 
 
 def parts(*sections) -> dict:

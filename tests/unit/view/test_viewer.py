@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import dynarm
-from hostile import hostile_arm
+from oracles.hostile import hostile_arm
+from oracles.patience import waited
 from oracles.processes import started
-from patience import waited
 
 viser = pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")
 

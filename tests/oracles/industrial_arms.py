@@ -10,7 +10,7 @@ import numpy as np
 
 from dynarm import Arm, Joint
 from dynarm.robot.frames.generic import generic_arm
-from paper_counts import golden
+from oracles.paper_counts import golden
 
 TILTED = (3.0, 2.0, -9.0)
 

@@ -14,7 +14,7 @@ import dynarm
 from dynarm.machine.emit.c_names import identifier
 from dynarm.robot.frames.generic import generic_arm
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "two_link_c"
+GOLDEN = Path(__file__).parents[2] / "golden" / "two_link_c"
 GCC = shutil.which("gcc")
 needs_gcc = pytest.mark.skipif(GCC is None, reason="gcc is not installed")
 STRICT = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import dynarm
-from industrial_arms import GROUPS, TILTED, group_arm, industrial_arm, table_2
-from paper_counts import (
+from oracles.industrial_arms import GROUPS, TILTED, group_arm, industrial_arm, table_2
+from oracles.paper_counts import (
     OPERATIONS,
     both_forms,
     cell,

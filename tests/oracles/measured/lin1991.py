@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from paper_counts import (
+from oracles.paper_counts import (
     COLUMNS,
     OPERATIONS,
     bare,

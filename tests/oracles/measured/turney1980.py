@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dynarm.graph.graph import Count
 from dynarm.reproductions.schedule import schedule
-from paper_counts import (
+from oracles.paper_counts import (
     COLUMNS,
     OPERATIONS,
     both_forms,

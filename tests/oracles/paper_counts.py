@@ -31,7 +31,7 @@ from dynarm.robot.frames.chain import chain_of, pose, slid
 from dynarm.robot.frames.generic import generic_arm
 
 T = TypeVar("T")
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 OPERATIONS = ("mul", "add")
 DOWN = (0.0, 0.0, -9.81)
 LAST = 12  # joints up to which polynomials are compared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dynarm
 from dynarm.graph.graph import Count
-from paper_counts import (
+from oracles.paper_counts import (
     OPERATIONS,
     bare,
     both_forms,

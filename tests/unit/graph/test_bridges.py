@@ -63,7 +63,7 @@ def jax_errors() -> dict[str, float]:
         pytest.skip("extra [jax] is not installed")
     run = subprocess.run(
         [sys.executable, "-m", "oracles.jax_checks", *NAMES],
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         timeout=300,

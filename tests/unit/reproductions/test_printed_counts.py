@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dynarm.reproductions.published import printed, published, quoted
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def golden() -> dict[tuple, tuple]:

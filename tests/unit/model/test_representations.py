@@ -11,7 +11,7 @@ import pytest
 
 import dynarm
 from dynarm import simulation
-from hostile import NAMES, hostile_arm
+from oracles.hostile import NAMES, hostile_arm
 
 LONG = 200
 
