@@ -29,10 +29,13 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .parameters.minimal import minimal_parameters as minimal_parameters
     from .plan.choice import count as count
     from .robot.arm import Arm as Arm
-    from .robot.arm import Friction as Friction
-    from .robot.arm import Joint as Joint
     from .robot.files import catalogue as catalogue
     from .robot.files import load as load
+    from .robot.joint import Body as Body
+    from .robot.joint import Friction as Friction
+    from .robot.joint import Joint as Joint
+    from .robot.joint import Mimic as Mimic
+    from .robot.joint import Tool as Tool
     from .simulation import Run as Run
     from .simulation import simulate as simulate
 
@@ -43,8 +46,11 @@ __version__ = "0.1.0"
 # public name -> module that defines it; imported when first used, so that `import dynarm` is cheap
 _PUBLIC = {
     "Arm": ".robot.arm",
-    "Friction": ".robot.arm",
-    "Joint": ".robot.arm",
+    "Body": ".robot.joint",
+    "Friction": ".robot.joint",
+    "Joint": ".robot.joint",
+    "Mimic": ".robot.joint",
+    "Tool": ".robot.joint",
     "catalogue": ".robot.files",
     "load": ".robot.files",
     "formulations": ".dynamics.table",

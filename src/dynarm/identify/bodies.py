@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra.vectors import Sym3, Vec3
 from ..dynamics.papers.newton_euler_lin1995 import inverse_dynamics
 from ..robot.arm import Arm
-from ..robot.frames.chain import Body, Chain, chain_of, pose
+from ..robot.frames.chain import Chain, Limb, chain_of, pose
 
 
 def body_forces(
@@ -37,7 +37,7 @@ def wrench_forces(arm: Arm, q: np.ndarray, wrench: np.ndarray) -> np.ndarray:
     return np.column_stack([np.broadcast_to(f, len(q)) for f in found])
 
 
-def _with_ten(body: Body, ten: Sequence[float]) -> Body:
+def _with_ten(body: Limb, ten: Sequence[float]) -> Limb:
     """The joint with a link of the given ten parameters; zeros fold away."""
     m, hx, hy, hz, *J = (x if x else 0 for x in ten)
     return replace(body, m=m, h=Vec3(hx, hy, hz), J=Sym3(*J))

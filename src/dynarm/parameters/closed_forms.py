@@ -13,7 +13,7 @@ from typing import Any
 from ..algebra.vectors import Sym3, Turn, Vec3
 from ..dynamics.papers.minimal_parameters_lin1995 import Constants, constants
 from ..robot.arm import PARAMETER_NAMES
-from ..robot.frames.chain import Body, Chain, Step, pose
+from ..robot.frames.chain import Chain, Limb, Step, pose
 
 Factor = tuple[tuple[str, ...], float]  # names of constants and the size of a number
 LONG = 24  # terms of an entry beyond which it is abbreviated by its name
@@ -109,12 +109,12 @@ def _abbreviated(of: Constants, i: int, short: dict[str, Form], limit: int) -> C
     )
 
 
-def _named_body(body: Body, i: int) -> Body:
+def _named_body(body: Limb, i: int) -> Limb:
     m, x, y, z, *J = (Form.named(f"{p}{i}") for p in PARAMETER_NAMES)
     return replace(body, m=m, h=Vec3(x, y, z), J=Sym3(*J))
 
 
-def _named_step(body: Body, step: Step, i: int) -> Step:
+def _named_step(body: Limb, step: Step, i: int) -> Step:
     names = {"x": "alpha", "y": "beta", "z": "theta"}
     turns = tuple(
         Turn(

@@ -27,7 +27,7 @@ from ..dynamics.papers.minimal_parameters_lin1995 import (
 )
 from ..errors import InputError
 from ..robot.arm import PARAMETER_NAMES
-from ..robot.frames.chain import Body, Chain, pose
+from ..robot.frames.chain import Chain, Limb, pose
 from ..robot.frames.weighed import cut
 
 # Of a column's length: what is left of it when it is a combination of others. On exact geometry this is 1e-15, and more
@@ -172,7 +172,7 @@ def _set_exact(chain: Chain, near: float) -> Chain:
     return Chain(tuple(bodies), Vec3(*(0 if abs(x) <= limit else x for x in g)))
 
 
-def _set_body_exact(body: Body, angle: float, length: float) -> Body:
+def _set_body_exact(body: Limb, angle: float, length: float) -> Limb:
     def turn(c: float, s: float) -> tuple[Any, Any]:
         if abs(s) <= angle:
             return (1 if c > 0 else -1), 0

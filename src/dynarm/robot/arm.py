@@ -1,4 +1,4 @@
-"""The robot as data: frozen records for joints with their links, friction, and the arm."""
+"""The robot as data: an arm of joints, which may branch, hang on a free base, and follow each other."""
 
 from __future__ import annotations
 
@@ -14,25 +14,42 @@ from ..border.kinds import FloatArray, Numbers
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import brief
-from ..errors import InputError, KindError, ModelError
-from .frames.poses import exact_cos_sin, inverse, rigid, rotation, translation
+from ..errors import InputError, KindError, ModelError, UnknownName
+from .coupling import Coupling, coupled, placed
+from .frames.poses import exact_cos_sin, inverse, rigid
 from .inertia import (
     PARAMETER_NAMES,
     move_parameters,
     pack_parameters,
-    same_parameters,
     tensor,
     unpack_parameters,
 )
-from .numbers import number, numbers
+from .joint import (
+    HEAVIEST,
+    LONGEST,
+    SHAPES,
+    Body,
+    Friction,
+    Joint,
+    Mimic,
+    Tool,
+    kept_pose,
+)
+from .numbers import numbers
 from .sheet import arm_line, arm_sheet
 
 __all__ = [
+    "HEAVIEST",
+    "LONGEST",
     "PARAMETER_NAMES",
+    "SHAPES",
     "Arm",
+    "Body",
     "Friction",
     "Joint",
+    "Mimic",
     "Origin",
+    "Tool",
     "exact_cos_sin",
     "inverse",
     "move_parameters",
@@ -42,153 +59,6 @@ __all__ = [
     "tensor",
     "unpack_parameters",
 ]
-
-KINDS = ("revolute", "prismatic")
-SHAPES = ("sign", "tanh")
-# a mass matrix multiplies inertias by lengths and its factors by each other: they must not overflow
-LONGEST = 1e50  # [m]
-HEAVIEST = 1e100  # of a link's ten parameters and the armature
-
-
-@dataclass(frozen=True, slots=True)
-class Friction:
-    """Friction of one joint: viscous [N m s or N s/m], Coulomb [N m or N] and a constant offset [N m or N].
-
-    `*_negative` hold the values for negative velocity where they differ. shape="tanh" smooths the sign over
-    `width` [rad/s or m/s].
-    """
-
-    viscous: float = 0.0
-    coulomb: float = 0.0
-    offset: float = 0.0
-    shape: str = "sign"
-    width: float = 0.02
-    viscous_negative: float | None = None
-    coulomb_negative: float | None = None
-
-    __repr__ = brief
-
-    def __post_init__(self) -> None:
-        for name in ("viscous", "coulomb", "offset", "width"):
-            object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
-        for name in ("viscous_negative", "coulomb_negative"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
-        if not isinstance(self.shape, str) or self.shape not in SHAPES:
-            raise InputError(f"friction shape is {shown(self.shape)}; choose 'sign' or 'tanh'")
-        if not self.width >= 1e-300:  # its inverse must be a number
-            raise InputError(f"friction width is {self.width}; give a positive velocity")
-
-
-@dataclass(frozen=True, slots=True)
-class Joint:
-    """One joint and the link that it moves.
-
-    Modified Denavit-Hartenberg: frame i stands in frame i-1 at Tx(a) Rx(alpha) Ry(beta) Tz(d) Rz(theta); q adds to
-    theta (revolute) or d (prismatic). beta is 0 except where neighbouring axes are nearly parallel. Mass, centre of
-    mass and inertia (about the centre of mass) are in the link frame's axes. `parameters`, if given, replaces them by
-    the ten numbers [m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about the frame's origin, whatever they are.
-    A velocity or effort limit of None, or of 0 as many files write where nobody knows it, is no limit.
-    """
-
-    kind: str = "revolute"
-    a: float = 0.0
-    alpha: float = 0.0
-    d: float = 0.0
-    theta: float = 0.0
-    mass: float = 0.0
-    com: Any = (0.0, 0.0, 0.0)  # any three numbers, kept as a tuple
-    inertia: Any = ((0.0,) * 3,) * 3
-    armature: float = 0.0
-    friction: Friction | None = None
-    name: str | None = None
-    position_limits: tuple[float, float] | None = None
-    velocity_limit: float | None = None
-    effort_limit: float | None = None
-    beta: float = 0.0
-    parameters: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        if not isinstance(self.name, (str, type(None))):
-            raise KindError(f"name of a joint is {shown(self.name)}; give a string or None")
-        label = f"joint {shown(self.name)}" if self.name else "joint"
-        if not isinstance(self.kind, str) or self.kind not in KINDS:
-            raise InputError(
-                f"{label}: kind is {shown(self.kind)}; choose 'revolute' or 'prismatic'"
-            )
-        for key in ("a", "alpha", "beta", "d", "theta", "armature"):
-            put(self, key, number(f"{label}: {key}", getattr(self, key)))
-        if max(abs(self.a), abs(self.d)) > LONGEST:
-            raise InputError(
-                f"{label}: a is {self.a}, d is {self.d}; give metres, at most {LONGEST:g}"
-            )
-        mass = number(f"{label}: mass", self.mass)
-        com = numbers(f"{label}: com", self.com, (3,))
-        inertia = numbers(f"{label}: inertia", self.inertia, (3, 3))
-        if self.parameters is None:
-            if mass < 0:
-                raise ModelError(f"{label}: mass is {mass}; a mass cannot be negative")
-            if np.abs(inertia - inertia.T).max() > 1e-9 * max(np.abs(inertia).max(), 1e-300):
-                raise ModelError(
-                    f"{label}: inertia is not symmetric ({inertia.tolist()}); give Ixy = Iyx and so on"
-                )
-            with np.errstate(over="ignore", invalid="ignore"):
-                packed = pack_parameters(mass, com, inertia)
-        else:
-            packed = numbers(f"{label}: parameters", self.parameters, (10,))
-        if not (np.abs(packed) <= HEAVIEST).all() or abs(self.armature) > HEAVIEST:
-            raise InputError(
-                f"{label}: mass, com, inertia and armature are too large to multiply; give kg and m"
-            )
-        if self.parameters is not None:
-            body = unpack_parameters(packed)
-            given = [mass, *com, *inertia.ravel()]
-            if not any(given) or given == [body[0], *body[1], *body[2].ravel()]:
-                mass, com, inertia = body
-            elif not same_parameters(packed, pack_parameters(mass, com, inertia)):
-                raise InputError(
-                    f"{label}: parameters and mass, com, inertia are both given and differ; give one of the "
-                    "two (to change one of them, pass parameters=None as well)"
-                )
-        put(self, "mass", mass)
-        put(self, "com", tuple(com.tolist()))
-        put(self, "inertia", tuple(map(tuple, inertia.tolist())))
-        put(self, "parameters", tuple(packed.tolist()))
-        if self.friction is not None and not isinstance(self.friction, Friction):
-            raise KindError(
-                f"{label}: friction is {shown(self.friction)}; give dynarm.Friction(...) or None"
-            )
-        if self.position_limits is not None:
-            low, high = numbers(f"{label}: position_limits", self.position_limits, (2,))
-            put(self, "position_limits", (float(low), float(high)))
-        for key in ("velocity_limit", "effort_limit"):
-            if getattr(self, key) is not None:
-                put(self, key, number(f"{label}: {key}", getattr(self, key)))
-
-    def __repr__(self) -> str:
-        return brief(self, "inertia", "parameters")
-
-    @property
-    def revolute(self) -> bool:
-        return self.kind == "revolute"
-
-    def with_parameters(self, ten: Iterable[float]) -> Joint:
-        """The same joint whose link has the ten given parameters."""
-        return replace(
-            self, mass=0.0, com=(0, 0, 0), inertia=((0,) * 3,) * 3, parameters=tuple(ten)
-        )
-
-    def displacement(self, q: float = 0.0) -> FloatArray:
-        """The 4x4 pose of this joint's frame in the frame before, at joint position q."""
-        theta, d = (self.theta + q, self.d) if self.revolute else (self.theta, self.d + q)
-        return (
-            translation(self.a, 0, 0)
-            @ rotation("x", self.alpha)
-            @ rotation("y", self.beta)
-            @ translation(0, 0, d)
-            @ rotation("z", theta)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +78,12 @@ class Origin:
 
 @dataclass(frozen=True)
 class Arm:
-    """A serial chain of one-degree joints. Immutable; equal arms compare and hash equal."""
+    """A robot of one-degree joints: a chain or a tree, on a fixed or a free base. Immutable; equal arms hash equal.
+
+    floating: the body that moves freely under the joints, or None for a fixed base. Then q is [x y z, qx qy qz qw,
+    joints], qd is [linear, angular velocity of the base link in its own axes, joints]. tools: the frames of several
+    tools; None: the one of `tool` on the last link of a chain, and no tool where the robot branches.
+    """
 
     joints: Sequence[Joint]
     gravity: Any = (0.0, 0.0, -9.81)
@@ -216,9 +91,13 @@ class Arm:
     base: Any = None  # pose of frame 0 in the user's base link, kept as 16 numbers by rows
     tool: Any = None  # pose of the tool in the last link's frame, kept likewise
     origin: Origin | None = field(default=None, compare=False)
+    floating: Body | None = None
+    tools: Sequence[Tool] | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        if not isinstance(self.name, str) or not self.name:
+            raise KindError(f"name is {shown(self.name)}; give a non-empty string")
         if isinstance(self.joints, Joint) or not isinstance(self.joints, Iterable):
             raise KindError(f"joints is {shown(self.joints)}; give a list of dynarm.Joint")
         joints = tuple(self.joints)
@@ -227,28 +106,39 @@ class Arm:
         for i, joint in enumerate(joints):
             if not isinstance(joint, Joint):
                 raise KindError(f"joints[{i}] is {shown(joint)}; give dynarm.Joint(...)")
-        joints = tuple(
-            j if j.name else replace(j, name=f"joint{i + 1}") for i, j in enumerate(joints)
-        )
-        names = [j.name for j in joints]
-        if len(set(names)) != len(names):
-            raise InputError(f"joint names are not unique: {names}; give each joint its own name")
-        put(self, "joints", joints)
+        put(self, "joints", placed(joints))
         put(self, "gravity", tuple(numbers("gravity", self.gravity, (3,)).tolist()))
         for key in ("base", "tool"):
-            value = getattr(self, key)
-            if isinstance(value, (tuple, list)) and len(value) == 16:  # as the record keeps it
-                value = numbers(key, value, (16,)).reshape(4, 4)
-            T = np.eye(4) if value is None else rigid(key, value)
-            put(self, key, tuple(T.ravel().tolist()))
-        if not isinstance(self.name, str) or not self.name:
-            raise KindError(f"name is {shown(self.name)}; give a non-empty string")
+            put(self, key, kept_pose(key, getattr(self, key)))
+        self._check_free_base()
+        if self.tools is not None:
+            put(self, "tools", self._checked_tools())
         if not isinstance(self.origin, (Origin, type(None))):
             raise KindError(f"origin is {shown(self.origin)}; pass origin=None")
         if self.origin is not None and len(self.origin.links) != len(joints):
             raise InputError(
                 f"origin describes {len(self.origin.links)} links, the arm has {len(joints)} joints; pass origin=None"
             )
+
+    def _check_free_base(self) -> None:
+        if not isinstance(self.floating, (Body, type(None))):
+            raise KindError(
+                f"floating is {shown(self.floating)}; give dynarm.Body(mass, com, inertia) or None"
+            )
+        if self.floating is not None and self.base != kept_pose("base", None):
+            raise InputError("base is a pose and floating a body; a free base is its own frame 0")
+
+    def _checked_tools(self) -> tuple[Tool, ...]:
+        tools = tuple(self.tools or ())
+        for tool in tools:
+            if not isinstance(tool, Tool):
+                raise KindError(f"tools holds {shown(tool)}; give dynarm.Tool(name, joint, pose)")
+            if not -1 <= tool.joint < len(self.joints):
+                raise InputError(
+                    f"tool '{tool.name}' is on joint {tool.joint}; the robot has joints 0 to "
+                    f"{len(self.joints) - 1}, and -1 for its base"
+                )
+        return tools
 
     def __repr__(self) -> str:
         return arm_line(self)
@@ -284,12 +174,49 @@ class Arm:
 
     @property
     def n(self) -> int:
-        """Number of joints."""
+        """Number of joints, those that follow others included."""
         return len(self.joints)
 
     @property
+    def nq(self) -> int:
+        """Number of coordinates: of independent joints, and seven more of a free base."""
+        return len(self.coupling.masters) + (7 if self.floating else 0)
+
+    @property
+    def nv(self) -> int:
+        """Number of speeds: of independent joints, and six more of a free base."""
+        return len(self.coupling.masters) + (6 if self.floating else 0)
+
+    @property
     def joint_names(self) -> tuple[str, ...]:
-        return tuple(str(j.name) for j in self.joints)
+        """The names of the independent joints, in the order of q."""
+        return tuple(str(self.joints[i].name) for i in self.coupling.masters)
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """What the rows of `parameters` are called: the joints that move the links, a free base before them."""
+        names = tuple(str(joint.name) for joint in self.joints)
+        return ("base", *names) if self.floating else names
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """The index of each joint's parent, -1 for the base."""
+        return tuple(i - 1 if j.parent is None else j.parent for i, j in enumerate(self.joints))
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """Which joints are independent, and how the others follow them."""
+        return coupled(self.joints)
+
+    @property
+    def branched(self) -> bool:
+        """Whether any joint hangs on another one than the joint before it."""
+        return any(joint.parent is not None for joint in self.joints)
+
+    @property
+    def serial(self) -> bool:
+        """Whether the robot is what the papers speak of: a chain on a fixed base."""
+        return not self.branched and self.floating is None
 
     @property
     def base_pose(self) -> FloatArray:
@@ -303,56 +230,96 @@ class Arm:
 
     @cached_property
     def frame0(self) -> FloatArray:
-        """4x4 pose in the user's base link of the frame that the papers call 0: frame 1 in the zero pose."""
-        pose = self.base_pose @ self.joints[0].displacement()
+        """4x4 pose in the user's base link of the frame that the papers call 0: frame 1 in the zero pose.
+
+        Where several joints hang on the base, or it moves freely, the frame that their numbers start from.
+        """
+        alone = self.floating is None and self.parents.count(-1) == 1
+        pose = self.base_pose @ self.joints[0].displacement() if alone else self.base_pose
         pose.setflags(write=False)
         return pose
 
     @cached_property
     def parameters(self) -> FloatArray:
-        """(n, 10): m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about each internal link frame."""
-        table = np.array([j.parameters for j in self.joints])
+        """(links, 10): m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about each internal link frame.
+
+        The link of a free base comes first.
+        """
+        rows = [self.floating.parameters] if self.floating else []
+        table = np.array([*rows, *(j.parameters for j in self.joints)])
         table.setflags(write=False)
         return table
 
     @cached_property
     def urdf_parameters(self) -> FloatArray:
-        """(n, 10): the same about the URDF's link frames (the internal frames where there is no URDF)."""
+        """(links, 10): the same about the URDF's link frames (the internal frames where there is no URDF)."""
         if self.origin is None:
             return self.parameters
-        rows = []
-        for p, flat in zip(self.parameters, self.origin.frames, strict=True):
+        table = self.parameters.copy()
+        moved = table[-self.n :]  # the frame of a free base is its link's own
+        for row, flat in zip(moved, self.origin.frames, strict=True):
             T = inverse(np.array(flat).reshape(4, 4))  # internal frame in the URDF link frame
-            rows.append(move_parameters(p, T[:3, :3], T[:3, 3]))
-        table = np.array(rows)
+            row[:] = move_parameters(row, T[:3, :3], T[:3, 3])
         table.setflags(write=False)
         return table
 
     @cached_property
     def size(self) -> float:
         """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1."""
-        return sum(abs(j.a) + abs(j.d) for j in self.joints[1:]) or 1.0
+        first = 0 if self.floating or self.parents.count(-1) > 1 else 1
+        return sum(abs(j.a) + abs(j.d) + abs(j.b) for j in self.joints[first:]) or 1.0
 
     def with_parameters(self, table: Numbers) -> Arm:
-        """The same arm with other inertial parameters, (n, 10) about the internal frames; no physics asked.
+        """The same robot with other inertial parameters, (links, 10) about the internal frames; no physics asked.
 
-        A DataFrame may have its columns (m, mcx ...) and its rows (joint names) in any order.
+        A DataFrame may have its columns (m, mcx ...) and its rows (names of links) in any order.
         """
-        rows = numbers("parameters", table, (self.n, 10), PARAMETER_NAMES, self.joint_names)
-        joints = (j.with_parameters(p.tolist()) for j, p in zip(self.joints, rows, strict=True))
-        return replace(self, joints=tuple(joints))
+        names = self.link_names
+        rows = numbers("parameters", table, (len(names), 10), PARAMETER_NAMES, names).tolist()
+        floating = Body(parameters=tuple(rows.pop(0))) if self.floating else None
+        joints = (j.with_parameters(p) for j, p in zip(self.joints, rows, strict=True))
+        return replace(self, joints=tuple(joints), floating=floating)
 
     def with_payload(
-        self, mass: float, com: Numbers = (0, 0, 0), inertia: Numbers = ((0.0,) * 3,) * 3
+        self,
+        mass: float,
+        com: Numbers = (0, 0, 0),
+        inertia: Numbers = ((0.0,) * 3,) * 3,
+        tool: str | None = None,
     ) -> Arm:
-        """The arm carrying a rigid payload, given in the tool frame (inertia about its centre of mass)."""
+        """The robot carrying a rigid payload, given in the tool frame (inertia about its centre of mass).
+
+        tool: the name of the tool that carries it, where there are several.
+        """
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
         assert load.parameters is not None
-        T = self.tool_pose
-        moved = move_parameters(load.parameters, T[:3, :3], T[:3, 3])
+        carrier = self.tool_named(tool)
+        T = carrier.matrix
         table = self.parameters.copy()
-        table[-1] += moved
+        if carrier.joint < 0 and not self.floating:
+            return self  # what stands on a fixed base moves nothing
+        table[carrier.joint - self.n] += move_parameters(load.parameters, T[:3, :3], T[:3, 3])
         return self.with_parameters(table)
+
+    def tool_named(self, name: str | None = None) -> Tool:
+        """A tool by its name; the only one where no name is given."""
+        tools = self.all_tools
+        if name is None and len(tools) == 1:
+            return tools[0]
+        known = [tool.name for tool in tools]
+        if name is None:
+            listed = f"one of {known}" if known else "load it with tools=['link', ...]"
+            raise InputError(f"robot '{self.name}' has {len(tools)} tools; name {listed}")
+        if name not in known:
+            raise UnknownName("tool", name, known)
+        return tools[known.index(name)]
+
+    @cached_property
+    def all_tools(self) -> tuple[Tool, ...]:
+        """The tools by name; of a chain without any the frame at the end of its last link."""
+        if self.tools is not None:
+            return tuple(self.tools)
+        return () if self.branched else (Tool("tool", self.n - 1, self.tool),)
 
     def check(self) -> list[str]:
         """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""

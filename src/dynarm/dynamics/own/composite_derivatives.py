@@ -47,7 +47,7 @@ from ...algebra.vectors import (
     sub,
     total,
 )
-from ...robot.frames.chain import Body, Chain, Step, slid
+from ...robot.frames.chain import Chain, Limb, Step, slid
 from ..papers.angular_motion_lin1995 import STILL, Spin, carried, turned
 from ..papers.minimal_newton_euler_lin1995 import spread_moment
 
@@ -114,7 +114,7 @@ def gathered(arm: Chain, pose: Sequence[Step]) -> list[Mass]:
     return found[::-1]
 
 
-def _mass(body: Body) -> Mass:
+def _mass(body: Limb) -> Mass:
     half = mul(0.5, body.J.trace)
     J = body.J
     Q = Sym3(sub(half, J.xx), -J.xy, sub(half, J.yy), -J.xz, -J.yz, sub(half, J.zz))
@@ -320,7 +320,7 @@ def _plane(c: Scalar, s: Scalar, x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     return sub(mul(c, x), mul(s, y)), add(mul(s, x), mul(c, y))
 
 
-def _changes(body: Body, link: Link, twice: int) -> tuple[Change, Change]:
+def _changes(body: Limb, link: Link, twice: int) -> tuple[Change, Change]:
     """What q and qd of a joint change in the motion of its link."""
     spin = link.spin
     swept = spin.w.cross(Z) * twice
@@ -329,7 +329,7 @@ def _changes(body: Body, link: Link, twice: int) -> tuple[Change, Change]:
     return Change(spin.w.cross(Z), spin.z, link.a.cross(Z)), Change(Z, swept, ZERO)
 
 
-def _row(body: Body, load: Load) -> Change:
+def _row(body: Limb, load: Load) -> Change:
     """What the joint's own force answers to changes of its link's motion."""
     h, p = load.mass.h, load.p
     if not body.revolute:
@@ -349,7 +349,7 @@ def _row_shifted(row: Change, s: Vec3, rate: Vec3) -> Change:
     return Change(row.w + rate.cross(row.a), row.wd + s.cross(row.a), row.a)
 
 
-def _turned_wrench(body: Body, load: Load, change: Change) -> tuple[Vec3, Vec3]:
+def _turned_wrench(body: Limb, load: Load, change: Change) -> tuple[Vec3, Vec3]:
     """How q changes the wrench of a composite body, as its own frame sees the frame before."""
     f, n = load.answer(change)
     if not body.revolute:

@@ -57,7 +57,7 @@ from ...algebra.vectors import (
     sub,
     total,
 )
-from ...robot.frames.chain import Body, Chain, Step, slid
+from ...robot.frames.chain import Chain, Limb, Step, slid
 
 Rows = list[list[Scalar]]
 Sight = list[list["Axis"]]  # for each frame j the axes of joints 1 to j
@@ -201,7 +201,7 @@ def outward(step: Step, s: Vec3) -> Vec3:
     return step.turns[-1].rise(Vec3(v.x, v.y, add(v.z, step.d)))
 
 
-def about_centre(body: Body) -> tuple[Vec3, Vec3, Sym3]:
+def about_centre(body: Limb) -> tuple[Vec3, Vec3, Sym3]:
     """A point c of a link, the link's first moment about c and its inertia about c.
 
     c is the centre of mass, and the moment about it zero, if the link is a body that can exist; if it is not
@@ -247,7 +247,7 @@ def composites(
     return seen, found[::-1]
 
 
-def _link(body: Body, s: Vec3) -> tuple[Vec3, Sym3]:
+def _link(body: Limb, s: Vec3) -> tuple[Vec3, Sym3]:
     """m p and I~ - m p p' of one link."""
     c, h, inertia = about_centre(body)
     p = s + c  # (26)

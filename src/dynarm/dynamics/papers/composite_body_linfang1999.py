@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...algebra.vectors import IDENTITY, Mat3, Scalar, Vec3, X, Z, add, mul, sub
-from ...robot.frames.chain import Body, Chain, Slant, Step, slid
+from ...robot.frames.chain import Chain, Limb, Slant, Step, slid
 from .composite_bodies_linfang1999 import Composite, composites
 
 Rows = list[list[Scalar]]
@@ -149,17 +149,17 @@ def formulation_5(arm: Chain, pose: Sequence[Step], bodies: Bodies) -> Rows:
     return mirrored(D)
 
 
-def force(joint: Body, body: Composite) -> Vec3:
+def force(joint: Limb, body: Composite) -> Vec3:
     """f_ii: the force that gives composite body i a unit acceleration of joint i (7)."""
     return Z.cross(body.c) if joint.revolute else Z * body.m  # (7)
 
 
-def moment(joint: Body, body: Composite) -> Vec3:
+def moment(joint: Limb, body: Composite) -> Vec3:
     """t_ii: the moment about origin i that does so (8)."""
     return body.J.third if joint.revolute else body.c.cross(Z)  # (8)
 
 
-def along(joint: Body, f: Vec3, t: Vec3) -> Scalar:
+def along(joint: Limb, f: Vec3, t: Vec3) -> Scalar:
     return t.z if joint.revolute else f.z  # (11)
 
 
@@ -195,7 +195,7 @@ def _carry(
         D[j][i] = along(arm.joints[j], f, t)
 
 
-def neighbour(inner: Body, joint: Body, step: Step, body: Composite) -> Scalar:
+def neighbour(inner: Limb, joint: Limb, step: Step, body: Composite) -> Scalar:
     """D_{i-1,i} by (10), (11)."""
     return along(inner, *inwards(step, force(joint, body), moment(joint, body)))
 
@@ -207,12 +207,12 @@ def _first_axis(pose: Sequence[Step]) -> tuple[Vec3, Vec3]:
     return pose[1].rise(Z), pose[1].rise(Z.cross(pose[1].s))
 
 
-def triple(first: Body, u: Vec3, hat: Vec3, f: Vec3, t: Vec3) -> Scalar:
+def triple(first: Limb, u: Vec3, hat: Vec3, f: Vec3, t: Vec3) -> Scalar:
     """D_1i from force and moment about origin 2, in any one frame: z . (t + s x f) as in (21)."""
     return add(u.dot(t), hat.dot(f)) if first.revolute else u.dot(f)
 
 
-def _table_2(inner: Body, joint: Body, u: Vec3, s: Vec3, body: Composite) -> Scalar:
+def _table_2(inner: Limb, joint: Limb, u: Vec3, s: Vec3, body: Composite) -> Scalar:
     """D_ji of Table II."""
     c, J, m = body.c, body.J, body.m
     if not inner.revolute:
@@ -223,7 +223,7 @@ def _table_2(inner: Body, joint: Body, u: Vec3, s: Vec3, body: Composite) -> Sca
     return u.dot(Vec3(sub(J.xz, mul(c.x, s.z)), sub(J.yz, mul(c.y, s.z)), add(J.zz, across)))
 
 
-def table_3(inner: Body, joint: Body, u: Vec3, hat: Vec3, body: Composite) -> Scalar:
+def table_3(inner: Limb, joint: Limb, u: Vec3, hat: Vec3, body: Composite) -> Scalar:
     """D_ji of Table III."""
     c = body.c
     if not inner.revolute:

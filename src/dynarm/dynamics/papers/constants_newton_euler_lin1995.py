@@ -37,7 +37,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...algebra.vectors import ZERO, Scalar, Sym3, Vec3, X, Z, add, is_zero, mul, pair, square_skew
-from ...robot.frames.chain import Body, Chain, Step, slid
+from ...robot.frames.chain import Chain, Limb, Step, slid
 from .angular_motion_lin1995 import STILL, Spin, carried, psi, turned
 
 Wrench = tuple[Vec3, Vec3]
@@ -140,7 +140,7 @@ def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[Constants]:
 
 
 def _inner(
-    link: Body, revolute: bool, step: Step, m: Scalar, k: Vec3, U: Sym3
+    link: Limb, revolute: bool, step: Step, m: Scalar, k: Vec3, U: Sym3
 ) -> tuple[Scalar, Vec3, Sym3]:
     """m^, k and U* of composite body i, given those of i+1 and the kind of joint i+1."""
     if revolute:

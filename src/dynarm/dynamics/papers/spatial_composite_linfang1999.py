@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...algebra.vectors import ZERO, Mat3, Scalar, Sym3, Vec3, Z, add, skew
-from ...robot.frames.chain import Body, Chain, Step
+from ...robot.frames.chain import Chain, Limb, Step
 from .composite_bodies_linfang1999 import Composite, composites
 
 
@@ -69,7 +69,7 @@ def _inertia(body: Composite) -> SpatialInertia:
     return SpatialInertia(body.J, skew(body.c), body.m)  # (12)
 
 
-def _axis(joint: Body) -> Spatial:
+def _axis(joint: Limb) -> Spatial:
     return Spatial(Z, ZERO) if joint.revolute else Spatial(ZERO, Z)  # (14)
 
 

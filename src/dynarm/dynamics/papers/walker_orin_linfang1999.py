@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...algebra.vectors import ZERO, Scalar, Sym3, Vec3, Z, add, is_zero, mul, square_skew
-from ...robot.frames.chain import Body, Chain, Step
+from ...robot.frames.chain import Chain, Limb, Step
 from ...robot.frames.standard import without_centre
 
 Lump = tuple[Scalar, Vec3, Sym3]  # mass, centre of mass, inertia about it
@@ -43,7 +43,7 @@ def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     return D
 
 
-def _unit_acceleration(joint: Body, lump: Lump) -> tuple[Vec3, Vec3]:
+def _unit_acceleration(joint: Limb, lump: Lump) -> tuple[Vec3, Vec3]:
     """Force, and moment about origin i, that accelerate composite body i by a unit of joint i."""
     m, r, inertia = lump
     wd = Z if joint.revolute else ZERO  # (A6)
@@ -61,7 +61,7 @@ def lumps(arm: Chain, pose: Sequence[Step]) -> list[Lump]:
     return found[::-1]
 
 
-def _link(body: Body) -> Lump:
+def _link(body: Limb) -> Lump:
     if is_zero(body.m):
         return 0, ZERO, body.J
     r = body.h * (1 / body.m)  # (A3)

@@ -1,4 +1,4 @@
-"""What the papers see of a robot: a chain of bodies over abstract scalars, and its pose.
+"""What the papers see of a robot: a chain of limbs over abstract scalars, and its pose. A chain may branch.
 
 Frame i is fixed to link i with z on the axis of joint i (modified Denavit-Hartenberg). The step from frame i-1
 to frame i is Tx(a) Rx(alpha) Ry(beta) Tz(d) Rz(theta), where beta is zero but for nearly parallel axes (Hayati's
@@ -6,24 +6,29 @@ extra rotation); the joint variable adds to theta (rotational) or to d (translat
 
 Frame 0 coincides with frame 1 in the zero pose: whatever constant displacement the first joint has belongs to
 the base. The first step is therefore a pure Rz(q1) or Tz(q1).
+
+A tree is a chain whose joints have parents: the step is from the parent's frame, with Rz(gamma) Tz(b) before it at
+a branch. Where several joints hang on the base, or the base moves freely (`root`), frame 0 is the base's own.
+The papers' files speak of chains without branches (`serial`); recursions that extend to trees ask for `parent_of`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ...algebra.vectors import Mat3, Scalar, Sym3, Turn, Vec3, add, cos, is_zero, mul, sin, sub
 from ..arm import Arm
+from ..joint import Joint
 
 _QUARTER = math.pi / 2
 ULPS = 8 * 2.0**-52  # of their scale: constants so close to 0 or +-1 are meant to be exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Body:
+class Limb:
     """One joint and the link that it moves; inertial parameters about the origin of the link's frame, in its axes."""
 
     revolute: bool
@@ -37,18 +42,56 @@ class Body:
     m: Scalar
     h: Vec3
     J: Sym3
+    cg: Scalar = 1
+    sg: Scalar = 0
+    b: Scalar = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """The link of a base that moves freely: its inertial parameters about its own frame."""
+
+    m: Scalar
+    h: Vec3
+    J: Sym3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chain:
-    """Bodies from the base to the tip, and the gravitational acceleration in frame 0."""
+    """Limbs from the base to the tips, and the gravitational acceleration in frame 0.
 
-    joints: tuple[Body, ...]
+    parents: of each joint, -1 for the base; None where each hangs on the one before it. root: the link of a free base.
+    """
+
+    joints: tuple[Limb, ...]
     gravity: Vec3
+    parents: tuple[int, ...] | None = None
+    root: Root | None = None
 
     @property
     def n(self) -> int:
         return len(self.joints)
+
+    @property
+    def nv(self) -> int:
+        """Number of speeds: six more than joints on a free base."""
+        return len(self.joints) + (6 if self.root is not None else 0)
+
+    @property
+    def serial(self) -> bool:
+        """Whether this is a chain on a fixed base."""
+        return self.parents is None and self.root is None
+
+    def parent_of(self, i: int) -> int:
+        """The joint that joint i hangs on, -1 for the base."""
+        return i - 1 if self.parents is None else self.parents[i]
+
+    def ancestors(self, i: int) -> Iterator[int]:
+        """The joints between joint i and the base, from i inwards, without i."""
+        i = self.parent_of(i)
+        while i >= 0:
+            yield i
+            i = self.parent_of(i)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,13 +137,21 @@ class Slant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """Where frame i stands in frame i-1: two or three plane rotations and the displacement s."""
+    """Where frame i stands in frame i-1 (in its parent's): plane rotations and the displacement s."""
 
-    turns: tuple[Turn, ...]  # outwards: about x by alpha, (about y by beta,) about z by theta
+    turns: tuple[
+        Turn, ...
+    ]  # outwards: (about z by gamma,) about x by alpha, (y by beta,) z by theta
     a: Scalar
     d: Scalar
     s: Vec3  # from origin i-1 to origin i, in the axes of frame i-1
     slant: Slant | None = None  # both rotations at once, where that is possible
+    branch: Vec3 | None = None  # a x + b z turned by gamma, at a branch
+
+    @property
+    def across(self) -> Vec3:
+        """The part of s that is not along the joint's own axis by d: constants."""
+        return Vec3(self.a, 0, 0) if self.branch is None else self.branch
 
     def fall(self, v: Vec3) -> Vec3:
         """Components in frame i-1 of a vector given in frame i (8 mul 4 add)."""
@@ -134,7 +185,7 @@ class Step:
     @property
     def s_up(self) -> Vec3:
         """The same displacement s in the axes of frame i: Rz(-theta) [a 0 d] where beta is 0."""
-        if len(self.turns) == 3:
+        if len(self.turns) > 2 or self.branch is not None:
             return self.rise(self.s)
         return self.turns[-1].rise(Vec3(self.a, 0, self.d))
 
@@ -174,7 +225,7 @@ def pose(chain: Chain, q: Sequence[Any]) -> tuple[Step, ...]:
     return tuple(_step(body, value) for body, value in zip(chain.joints, q, strict=True))
 
 
-def _step(body: Body, q: Scalar) -> Step:
+def _step(body: Limb, q: Scalar) -> Step:
     if body.revolute:
         c, s = _cos_sin(q, body.theta)
         d = body.d
@@ -190,7 +241,20 @@ def _step(body: Body, q: Scalar) -> Step:
         turns = (about_x, about_y, about_z)
         along = about_x.fall(about_y.fall(Vec3(0, 0, d)))
     slant = Slant.of(*turns) if len(turns) == 2 else None
-    return Step(turns, body.a, d, Vec3(add(body.a, along.x), along.y, along.z), slant)
+    if is_zero(body.sg) and body.cg == 1 and is_zero(body.b):
+        return Step(turns, body.a, d, Vec3(add(body.a, along.x), along.y, along.z), slant)
+    return _branch(body, turns, d, along, slant)
+
+
+def _branch(
+    body: Limb, turns: tuple[Turn, ...], d: Scalar, along: Vec3, slant: Slant | None
+) -> Step:
+    """A step with Rz(gamma) Tz(b) before it."""
+    about = Turn("z", body.cg, body.sg)
+    across = about.fall(Vec3(body.a, 0, body.b))
+    if is_zero(body.sg) and body.cg == 1:
+        return Step(turns, body.a, d, across + along, slant, across)
+    return Step((about, *turns), body.a, d, across + about.fall(along), None, across)
 
 
 def _cos_sin(q: Scalar, theta: float) -> tuple[Scalar, Scalar]:
@@ -205,7 +269,6 @@ def _cos_sin(q: Scalar, theta: float) -> tuple[Scalar, Scalar]:
 def chain_of(arm: Arm, gravity: Vec3 | None = None) -> Chain:
     """The chain of an arm with its numbers; `gravity` replaces the arm's own, in the axes of the user's base link."""
     root = arm.frame0
-    size = arm.size
     g = gravity if gravity is not None else Vec3(*(float(x) for x in arm.gravity))
     rotation = [[tidy(float(root[r, c])) for c in range(3)] for r in range(3)]
     columns = [Vec3(*(rotation[r][c] for r in range(3))) for c in range(3)]
@@ -213,29 +276,51 @@ def chain_of(arm: Arm, gravity: Vec3 | None = None) -> Chain:
     local = [column.dot(g) for column in columns]
     if gravity is None:
         local = [tidy(float(x), scale) for x in local]
-    bodies = []
-    for i, (joint, p) in enumerate(zip(arm.joints, arm.parameters, strict=True)):
-        a, alpha, beta, d, theta = (
-            (0.0,) * 5 if i == 0 else (joint.a, joint.alpha, joint.beta, joint.d, joint.theta)
-        )
-        m, hx, hy, hz, *J = (float(x) for x in p)
-        ca, sa, cb, sb = (tidy(f(x)) for x in (alpha, beta) for f in (math.cos, math.sin))
-        bodies.append(
-            Body(
-                revolute=joint.revolute,
-                a=tidy(a, size),
-                d=tidy(d, size),
-                theta=theta,
-                ca=ca,
-                sa=sa,
-                cb=cb,
-                sb=sb,
-                m=m,
-                h=Vec3(hx, hy, hz),
-                J=Sym3(*J),
-            )
-        )
-    return Chain(tuple(bodies), Vec3(*local))
+    alone = arm.floating is None and arm.parents.count(-1) == 1  # the first step belongs to frame 0
+    rows = arm.parameters[-arm.n :].tolist()
+    limbs = [
+        _limb(joint, ten, arm.size, first=alone and i == 0)
+        for i, (joint, ten) in enumerate(zip(arm.joints, rows, strict=True))
+    ]
+    return Chain(
+        tuple(limbs),
+        Vec3(*local),
+        arm.parents if arm.branched else None,
+        None if arm.floating is None else Root(*_moments(arm.parameters[0].tolist())),
+    )
+
+
+def _limb(joint: Joint, ten: Sequence[float], size: float, first: bool) -> Limb:
+    a, alpha, beta, d, theta, gamma, b = (
+        (0.0,) * 7
+        if first
+        else (joint.a, joint.alpha, joint.beta, joint.d, joint.theta, joint.gamma, joint.b)
+    )
+    ca, sa, cb, sb, cg, sg = (
+        tidy(f(x)) for x in (alpha, beta, gamma) for f in (math.cos, math.sin)
+    )
+    m, h, J = _moments(ten)
+    return Limb(
+        revolute=joint.revolute,
+        a=tidy(a, size),
+        d=tidy(d, size),
+        theta=theta,
+        ca=ca,
+        sa=sa,
+        cb=cb,
+        sb=sb,
+        m=m,
+        h=h,
+        J=J,
+        cg=cg,
+        sg=sg,
+        b=tidy(b, size),
+    )
+
+
+def _moments(ten: Sequence[float]) -> tuple[float, Vec3, Sym3]:
+    m, hx, hy, hz, *J = ten
+    return m, Vec3(hx, hy, hz), Sym3(*J)
 
 
 def slid(chain: Chain, steps: Sequence[Step]) -> tuple[Chain, tuple[Step, ...], Scalar]:
@@ -258,10 +343,10 @@ def slid(chain: Chain, steps: Sequence[Step]) -> tuple[Chain, tuple[Step, ...], 
         else:
             outer = moved[i + 1]
             moved[i + 1] = _along(outer, add(outer.d, mul(joints[i + 1].ca, step.d)))
-    return Chain(tuple(joints), chain.gravity), tuple(moved), left
+    return replace(chain, joints=tuple(joints)), tuple(moved), left
 
 
-def _lifted(body: Body, d: Scalar) -> Body:
+def _lifted(body: Limb, d: Scalar) -> Limb:
     """The body about an origin that stands d further back on the z axis."""
     m, h, J = body.m, body.h, body.J
     across = mul(d, add(mul(2, h.z), mul(m, d)))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...algebra.vectors import Mat3, Scalar, Sym3, Turn, Vec3, add, mul, sub
-from .chain import Body, Chain, Step, tidy
+from .chain import Chain, Limb, Step, tidy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,11 +113,11 @@ def without_centre(arm: Chain) -> str | None:
     return None
 
 
-def _neighbours(arm: Chain) -> Iterable[tuple[Body, Body | None]]:
+def _neighbours(arm: Chain) -> Iterable[tuple[Limb, Limb | None]]:
     return zip(arm.joints, (*arm.joints[1:], None), strict=True)
 
 
-def _tilt(after: Body | None) -> tuple[tuple[Turn, ...], Scalar]:
+def _tilt(after: Limb | None) -> tuple[tuple[Turn, ...], Scalar]:
     """The constant turns and the offset a that lead from a chain's own frame to its standard frame."""
     if after is None:
         return (), 0
@@ -127,7 +127,7 @@ def _tilt(after: Body | None) -> tuple[tuple[Turn, ...], Scalar]:
     ), after.a
 
 
-def _link(body: Body, tilt: tuple[Turn, ...], a: Scalar) -> Link:
+def _link(body: Limb, tilt: tuple[Turn, ...], a: Scalar) -> Link:
     if _plain(body.m) and body.m == 0:
         c, inertia = Vec3(0, 0, 0), body.J
         rbar = c

@@ -72,7 +72,7 @@ def weighed_chain(chain: Chain) -> Chain:
         replace(b, m=weighed(b.m), h=Vec3(*map(weighed, b.h)), J=Sym3(*map(weighed, b.J)))
         for b in chain.joints
     )
-    return Chain(tuple(bodies), chain.gravity)
+    return replace(chain, joints=tuple(bodies))
 
 
 def cut(values: np.ndarray, weights: np.ndarray, share: float) -> np.ndarray:

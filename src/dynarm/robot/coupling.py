@@ -1,0 +1,101 @@
+"""Joints in their places: names, parents, and which of them follow others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ..errors import InputError, ModelError, UnknownName
+from .joint import Joint, Mimic
+
+MAX_JOINTS = 256
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """q = G y + g0: the positions of all joints from those of the independent ones, one entry a row of G.
+
+    masters: indices of the independent joints; of: for each joint which of these it follows (its own place, if it is
+    one), `multipliers` and `offsets` how. Forces are gathered by G': tau_y = G' tau.
+    """
+
+    masters: tuple[int, ...]
+    of: tuple[int, ...]
+    multipliers: tuple[float, ...]
+    offsets: tuple[float, ...]
+
+    @property
+    def free(self) -> bool:
+        """Whether no joint follows another."""
+        return len(self.masters) == len(self.of)
+
+
+def placed(joints: Sequence[Joint]) -> tuple[Joint, ...]:
+    """The joints with names, parents and couplings as an arm keeps them, or an error that says what cannot be."""
+    if len(joints) > MAX_JOINTS:
+        raise ModelError(f"the robot has {len(joints)} joints; at most {MAX_JOINTS} are supported")
+    named = tuple(j if j.name else replace(j, name=f"joint{i + 1}") for i, j in enumerate(joints))
+    names = [str(j.name) for j in named]
+    if len(set(names)) != len(names):
+        raise InputError(f"joint names are not unique: {names}; give each joint its own name")
+    hung = (_hung(j, i, len(named)) for i, j in enumerate(named))
+    return tuple(_following(j, i, names, named) for i, j in enumerate(hung))
+
+
+def _hung(joint: Joint, i: int, n: int) -> Joint:
+    """The joint with parent None where that is the joint before it."""
+    parent = joint.parent
+    if parent is None:
+        return joint
+    if parent == i:
+        raise InputError(f"joint '{joint.name}' is its own parent; give an earlier joint or -1")
+    if i < parent < n:
+        raise InputError(
+            f"joint '{joint.name}' (index {i}) has parent {parent}, which comes after it; order joints from "
+            "the base outwards"
+        )
+    if not -1 <= parent < n:
+        raise InputError(
+            f"joint '{joint.name}' (index {i}) has parent {parent}; give an index from 0 to {i - 1}, or -1 "
+            "for the base"
+        )
+    return replace(joint, parent=None) if parent == i - 1 else joint
+
+
+def _following(joint: Joint, i: int, names: Sequence[str], joints: Sequence[Joint]) -> Joint:
+    """The joint with the index of the one that it follows."""
+    mimic = joint.mimic
+    if mimic is None:
+        return joint
+    master = mimic.joint
+    if isinstance(master, str):
+        if master not in names:
+            raise UnknownName(f"joint for the mimic joint '{joint.name}'", master, names)
+        master = names.index(master)
+    if not 0 <= master < len(joints):
+        raise InputError(
+            f"joint '{joint.name}' mimics joint {master}; the robot has joints 0 to {len(joints) - 1}"
+        )
+    if master == i:
+        raise InputError(f"joint '{joint.name}' mimics itself; name another joint")
+    if joints[master].mimic is not None:
+        raise InputError(
+            f"joint '{joint.name}' mimics '{names[master]}', which is a mimic joint itself; name the joint at "
+            "the end of the row"
+        )
+    return replace(joint, mimic=Mimic(master, mimic.multiplier, mimic.offset))
+
+
+def coupled(joints: Sequence[Joint]) -> Coupling:
+    """The coupling of an arm's joints."""
+    masters = tuple(i for i, joint in enumerate(joints) if joint.mimic is None)
+    place = {i: k for k, i in enumerate(masters)}
+    rules = [joint.mimic or Mimic(i) for i, joint in enumerate(joints)]
+    return Coupling(
+        masters,
+        tuple(place[int(rule.joint)] for rule in rules),
+        tuple(rule.multiplier for rule in rules),
+        tuple(rule.offset for rule in rules),
+    )
