@@ -33,7 +33,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...algebra.vectors import (
-    SYM_ZERO,
     ZERO,
     Mat3,
     Scalar,
@@ -50,75 +49,9 @@ from ...algebra.vectors import (
 from ...robot.frames.chain import Chain, Limb, Step, slid
 from ..papers.angular_motion_lin1995 import STILL, Spin, carried, turned
 from ..papers.minimal_newton_euler_lin1995 import spread_moment
+from .gathered_links import Mass, gathered
 
 Rows = list[list[Scalar]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Mass:
-    """Mass, first moment and second moment sum m r r' about the origin of a frame, in its axes."""
-
-    m: Scalar = 0
-    h: Vec3 = ZERO
-    Q: Sym3 = SYM_ZERO
-
-    def __add__(self, o: Mass) -> Mass:
-        return Mass(add(self.m, o.m), self.h + o.h, self.Q + o.Q)
-
-    def shifted(self, s: Vec3) -> Mass:
-        """The same about an origin that stands s further back."""
-        return Mass(self.m, self.h + s * self.m, self.Q + _both(s, self.h) + _square(s) * self.m)
-
-    def fall(self, step: Step) -> Mass:
-        """The same in the axes of the frame before."""
-        return Mass(self.m, step.fall(self.h), step.fall_sym(self.Q))
-
-
-def _both(s: Vec3, h: Vec3) -> Sym3:
-    """s h' + h s'; s, whose entries are doubled, is best the constant one."""
-    xx, yy, zz = (mul(mul(2, p), q) for p, q in zip(s, h, strict=True))
-    return Sym3(
-        xx,
-        add(mul(s.x, h.y), mul(s.y, h.x)),
-        yy,
-        add(mul(s.x, h.z), mul(s.z, h.x)),
-        add(mul(s.y, h.z), mul(s.z, h.y)),
-        zz,
-    )
-
-
-def _square(s: Vec3) -> Sym3:
-    """s s'."""
-    return Sym3(
-        mul(s.x, s.x), mul(s.x, s.y), mul(s.y, s.y), mul(s.x, s.z), mul(s.y, s.z), mul(s.z, s.z)
-    )
-
-
-def gathered(arm: Chain, pose: Sequence[Step]) -> list[Mass]:
-    """The links' masses and moments, what two links could carry given to the inner one."""
-    found = []
-    handed = Mass()
-    for body, step in zip(reversed(arm.joints), reversed(pose), strict=True):
-        own = _mass(body) + handed
-        h, Q = own.h, own.Q
-        if body.revolute:
-            rod = Mass(own.m, Z * h.z, Sym3(0, 0, 0, 0, 0, Q.zz))
-            found.append(Mass(0, Vec3(h.x, h.y, 0), Sym3(Q.xx, Q.xy, Q.yy, Q.xz, Q.yz, 0)))
-            z, s = step.z, step.s
-            moved = z * rod.h.z
-            spread = _square(z) * rod.Q.zz + _both(s, moved) + _square(s) * rod.m
-            handed = Mass(rod.m, moved + s * rod.m, spread)
-        else:
-            found.append(Mass(own.m, h))
-            handed = Mass(Q=step.fall_sym(Q))
-    return found[::-1]
-
-
-def _mass(body: Limb) -> Mass:
-    half = mul(0.5, body.J.trace)
-    J = body.J
-    Q = Sym3(sub(half, J.xx), -J.xy, sub(half, J.yy), -J.xz, -J.yz, sub(half, J.zz))
-    return Mass(body.m, body.h, Q)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,7 +136,7 @@ def _differentiated(
     """d tau / d q, d tau / d qd times twice/2, and the mass matrix."""
     arm, pose, _ = slid(arm, pose)
     links = _outwards(arm, pose, qd, qdd, twice)
-    loads = _inwards(pose, gathered(arm, pose), links, twice)
+    loads = _inwards(pose, gathered(arm, pose)[0], links, twice)
     n = arm.n
     dq, dqd, M = ([[0] * n for _ in range(n)] for _ in range(3))
     changes = [_changes(b, l, twice) for b, l in zip(arm.joints, links, strict=True)]
