@@ -16,9 +16,15 @@ class LDL:
 
     L: tuple[tuple[Scalar, ...], ...]  # row i holds i entries
     inverse: tuple[Scalar, ...]
+    inwards: bool = (
+        False  # whether these are the factors of M with rows and columns in reverse order
+    )
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """x with M x = b."""
+        return self._solve(b[::-1])[::-1] if self.inwards else self._solve(b)
+
+    def _solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         n = len(self.inverse)
         x = list(b)
         for i in range(n):
@@ -31,8 +37,15 @@ class LDL:
         return x
 
 
-def factorise(M: Rows) -> LDL:
-    """The factors of a symmetric positive definite matrix, whose lower triangle is read."""
+def factorise(M: Rows, inwards: bool = False) -> LDL:
+    """The factors of a symmetric positive definite matrix, of which one triangle is read.
+
+    inwards: eliminated from the last row on. The mass matrix of a tree, joints after their parents, then fills no zero
+    (Featherstone's branch-induced sparsity), and zeros cost nothing.
+    """
+    if inwards:
+        turned = factorise([row[::-1] for row in M[::-1]])
+        return LDL(turned.L, turned.inverse, True)
     L: list[tuple[Scalar, ...]] = []
     inverse: list[Scalar] = []
     for i, given in enumerate(M):

@@ -11,7 +11,9 @@ What a function of each quantity takes and gives (all over abstract scalars):
     coriolis_matrix(arm, pose, qd)                 -> rows of Christoffel's matrix
     inverse_dynamics_derivatives(arm, pose, qd, qdd) -> rows of d/dq, of d/dqd, and of the mass matrix
 
-`arm` is a `robot.chain.Chain`, or, where parameters == "minimal", what the minimal parameters make of it.
+`arm` is a `robot.frames.chain.Chain`, or, where parameters == "minimal", what the minimal parameters make of it. The
+papers' methods speak of chains on a fixed base. Rows with trees=True take any tree, with n the number of speeds, and
+their `wrench` is a mapping from joints to wrenches on their links; that of the others acts on the last link.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from ..border.arguments import among
 from ..errors import InputError, UnknownName
 from ..robot.frames.chain import Chain
 from ..robot.frames.standard import without_centre
-from .own import articulated_body, composite_derivatives
+from .own import articulated_body, composite_derivatives, gathered_composite, gathered_newton_euler
 from .own import middle_composite as middle_composite_linfang1999
 from .own import moved_composite as moved_composite_lin1991
 from .papers import (
@@ -84,6 +86,14 @@ class Formulation:
     automatic: bool = True  # False: never tried unasked, because it is O(n^3) or worse
     refuses: Callable[[Any], str | None] = anything  # why it does not apply to a chain
     parts: tuple[Formulation, ...] = ()  # of PARTS, which have no function of their own
+    trees: bool = False  # whether it takes trees and free bases
+
+    def declines(self, chain: Chain) -> str | None:
+        """Why it does not apply to a robot, or None."""
+        if not chain.serial and not self.trees:
+            kind = "moves freely" if chain.root is not None else "branches"
+            return f"it speaks of chains on a fixed base, and this robot {kind}"
+        return self.refuses(chain)
 
 
 def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,13 +110,12 @@ def _recursion(
     paper: str,
     function: Callable[..., Any],
     parameters: str = "natural",
-    automatic: bool = True,
-    refuses: Callable[[Any], str | None] = anything,
+    **more: Any,
 ) -> tuple[Formulation, Formulation]:
     """An inverse dynamics, which gives the bias vector too."""
     return (
-        Formulation("inverse_dynamics", name, paper, function, parameters, automatic, refuses),
-        Formulation("bias", name, paper, bias_of(function), parameters, automatic, refuses),
+        Formulation("inverse_dynamics", name, paper, function, parameters, **more),
+        Formulation("bias", name, paper, bias_of(function), parameters, **more),
     )
 
 
@@ -121,6 +130,7 @@ TABLE: tuple[Formulation, ...] = (
     *_recursion("newton_euler_driving_axis", "lin1995", newton_euler_lin1995.inverse_dynamics),
     *_recursion("newton_euler_constants", "lin1995", constants_newton_euler_lin1995.inverse_dynamics),
     *_recursion("minimal_newton_euler", "lin1995", minimal_newton_euler_lin1995.inverse_dynamics, "minimal"),
+    *_recursion("gathered_newton_euler", "dynarm", gathered_newton_euler.inverse_dynamics, trees=True),
     Formulation("bias", "base_composite", "lin1991", composite_body_lin1991.bias),
     Formulation("bias", "base_composite_moved", "lin1991", moved_composite_lin1991.bias),
 
@@ -142,6 +152,7 @@ TABLE: tuple[Formulation, ...] = (
                 "minimal"),
     Formulation("mass_matrix", "minimal_composite_2", "linfang1999", minimal_composite_linfang1999.mass_matrix_2,
                 "minimal"),
+    Formulation("mass_matrix", "gathered_composite", "dynarm", gathered_composite.mass_matrix, trees=True),
 
     Formulation("mass_matrix_and_bias", "base_composite", "lin1991", composite_body_lin1991.mass_matrix_and_bias),
     Formulation("mass_matrix_and_bias", "base_composite_moved", "lin1991",
@@ -153,9 +164,13 @@ TABLE: tuple[Formulation, ...] = (
     Formulation("coriolis_tensor", "base_composite", "lin1991", composite_body_lin1991.coriolis_tensor),
     Formulation("coriolis_tensor", "base_composite_moved", "lin1991", moved_composite_lin1991.coriolis_tensor),
 
-    Formulation("forward_dynamics", "articulated_body", "featherstone1983", articulated_body.forward_dynamics),
-    Formulation("coriolis_matrix", "composite", "dynarm", composite_derivatives.coriolis_matrix),
-    Formulation("inverse_dynamics_derivatives", "composite", "dynarm", composite_derivatives.derivatives),
+    Formulation("coriolis_tensor", "composite", "dynarm", composite_derivatives.coriolis_tensor, automatic=False,
+                trees=True),
+
+    Formulation("forward_dynamics", "articulated_body", "featherstone1983", articulated_body.forward_dynamics,
+                trees=True),
+    Formulation("coriolis_matrix", "composite", "dynarm", composite_derivatives.coriolis_matrix, trees=True),
+    Formulation("inverse_dynamics_derivatives", "composite", "dynarm", composite_derivatives.derivatives, trees=True),
 )
 # fmt: on
 
@@ -178,7 +193,7 @@ def check_quantity(quantity: str) -> None:
 def formulation(quantity: str, name: str, chain: Chain | None = None) -> Formulation:
     """The row of the table for a quantity and a name; with a chain, refused where it does not apply to it."""
     row = _row(quantity, name)
-    reason = row.refuses(chain) if chain is not None else None
+    reason = row.declines(chain) if chain is not None else None
     if chain is not None and reason:
         others = ", ".join(r.name for r in applicable(quantity, chain, automatic=False))
         raise InputError(f"{name} does not apply to this robot: {reason}; these do: {others}")
@@ -206,16 +221,22 @@ def _joined(quantity: str, *parts: Formulation) -> Formulation:
         ", ".join(part.paper for part in parts),
         None,
         automatic=all(part.automatic for part in parts),
-        refuses=lambda chain: next(filter(None, (part.refuses(chain) for part in parts)), None),
+        refuses=lambda chain: next(filter(None, (part.declines(chain) for part in parts)), None),
         parts=parts,
+        trees=all(part.trees for part in parts),
     )
 
 
 def applicable(quantity: str, chain: Chain, automatic: bool = True) -> list[Formulation]:
-    """The rows of a quantity that apply to a chain; with `automatic` only those worth trying unasked."""
+    """The rows of a quantity that apply to a chain; with `automatic` only those worth trying unasked.
+
+    Trees have few: all of them are tried.
+    """
     check_quantity(quantity)
     return [
         row
         for row in TABLE
-        if row.quantity == quantity and not row.refuses(chain) and (row.automatic or not automatic)
+        if row.quantity == quantity
+        and not row.declines(chain)
+        and (row.automatic or not automatic or not chain.serial)
     ]

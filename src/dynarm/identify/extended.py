@@ -15,6 +15,7 @@ from ..model.model import Model
 from ..plan.choice import choose
 from ..plan.quantities import quantity_named
 from ..plan.scene import Options, Scene, plus
+from ..plan.sizes import sizes_of
 from .regressor import Column
 
 UNTOUCHED = ("forward_kinematics", "jacobian", "jacobian_derivative")  # no force is part of them
@@ -144,7 +145,8 @@ class ExtendedModel:
         rigid = self.rigid
         rigid.ports(key)  # refuses a wrench where there is none
         options = Options(rigid.friction, rigid.gravity_input, wrench == "wrench", False)
-        inputs, outputs = word.inputs(self.arm.n, options), word.outputs(self.arm.n, 0)
+        sizes = sizes_of(self.arm)
+        inputs, outputs = word.inputs(sizes, options), word.outputs(sizes)
         chosen = choose(self.arm, word.name, rigid.wishes, options)
 
         def compute(*given: Sequence[Any]) -> Any:

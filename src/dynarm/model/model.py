@@ -13,16 +13,17 @@ from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import shown, titled
 from ..dynamics.table import QUANTITIES as TABLED
-from ..dynamics.table import Formulation, check_quantity
+from ..dynamics.table import check_quantity
 from ..dynamics.table import formulation as tabled
 from ..errors import InputError, KindError, ModelError
 from ..graph.graph import Graph, Port
 from ..machine.load.compiled import Kernel, kernel
 from ..machine.load.quick import bound, by_gufunc
 from ..parameters.minimal import MinimalParameters
-from ..plan.choice import choose, graph, minimal_of, probe
+from ..plan.choice import Planned, choose, minimal_of, planned, probe
 from ..plan.quantities import Quantity, quantity_named
 from ..plan.scene import Options
+from ..plan.sizes import packed_pattern, sizes_of
 from ..robot.arm import Arm
 from . import batch
 from .functions import METHODS, Functions, model_sheet, plain, quickly
@@ -113,7 +114,8 @@ class Model:
         if found is None:
             word, options = self._word(key)
             p = self.minimal.count if word.needs_minimal(options) else 0
-            found = word.inputs(self.arm.n, options, p), word.outputs(self.arm.n, p)
+            sizes = sizes_of(self.arm, p)
+            found = word.inputs(sizes, options), word.outputs(sizes)
             self._ports[key] = found
         return found
 
@@ -148,15 +150,14 @@ class Model:
             )
         return word, Options(self.friction, self.gravity_input, wrench, self.parameters_input)
 
-    def _traced(self, key: str) -> tuple[Graph, dict[str, Formulation]]:
+    def _planned(self, key: str) -> Planned:
         word, options = self._word(key)
         minimal = self.minimal if word.needs_minimal(options) else None
-        chosen = choose(self.arm, word.name, self.wishes, options, minimal)
-        return graph(self.arm, word.name, chosen, options, minimal), chosen
+        return planned(self.arm, word.name, self.wishes, options, minimal)
 
     def graph(self, key: str) -> Graph:
         """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from."""
-        return self._traced(key)[0]
+        return self._planned(key).graph
 
     def casadi(self, key: str) -> Any:
         """A casadi.Function of a quantity, for optimal control; matrices come as columns, entries by rows."""
@@ -174,8 +175,8 @@ class Model:
         word, options = self._word(key)
 
         def build() -> tuple[Graph, dict[str, Any]]:
-            found, chosen = self._traced(key)
-            return found, {"formulation": {k: row.name for k, row in chosen.items()}}
+            plan = self._planned(key)
+            return plan.graph, {"formulation": {k: row.name for k, row in plan.chosen.items()}}
 
         recipe = (self.arm, options, sorted(self.wishes.items()))
         return kernel(recipe, word.name, *self.ports(key), build)
@@ -202,7 +203,7 @@ class Model:
     def entry_names(self, port: str) -> tuple[str, ...]:
         """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
         if port in JOINTWISE:
-            return self.arm.joint_names
+            return self.arm.coordinate_names if port == "q" else self.arm.speed_names
         return self.minimal.names if port == "values" else AXES[port]
 
     def _call(
@@ -284,6 +285,19 @@ class Model:
         return self._call("mass_matrix", (q,), out, threads, values=values)
 
     @quickly
+    def mass_matrix_packed(
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """The entries (..., k) of the mass matrix at `mass_matrix_pattern`; all others of its lower triangle are 0."""
+        return self._call("mass_matrix_packed", (q,), out, threads, values=values)
+
+    @cached_property
+    def mass_matrix_pattern(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of the entries of `mass_matrix_packed`, in the lower triangle."""
+        rows, columns = np.array(packed_pattern(self.arm)).T
+        return rows, columns
+
+    @quickly
     def bias(
         self, q: Numbers, qd: Numbers, *,
         gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
@@ -341,6 +355,43 @@ class Model:
         From values= it is known but for a constant: minimal parameters say nothing about masses that do not move.
         """
         return self._call("potential_energy", (q,), out, threads, gravity=gravity, values=values)
+
+    @quickly
+    def center_of_mass(
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Centre of mass (..., 3) [m] of all moving links, in the base link (of a free base: in the world)."""
+        return self._call("center_of_mass", (q,), out, threads, values=values)
+
+    @quickly
+    def center_of_mass_jacobian(
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Jacobian (..., 3, nv) of the centre of mass: its velocity is J @ qd."""
+        return self._call("center_of_mass_jacobian", (q,), out, threads, values=values)
+
+    @quickly
+    def momentum(
+        self, q: Numbers, qd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """Linear momentum and angular momentum about the centre of mass (..., 6) [kg m/s, kg m^2/s], base axes."""
+        return self._call("momentum", (q, qd), out, threads, values=values)
+
+    @quickly
+    def momentum_matrix(
+        self, q: Numbers, *, values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """The matrix (..., 6, nv) of the momentum: momentum = A @ qd."""
+        return self._call("momentum_matrix", (q,), out, threads, values=values)
+
+    @quickly
+    def momentum_rate(
+        self, q: Numbers, qd: Numbers, qdd: Numbers, *,
+        values: Given = None, out: Out = None, threads: int | None = None
+    ) -> FloatArray:  # fmt: skip
+        """The time derivative (..., 6) of the momentum: force, and moment about the centre of mass [N, N m]."""
+        return self._call("momentum_rate", (q, qd, qdd), out, threads, values=values)
 
     @quickly
     def forward_kinematics(

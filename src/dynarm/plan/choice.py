@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 from typing import Any
 
 from ..algebra.vectors import Scalar, Vec3
 from ..border.words import shown
-from ..dynamics.table import PAIRS, PARTS, Formulation, applicable, formulation
+from ..dynamics.table import DIFFERENTIATED, PAIRS, PARTS, Formulation, applicable, formulation
+from ..dynamics.table import QUANTITIES as TABLED
 from ..errors import InputError, KindError
 from ..graph.graph import Count, Graph
 from ..graph.simplify import simplify
@@ -20,10 +20,41 @@ from ..robot.frames.chain import Chain, chain_of
 from .quantities import quantity_named
 from .regularity import check_regular
 from .scene import PLAIN, Options, Scene
+from .sizes import sizes_of
 
 NEAR = 1.04  # formulations this close to the cheapest are compared after factoring
 FEW = 3  # joints up to which automatic differentiation may win over the derivatives by composite bodies
+MEMORY = 256  # winners that are remembered
 FACTORED = 3000  # operations up to which a graph is factored; longer ones gain about 1 % for seconds of work
+
+Key = tuple[Arm, str, Options, MinimalParameters | None]
+_WINNERS: dict[Key, Formulation] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planned:
+    """The graph of a quantity and the formulations that it was made with."""
+
+    graph: Graph
+    chosen: dict[str, Formulation]
+
+
+def planned(
+    arm: Arm,
+    quantity: str,
+    wishes: Mapping[str, str],
+    options: Options = PLAIN,
+    minimal: MinimalParameters | None = None,
+) -> Planned:
+    """The graph of a quantity by the wished formulations, else by the cheapest ones; each is traced once."""
+    key = (arm, quantity, options, minimal)
+    parts = {quantity, *PARTS.get(quantity, ())}
+    if quantity in TABLED and not parts & wishes.keys() and key not in _WINNERS:
+        winner = _contest(*key)
+        if winner.graph is not None:
+            return Planned(winner.graph, {quantity: winner.row})
+    chosen = choose(arm, quantity, wishes, options, minimal)
+    return Planned(graph(arm, quantity, chosen, options, minimal), chosen)
 
 
 def graph(
@@ -32,14 +63,14 @@ def graph(
     chosen: Mapping[str, Formulation],
     options: Options = PLAIN,
     minimal: MinimalParameters | None = None,
-    simple: bool = True,
 ) -> Graph:
-    """The graph of a quantity, computed with the chosen formulations; `minimal` where it asks for them.
+    """The graph of a quantity, computed with the chosen formulations; `minimal` where it asks for them."""
+    return factored(_traced(arm, quantity, chosen, options, minimal, share=True))
 
-    simple=False leaves out the factoring of sums, which takes longer than it gains where graphs are only compared.
-    """
-    found = _traced(arm, quantity, chosen, options, minimal, share=True)
-    return simplify(found) if simple and len(found.nodes) <= FACTORED else found
+
+def factored(traced: Graph) -> Graph:
+    """The graph with common factors pulled out of its sums, if it is short enough for that."""
+    return simplify(traced) if len(traced.nodes) <= FACTORED else traced
 
 
 def written(arm: Arm, quantity: str, chosen: Mapping[str, Formulation]) -> Graph:
@@ -61,13 +92,14 @@ def _traced(
     if minimal is None and word.needs_minimal(options):
         minimal = minimal_of(arm, options)
     p = minimal.count if minimal is not None else 0
-    inputs = word.inputs(arm.n, options, p)
+    sizes = sizes_of(arm, p)
+    inputs = word.inputs(sizes, options)
 
     def compute(*given: Sequence[Scalar]) -> Any:
         named = {port.name: values for port, values in zip(inputs, given, strict=True)}
         return word.compute(Scene(arm, options, chosen, named, minimal))
 
-    return trace_function(inputs, word.outputs(arm.n, p), compute, share)
+    return trace_function(inputs, word.outputs(sizes), compute, share)
 
 
 def probe(arm: Arm, options: Options) -> Chain:
@@ -92,38 +124,109 @@ def choose(
     minimal: MinimalParameters | None = None,
 ) -> dict[str, Formulation]:
     """The formulation for each table quantity that a quantity is built from: the wished one, else the cheapest."""
-    found = {}
+    chosen = {}
     for used in quantity_named(quantity).uses:
         parts = PARTS.get(used, ())
         if used in wishes:
-            found[used] = formulation(used, wishes[used], probe(arm, options))
+            chosen[used] = wished(arm, used, wishes[used], options)
         elif any(part in wishes for part in parts):
             named = [choose(arm, part, wishes, options, minimal)[part].name for part in parts]
-            found[used] = formulation(used, "+".join(named), probe(arm, options))
+            chosen[used] = wished(arm, used, "+".join(named), options)
         else:
-            found[used] = cheapest(arm, used, options, minimal)
-    return found
+            chosen[used] = cheapest(arm, used, options, minimal)
+    return chosen
 
 
-@lru_cache(maxsize=256)
+def wished(arm: Arm, quantity: str, name: str, options: Options) -> Formulation:
+    """The formulation of that name, refused where it does not serve the robot."""
+    row = formulation(quantity, name, probe(arm, options))
+    reason = unsuited(row, arm, options)
+    if reason:
+        raise InputError(f"{name} does not serve for {quantity} of this robot: {reason}")
+    return row
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Winner:
+    """The cheapest formulation of a quantity; its graph, where it had rivals and was traced."""
+
+    row: Formulation
+    graph: Graph | None = None
+
+
 def cheapest(
     arm: Arm, quantity: str, options: Options = PLAIN, minimal: MinimalParameters | None = None
 ) -> Formulation:
     """The formulation with the fewest multiplications and additions for this very robot; of equals the first."""
-    rows = applicable(quantity, probe(arm, options))
-    if quantity in PAIRS or (quantity in PARTS and arm.n <= FEW):
-        pair = "+".join(cheapest(arm, part, options, minimal).name for part in PARTS[quantity])
-        rows.append(formulation(quantity, pair))
+    key = (arm, quantity, options, minimal)
+    known = _WINNERS.get(key)
+    return known if known is not None else _contest(*key).row
+
+
+def _contest(
+    arm: Arm, quantity: str, options: Options, minimal: MinimalParameters | None
+) -> Winner:
+    """The winner among the formulations that apply, each traced once; long graphs are kept while it leads."""
+    rows = candidates(arm, quantity, options, minimal)
     if len(rows) == 1:
-        return rows[0]
-    short: dict[int, Graph] = {}  # those that factoring is tried on; long ones are not kept
+        return _remembered((arm, quantity, options, minimal), Winner(rows[0]))
+    short: dict[int, Graph] = {}  # those that factoring is tried on
+    leader: tuple[int, Graph] | None = None  # of the longer ones
     totals = []
     for k, row in enumerate(rows):
-        found = graph(arm, quantity, {quantity: row}, options, minimal, simple=False)
-        totals.append(found.total)
-        if len(found.nodes) <= FACTORED:
-            short[k] = found
-    return rows[preferred(totals, short.keys(), lambda k: simplify(short[k]).total)]
+        traced = _traced(arm, quantity, {quantity: row}, options, minimal, share=True)
+        totals.append(traced.total)
+        if len(traced.nodes) <= FACTORED:
+            short[k] = traced
+        elif totals[k] == min(totals):
+            leader = (k, traced)
+    simple = {}
+
+    def cost(k: int) -> int:
+        simple[k] = simplify(short[k])
+        return simple[k].total
+
+    best = preferred(totals, short.keys(), cost)
+    made = simple.get(best)
+    if made is None and best in short:
+        made = simplify(short[best])
+    if made is None and leader is not None and leader[0] == best:
+        made = leader[1]
+    return _remembered((arm, quantity, options, minimal), Winner(rows[best], made))
+
+
+def _remembered(key: Key, winner: Winner) -> Winner:
+    while len(_WINNERS) >= MEMORY:
+        _WINNERS.pop(next(iter(_WINNERS), key), None)
+    _WINNERS[key] = winner.row
+    return winner
+
+
+def candidates(
+    arm: Arm, quantity: str, options: Options, minimal: MinimalParameters | None
+) -> list[Formulation]:
+    """The formulations of a quantity that are worth trying for a robot, in the order of the table."""
+    chain = probe(arm, options)
+    rows = [row for row in applicable(quantity, chain) if not unsuited(row, arm, options)]
+    differentiated = quantity in PARTS and arm.n <= FEW and not arm.floating
+    if quantity in PAIRS or differentiated:
+        pair = "+".join(cheapest(arm, part, options, minimal).name for part in PARTS[quantity])
+        rows.append(formulation(quantity, pair))
+    return rows
+
+
+def unsuited(row: Formulation, arm: Arm, options: Options) -> str | None:
+    """Why a formulation does not serve a robot's couplings, tools or base, or None."""
+    alone = row.quantity == "forward_dynamics" and not row.parts
+    if alone and not arm.coupling.free:
+        return "it solves joint by joint, and joints of this robot follow others"
+    if options.wrench and arm.tools is not None and not row.trees:
+        return "it speaks of one tool on the last link"
+    if arm.floating and row.parts and row.quantity in DIFFERENTIATED:
+        return (
+            "the speeds of a free base are no rates of coordinates that one could differentiate by"
+        )
+    return None
 
 
 def preferred(totals: Sequence[int], short: Collection[int], factored: Callable[[int], int]) -> int:
@@ -161,7 +264,7 @@ def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
         built = f"it is built from {', '.join(uses)}" if uses else "there is one way to compute it"
         raise InputError(f"{quantity} has no formulations of its own; {built}")
     wishes = {quantity: formulation} if formulation is not None else {}
-    chosen = choose(arm, quantity, wishes)
-    simple = graph(arm, quantity, chosen).count()
-    eager = written(arm, quantity, chosen).count()
+    plan = planned(arm, quantity, wishes)
+    simple = plan.graph.count()
+    eager = written(arm, quantity, plan.chosen).count()
     return Counted(**{f.name: getattr(simple, f.name) for f in fields(Count)}, as_written=eager)

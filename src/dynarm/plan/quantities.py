@@ -15,14 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..algebra.vectors import Scalar, add, mul
+from ..algebra.vectors import Scalar, Vec3, add, mul
 from ..dynamics import kinematics
 from ..dynamics.own import composite_derivatives
+from ..dynamics.own.free_base import turning
 from ..dynamics.table import PARTS, Formulation, formulation
 from ..errors import UnknownName
 from ..graph.graph import Port
-from ..graph.trace import fresh_symbols, jacobian, substitute
+from ..graph.trace import flatten, fresh_symbols, jacobian, substitute
 from .scene import Options, Rows, Scene, minus, plus
+from .sizes import Sizes, packed_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Quantity:
 
     name: str
     state: tuple[str, ...]
-    outputs: Callable[[int, int], tuple[Port, ...]]  # of n joints and p minimal parameters
+    outputs: Callable[[Sizes], tuple[Port, ...]]
     compute: Callable[[Scene], Any]
     feels_gravity: bool = True
     inertial: bool = True  # depends on the links' inertial parameters
@@ -39,15 +41,15 @@ class Quantity:
     solves: bool = False  # needs a mass matrix that is regular somewhere
     uses: tuple[str, ...] = ()  # quantities of the formulations' table that it is built from
 
-    def inputs(self, n: int, options: Options, p: int = 0) -> tuple[Port, ...]:
-        """The input ports for an arm of n joints and p minimal parameters."""
-        ports = [Port(name, (n,)) for name in self.state]
+    def inputs(self, sizes: Sizes, options: Options) -> tuple[Port, ...]:
+        """The input ports for an arm of these sizes."""
+        ports = [sizes.state(name) for name in self.state]
         if options.wrench and self.takes_wrench:
-            ports.append(Port("wrench", (6,)))
+            ports.append(Port("wrench", (*sizes.tool_axis, 6)))
         if options.gravity_input and self.feels_gravity:
             ports.append(Port("gravity", (3,)))
         if options.values_input and self.inertial:
-            ports.append(Port("values", (p,)))
+            ports.append(Port("values", (sizes.p,)))
         return tuple(ports)
 
     def needs_minimal(self, options: Options) -> bool:
@@ -57,11 +59,17 @@ class Quantity:
 
 def _mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
     row = scene.chosen["mass_matrix_and_bias"]
+    qd = scene.spread(scene.qd)
     if row.parts:
-        M, b = scene.run(row.parts[0]), scene.run(row.parts[1], scene.qd)
+        M, b = scene.run(row.parts[0]), scene.run(row.parts[1], qd)
     else:
-        M, b = scene.run(row, scene.qd)
-    return scene.with_armature(M), b
+        M, b = scene.run(row, qd)
+    return scene.with_armature(M), scene.gathered(b)
+
+
+def _packed(scene: Scene) -> list[Scalar]:
+    M = scene.mass_matrix
+    return [M[i][j] for i, j in packed_pattern(scene.arm)]
 
 
 def _forward_dynamics(scene: Scene) -> list[Scalar]:
@@ -69,7 +77,7 @@ def _forward_dynamics(scene: Scene) -> list[Scalar]:
     if row.parts:
         return _by_parts(scene, "forward_dynamics").solved_dynamics()
     tau = minus(scene.given["tau"], scene.drive(scene.qd, scene.still))
-    return list(scene.run(row, scene.qd, tau, scene.wrench, scene.armature))
+    return list(scene.run(row, scene.qd, tau, scene.wrenches, scene.armature))
 
 
 def _by_parts(scene: Scene, quantity: str) -> Scene:
@@ -78,42 +86,84 @@ def _by_parts(scene: Scene, quantity: str) -> Scene:
     return replace(scene, chosen={**scene.chosen, **parts})
 
 
-def _vector(name: str) -> Callable[[int, int], tuple[Port, ...]]:
-    return lambda n, p: (Port(name, (n,)),)
+Outputs = Callable[[Sizes], tuple[Port, ...]]
 
 
-def _matrix(*names: str) -> Callable[[int, int], tuple[Port, ...]]:
-    return lambda n, p: tuple(Port(name, (n, n)) for name in names)
+def _vector(name: str) -> Outputs:
+    return lambda of: (Port(name, (of.nv,)),)
 
 
-def _fixed(name: str, *shape: int) -> Callable[[int, int], tuple[Port, ...]]:
-    return lambda n, p: (Port(name, shape),)
+def _matrix(*names: str) -> Outputs:
+    return lambda of: tuple(Port(name, (of.nv, of.nv)) for name in names)
+
+
+def _fixed(name: str, *shape: int) -> Outputs:
+    return lambda of: (Port(name, shape),)
+
+
+def _by_speed(name: str, rows: int, tools: bool = True) -> Outputs:
+    return lambda of: (Port(name, (*(of.tool_axis if tools else ()), rows, of.nv)),)
 
 
 def _coriolis_matrix(scene: Scene) -> Rows:
     row = scene.chosen["coriolis_matrix"]
     if not row.parts:
-        return scene.run(row, scene.qd)
+        return scene.gathered_rows(scene.run(row, scene.spread(scene.qd)))
     twice = jacobian(_by_parts(scene, "coriolis_matrix").bias(), scene.qd)
     return [[mul(0.5, x) for x in row] for row in twice]
 
 
-def _homogeneous(scene: Scene) -> Rows:
-    R, p = kinematics.forward_kinematics(scene.pose, scene.root, scene.tool)
-    return [[*row, x] for row, x in zip(R.rows, p, strict=True)] + [[0, 0, 0, 1]]
+def _coriolis_tensor(scene: Scene) -> list[Rows]:
+    slices = [scene.gathered_rows(rows) for rows in scene.run(scene.chosen["coriolis_tensor"])]
+    if scene.arm.coupling.free:
+        return slices
+    n = scene.arm.nv
+    columns = {
+        (j, k): scene.gathered([rows[j][k] for rows in slices]) for j in range(n) for k in range(n)
+    }
+    return [[[columns[j, k][i] for k in range(n)] for j in range(n)] for i in range(n)]
 
 
-def _jacobian(scene: Scene) -> Rows:
-    columns = kinematics.jacobian(scene.chain, scene.pose, scene.root, scene.tool)
-    return [list(row) for row in zip(*((*v, *w) for v, w in columns), strict=True)]
+def _homogeneous(scene: Scene) -> Any:
+    """Poses of the tools, or of the only one."""
+    poses = []
+    for joint, tool in scene.tools:
+        R, p = kinematics.within(scene.carrier(joint), tool)
+        rows = [[*row, x] for row, x in zip(R.rows, p, strict=True)]
+        poses.append([*rows, [0, 0, 0, 1]])
+    return poses if scene.arm.tools is not None else poses[0]
 
 
-def _jacobian_derivative(scene: Scene) -> Rows:
-    flat = [x for row in _jacobian(scene) for x in row]
-    rates = jacobian(flat, scene.q)
-    n = scene.arm.n
-    dots = [_sum(mul(d, v) for d, v in zip(row, scene.qd, strict=True)) for row in rates]
-    return [dots[r * n : (r + 1) * n] for r in range(6)]
+def _jacobian(scene: Scene) -> Any:
+    """Jacobians of the tools, or of the only one."""
+    carrier = kinematics.Carrier(scene.chain, scene.links, scene.root)
+    jacobians = []
+    for joint, tool in scene.tools:
+        point = kinematics.within(scene.carrier(joint), tool)[1]
+        columns = carrier.columns(point, joint)
+        rows = zip(*((*v, *w) for v, w in columns), strict=True)
+        jacobians.append([scene.gathered(row) for row in rows])
+    return jacobians if scene.arm.tools is not None else jacobians[0]
+
+
+def _rates(scene: Scene) -> list[Scalar]:
+    """The rates of the coordinates: the speeds, but for those of a free base."""
+    if not scene.arm.floating:
+        return list(scene.qd)
+    qd = scene.qd
+    return [*(scene.root[0] @ Vec3(*qd[:3])), *turning(scene.q[3:7], Vec3(*qd[3:6])), *qd[6:]]
+
+
+def _along_motion(scene: Scene, flat: Sequence[Scalar]) -> list[Scalar]:
+    """Time derivatives of functions of q."""
+    rates = _rates(scene)
+    return [
+        _sum(mul(d, v) for d, v in zip(row, rates, strict=True)) for row in jacobian(flat, scene.q)
+    ]
+
+
+def _jacobian_derivative(scene: Scene) -> list[Scalar]:
+    return _along_motion(scene, flatten(_jacobian(scene)))
 
 
 def _sum(terms: Any) -> Scalar:
@@ -124,11 +174,44 @@ def _sum(terms: Any) -> Scalar:
 
 
 def _kinetic_energy(scene: Scene) -> Scalar:
-    energy = kinematics.kinetic_energy(scene.chain, scene.pose, scene.qd)
+    speeds = scene.spread(scene.qd)
+    energy = kinematics.kinetic_energy(scene.chain, scene.pose, speeds)
     if scene.options.friction:
-        for joint, v in zip(scene.arm.joints, scene.qd, strict=True):
+        for joint, v in zip(scene.arm.joints, speeds[scene.first :], strict=True):
             energy = add(energy, mul(joint.armature / 2, mul(v, v)))
     return energy
+
+
+def _center_of_mass(scene: Scene) -> Vec3:
+    moment = kinematics.first_moment(scene.chain, scene.pose, scene.root)
+    return moment * (1 / kinematics.mass(scene.chain))
+
+
+def _center_of_mass_jacobian(scene: Scene) -> Rows:
+    """The linear part of the momentum matrix over the mass."""
+    inverse = 1 / kinematics.mass(scene.chain)
+    return [[mul(x, inverse) for x in row] for row in _momentum_matrix(scene)[:3]]
+
+
+def _momentum(scene: Scene) -> list[Scalar]:
+    centre, speeds = _center_of_mass(scene), scene.spread(scene.qd)
+    parts = kinematics.momentum(scene.chain, scene.pose, scene.root, speeds, centre)
+    return [*parts[0], *parts[1]]
+
+
+def _momentum_matrix(scene: Scene) -> Rows:
+    """The momentum, linear in qd, at unit speeds."""
+    n = scene.arm.nv
+    units = ([1 if j == k else 0 for j in range(n)] for k in range(n))
+    columns = [_momentum(replace(scene, given={**scene.given, "qd": e})) for e in units]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _momentum_rate(scene: Scene) -> list[Scalar]:
+    """d(A qd)/dt = A qdd + what the motion makes of the momentum at qd held."""
+    moving = _along_motion(scene, _momentum(scene))
+    pushed = _momentum(replace(scene, given={**scene.given, "qd": scene.given["qdd"]}))
+    return plus(pushed, moving)
 
 
 def _inverse_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
@@ -140,14 +223,19 @@ def _differentiated(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Ro
     row = scene.chosen["inverse_dynamics_derivatives"]
     if row.parts:
         return _automatically(_by_parts(scene, row.quantity), qdd)
-    dq, dqd, M = scene.run(row, scene.qd, qdd)
+    dq, dqd, M = scene.run(row, scene.spread(scene.qd), scene.spread(qdd))
     damping = jacobian(scene.drive(scene.qd, scene.still), scene.qd)
-    return dq, [plus(a, b) for a, b in zip(dqd, damping, strict=True)], scene.with_armature(M)
+    dqd = scene.gathered_rows(dqd)
+    return (
+        scene.gathered_rows(dq),
+        [plus(a, b) for a, b in zip(dqd, damping, strict=True)],
+        scene.with_armature(M),
+    )
 
 
 def _automatically(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:
     """The same by automatic differentiation, with qdd held."""
-    n = scene.arm.n
+    n = scene.arm.nv
     held = fresh_symbols(scene.q[0], 1, n)
     tau = scene.forces(held)
     partial = [*jacobian(tau, scene.q), *jacobian(tau, scene.qd)]
@@ -157,7 +245,7 @@ def _automatically(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Row
 
 
 def _forward_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
-    n = scene.arm.n
+    n = scene.arm.nv
     row = scene.chosen["inverse_dynamics_derivatives"]
     shared = _by_parts(scene, row.quantity) if row.parts else _sharing(scene)
     dq, dqd, _ = _differentiated(scene, shared.solved_dynamics())
@@ -214,6 +302,14 @@ QUANTITIES: dict[str, Quantity] = {
             feels_gravity=False,
             uses=("mass_matrix",),
         ),
+        Quantity(
+            "mass_matrix_packed",
+            ("q",),
+            lambda of: (Port("M", (of.packed,)),),
+            _packed,
+            feels_gravity=False,
+            uses=("mass_matrix",),
+        ),
         Quantity("bias", ("q", "qd"), _vector("b"), Scene.bias, uses=("bias",)),
         Quantity(
             "gravity",
@@ -233,22 +329,22 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity(
             "coriolis_tensor",
             ("q",),
-            lambda n, p: (Port("C", (n, n, n)),),
-            lambda s: s.run(s.chosen["coriolis_tensor"]),
+            lambda of: (Port("C", (of.nv,) * 3),),
+            _coriolis_tensor,
             feels_gravity=False,
             uses=("coriolis_tensor",),
         ),
         Quantity(
             "mass_matrix_and_bias",
             ("q", "qd"),
-            lambda n, p: (Port("M", (n, n)), Port("b", (n,))),
+            lambda of: (Port("M", (of.nv, of.nv)), Port("b", (of.nv,))),
             _mass_matrix_and_bias,
             uses=("mass_matrix_and_bias",),
         ),
         Quantity(
             "regressor",
             ("q", "qd", "qdd"),
-            lambda n, p: (Port("Y", (n, p)),),
+            lambda of: (Port("Y", (of.nv, of.p)),),
             _regressor,
             inertial=False,
         ),
@@ -260,9 +356,38 @@ QUANTITIES: dict[str, Quantity] = {
             lambda s: kinematics.potential_energy(s.chain, s.pose, s.root, s.gravity),
         ),
         Quantity(
+            "center_of_mass",
+            ("q",),
+            _fixed("c", 3),
+            lambda s: list(_center_of_mass(s)),
+            feels_gravity=False,
+        ),
+        Quantity(
+            "center_of_mass_jacobian",
+            ("q",),
+            _by_speed("J", 3, tools=False),
+            _center_of_mass_jacobian,
+            feels_gravity=False,
+        ),
+        Quantity("momentum", ("q", "qd"), _fixed("h", 6), _momentum, feels_gravity=False),
+        Quantity(
+            "momentum_matrix",
+            ("q",),
+            _by_speed("A", 6, tools=False),
+            _momentum_matrix,
+            feels_gravity=False,
+        ),
+        Quantity(
+            "momentum_rate",
+            ("q", "qd", "qdd"),
+            _fixed("hd", 6),
+            _momentum_rate,
+            feels_gravity=False,
+        ),
+        Quantity(
             "forward_kinematics",
             ("q",),
-            _fixed("T", 4, 4),
+            lambda of: (Port("T", (*of.tool_axis, 4, 4)),),
             _homogeneous,
             feels_gravity=False,
             inertial=False,
@@ -270,7 +395,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity(
             "jacobian",
             ("q",),
-            lambda n, p: (Port("J", (6, n)),),
+            _by_speed("J", 6),
             _jacobian,
             feels_gravity=False,
             inertial=False,
@@ -278,7 +403,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity(
             "jacobian_derivative",
             ("q", "qd"),
-            lambda n, p: (Port("Jd", (6, n)),),
+            _by_speed("Jd", 6),
             _jacobian_derivative,
             feels_gravity=False,
             inertial=False,

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..algebra.ldl import LDL, factorise
-from ..algebra.vectors import ZERO, Mat3, Scalar, Sym3, Vec3, add, mul, sub
+from ..algebra.vectors import IDENTITY, ZERO, Mat3, Scalar, Sym3, Vec3, add, mul, sub
 from ..border.memo import cached_property
 from ..dynamics import kinematics
 from ..dynamics.drive import drive_forces
+from ..dynamics.own.free_base import Wrench, rotation_of
 from ..dynamics.papers.minimal_parameters_lin1995 import layout
 from ..dynamics.table import Formulation
+from ..errors import InputError
 from ..parameters.minimal import MinimalParameters, minimal_chain
 from ..robot.arm import Arm
-from ..robot.frames.chain import Chain, Step, chain_of, pose, tidy
+from ..robot.frames.chain import Chain, Root, Step, chain_of, pose, tidy
 
 Rows = list[list[Scalar]]
 
@@ -37,7 +39,11 @@ PLAIN = Options()
 
 @dataclass(frozen=True)
 class Scene:
-    """An arm with symbols for its state, and the formulations chosen for it."""
+    """An arm with symbols for its state, and the formulations chosen for it.
+
+    Formulations speak of all joints; the state holds those that are independent. `spread` makes joint speeds of given
+    ones, q = G y + g0, and `gathered` forces of theirs, tau_y = G' tau; without mimic joints both change nothing.
+    """
 
     arm: Arm
     options: Options
@@ -53,24 +59,26 @@ class Scene:
     def qd(self) -> Sequence[Scalar]:
         return self.given["qd"]
 
+    # ---- the robot in its pose
+
     @cached_property
     def gravity(self) -> Vec3:
-        """Gravitational acceleration in the user's base link."""
+        """Gravitational acceleration in the user's base link, or in the world where the base is free."""
         return Vec3(*(self.given.get("gravity", self.arm.gravity)))
 
     @cached_property
     def chain(self) -> Chain:
         """The arm as a chain; where the minimal parameters are given, with natural ones that have these values."""
-        chain = chain_of(self.arm, self.gravity if "gravity" in self.given else None)
+        local = None
+        if self.arm.floating:
+            local = self.root[0].T @ self.gravity
+        elif "gravity" in self.given:
+            local = self.gravity
+        chain = chain_of(self.arm, local)
         if "values" not in self.given:
             return chain
         assert self.minimal is not None
-        table = natural_parameters(self.minimal, self.given["values"])
-        bodies = [
-            replace(b, m=t[0], h=Vec3(*t[1:4]), J=Sym3(*t[4:]))
-            for b, t in zip(chain.joints, table, strict=True)
-        ]
-        return Chain(tuple(bodies), chain.gravity)
+        return with_tables(chain, natural_parameters(self.minimal, self.given["values"]))
 
     def body(self, row: Formulation) -> Any:
         """What a formulation wants to see of the arm."""
@@ -83,42 +91,117 @@ class Scene:
     @cached_property
     def pose(self) -> tuple[Step, ...]:
         """The steps of the chain at q."""
-        return pose(self.chain, self.q)
+        own = self.q[7:] if self.arm.floating else self.q
+        coupling = self.arm.coupling
+        if coupling.free:
+            return pose(self.chain, own)
+        rules = zip(coupling.of, coupling.multipliers, coupling.offsets, strict=True)
+        return pose(self.chain, [add(mul(k, own[j]), offset) for j, k, offset in rules])
 
     @cached_property
     def root(self) -> kinematics.Frame:
-        """Frame 0 in the user's base link."""
+        """Frame 0 in the user's base link; of a free base, its pose in the world."""
+        if self.arm.floating:
+            return rotation_of(self.q[3:7]), Vec3(*self.q[:3])
         return constant_frame(self.arm.frame0)
 
     @cached_property
-    def tool(self) -> kinematics.Frame:
-        """The tool in the last link's frame."""
-        return constant_frame(self.arm.tool_pose)
+    def links(self) -> list[kinematics.Frame]:
+        """The frames of the links, from the root."""
+        return kinematics.frames(self.pose, self.root, self.chain.parents)
 
     @cached_property
-    def wrench(self) -> tuple[Vec3, Vec3]:
-        """Force and moment on the last link, in its frame and about its origin."""
+    def tools(self) -> list[tuple[int, kinematics.Frame]]:
+        """The joint that moves each tool, and the tool in its link's frame."""
+        tools = self.arm.all_tools
+        if not tools:
+            raise InputError(
+                f"robot '{self.arm.name}' branches and has no tools; load it with tools=['link', ...]"
+            )
+        return [(tool.joint, constant_frame(tool.matrix)) for tool in tools]
+
+    def carrier(self, joint: int) -> kinematics.Frame:
+        """The frame of a joint's link from the root; -1: of the base link."""
+        if joint >= 0:
+            return self.links[joint]
+        return self.root if self.arm.floating else (IDENTITY, ZERO)
+
+    @cached_property
+    def wrenches(self) -> dict[int, Wrench]:
+        """Force and moment on the links that carry tools, in their frames and about their origins."""
         if "wrench" not in self.given:
-            return ZERO, ZERO
-        w = self.given["wrench"]
-        R, p = self.tool
-        force = R @ Vec3(*w[:3])
-        return force, R @ Vec3(*w[3:]) + p.cross(force)
+            return {}
+        acting: dict[int, Wrench] = {}
+        for k, (joint, (R, p)) in enumerate(self.tools):
+            w = self.given["wrench"][6 * k : 6 * k + 6]
+            force = R @ Vec3(*w[:3])
+            moment = R @ Vec3(*w[3:]) + p.cross(force)
+            before = acting.get(joint, (ZERO, ZERO))
+            acting[joint] = before[0] + force, before[1] + moment
+        return acting
+
+    @property
+    def wrench(self) -> Wrench:
+        """Force and moment on the last link of a chain."""
+        return self.wrenches.get(self.arm.n - 1, (ZERO, ZERO))
+
+    def wrench_for(self, row: Formulation) -> Any:
+        """The wrenches as a formulation takes them: by joint, or that on the last link of a chain."""
+        return self.wrenches if row.trees else self.wrench
+
+    # ---- from the independent joints to all of them, and back
+
+    @property
+    def first(self) -> int:
+        """Speeds of a free base, which come before those of the joints."""
+        return 6 if self.arm.floating else 0
+
+    def spread(self, speeds: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Speeds or accelerations of all joints (and a free base) from those of the independent ones."""
+        coupling, k = self.arm.coupling, self.first
+        if coupling.free:
+            return speeds
+        own = speeds[k:]
+        rules = zip(coupling.of, coupling.multipliers, strict=True)
+        return [*speeds[:k], *(mul(factor, own[j]) for j, factor in rules)]
+
+    def gathered(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Forces on the independent joints (and a free base) from those on all of them: G' tau."""
+        coupling, k = self.arm.coupling, self.first
+        if coupling.free:
+            return list(forces)
+        own: list[Scalar] = [0] * len(coupling.masters)
+        for j, factor, force in zip(coupling.of, coupling.multipliers, forces[k:], strict=True):
+            own[j] = add(own[j], mul(factor, force))
+        return [*forces[:k], *own]
+
+    def gathered_rows(self, rows: Sequence[Sequence[Scalar]]) -> Rows:
+        """G' A G of a matrix over all joints."""
+        if self.arm.coupling.free:
+            return [list(row) for row in rows]
+        half = zip(*(self.gathered(row) for row in rows), strict=True)
+        return [list(row) for row in zip(*(self.gathered(column) for column in half), strict=True)]
+
+    # ---- dynamics
 
     def run(self, row: Formulation, *state: Any) -> Any:
-        """A formulation's answer for this arm."""
+        """A formulation's answer for this arm, over all joints."""
         assert row.function is not None
         return row.function(self.body(row), self.pose, *state)
 
     def drive(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
-        """The drives' share of the joint forces, where the model has it."""
+        """The drives' share of the forces, where the model has it."""
         if not self.options.friction:
             return self.still
-        return drive_forces(self.arm.joints, qd, qdd)
+        k = self.first
+        own = drive_forces(self.arm.joints, self.spread(qd)[k:], self.spread(qdd)[k:])
+        return self.gathered([*[0] * k, *own])
 
     def inverse_dynamics(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
         """Rigid-body joint forces by the chosen formulation."""
-        return list(self.run(self.chosen["inverse_dynamics"], qd, qdd, self.wrench))
+        row = self.chosen["inverse_dynamics"]
+        forces = self.run(row, self.spread(qd), self.spread(qdd), self.wrench_for(row))
+        return self.gathered(forces)
 
     def forces(self, qdd: Sequence[Scalar]) -> list[Scalar]:
         """Joint forces, the drives included, for an acceleration."""
@@ -126,7 +209,7 @@ class Scene:
 
     def bias(self) -> list[Scalar]:
         """Rigid-body bias forces by the chosen formulation."""
-        return list(self.run(self.chosen["bias"], self.qd))
+        return self.gathered(self.run(self.chosen["bias"], self.spread(self.qd)))
 
     @cached_property
     def armature(self) -> list[Scalar]:
@@ -134,11 +217,12 @@ class Scene:
         return [j.armature if self.options.friction else 0 for j in self.arm.joints]
 
     def with_armature(self, M: Rows) -> Rows:
-        """M with the armatures on its diagonal."""
-        return [
-            [add(x, self.armature[i]) if i == j else x for j, x in enumerate(row)]
-            for i, row in enumerate(M)
+        """M over all joints with the armatures on its diagonal, for the independent ones."""
+        own = [*[0] * self.first, *self.armature]
+        full = [
+            [add(x, own[i]) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(M)
         ]
+        return self.gathered_rows(full)
 
     @cached_property
     def mass_matrix(self) -> Rows:
@@ -147,17 +231,31 @@ class Scene:
 
     @cached_property
     def factors(self) -> LDL:
-        """The mass matrix as L D L'."""
-        return factorise(self.mass_matrix)
+        """The mass matrix as L D L'; from the tips inwards where it branches, which keeps its zeros."""
+        return factorise(self.mass_matrix, inwards=not self.chain.serial)
 
     @property
     def still(self) -> list[Scalar]:
-        """Zero for every joint."""
-        return [0] * self.arm.n
+        """Zero for every speed."""
+        return [0] * self.arm.nv
 
     def solved_dynamics(self) -> list[Scalar]:
         """Accelerations by L D L' of the mass matrix."""
         return self.factors.solve(minus(self.given["tau"], self.forces(self.still)))
+
+
+def with_tables(chain: Chain, table: Sequence[Sequence[Scalar]]) -> Chain:
+    """The chain with ten other parameters a link, those of a free base first."""
+    rows = list(table)
+    root = chain.root
+    if root is not None:
+        m, *rest = rows.pop(0)
+        root = Root(m, Vec3(*rest[:3]), Sym3(*rest[3:]))
+    limbs = [
+        replace(limb, m=t[0], h=Vec3(*t[1:4]), J=Sym3(*t[4:]))
+        for limb, t in zip(chain.joints, rows, strict=True)
+    ]
+    return replace(chain, joints=tuple(limbs), root=root)
 
 
 def body_of(chain: Chain, row: Formulation) -> Any:
@@ -175,12 +273,12 @@ def full_values(minimal: MinimalParameters, values: Sequence[Scalar]) -> list[Sc
 
 def natural_parameters(minimal: MinimalParameters, values: Sequence[Scalar]) -> list[list[Scalar]]:
     """Ten parameters a link that have the given minimal parameters: p of them carry the values, the rest are 0."""
-    n = minimal.arm.n
-    flat: list[Scalar] = [0] * (10 * n)
+    links = len(minimal.arm.link_names)
+    flat: list[Scalar] = [0] * (10 * links)
     for k, row in zip(minimal.columns, minimal.inverse, strict=True):
         for factor, value in zip(row.tolist(), values, strict=True):
             flat[k] = add(flat[k], mul(factor, value))
-    return [flat[10 * i : 10 * i + 10] for i in range(n)]
+    return [flat[10 * i : 10 * i + 10] for i in range(links)]
 
 
 def constant_frame(T: np.ndarray) -> kinematics.Frame:

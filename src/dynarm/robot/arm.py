@@ -193,6 +193,18 @@ class Arm:
         return tuple(str(self.joints[i].name) for i in self.coupling.masters)
 
     @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """What the entries of q are called."""
+        free = ("x", "y", "z", "qx", "qy", "qz", "qw") if self.floating else ()
+        return (*free, *self.joint_names)
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        """What the entries of qd, qdd and tau are called."""
+        free = ("vx", "vy", "vz", "wx", "wy", "wz") if self.floating else ()
+        return (*free, *self.joint_names)
+
+    @property
     def link_names(self) -> tuple[str, ...]:
         """What the rows of `parameters` are called: the joints that move the links, a free base before them."""
         names = tuple(str(joint.name) for joint in self.joints)

@@ -206,7 +206,10 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A frame that tasks are described in: its name, the joint whose link carries it (-1: the base), its pose there."""
+    """A frame that tasks are described in: its name, the joint whose link carries it, its pose in that link's frame.
+
+    joint -1: the base link carries it, in whose own frame the pose then is.
+    """
 
     name: str
     joint: int

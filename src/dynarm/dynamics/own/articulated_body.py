@@ -7,16 +7,21 @@ inertial forces of link i are those of lin1995 (19), (A4),
     n = J wd + h x a + w x J w,    f = m a + wd x h + w x (w x h).
 
 The links from i outwards answer with n = A wd + B a + p_n, f = B' wd + C a + p_f. Joint i lets one component of the
-acceleration free, which takes the part U U'/D out of this inertia; the rest is carried to frame i-1.
+acceleration free, which takes the part U U'/D out of this inertia; the rest is carried to the parent's frame, where
+those of several children add up. A base that moves freely gives way in all six. Links are gathered first
+(`gathered_links`), which leaves every joint force, and so every pivot D, as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...algebra.vectors import ZERO, Mat3, Scalar, Sym3, Vec3, Z, add, mul, skew, sub
+from ...algebra.ldl import factorise
+from ...algebra.vectors import SYM_ZERO, ZERO, Mat3, Scalar, Sym3, Vec3, Z, add, mul, skew, sub
 from ...robot.frames.chain import Chain, Step
+from .free_base import BaseMotion, Wrench, base_motion
+from .gathered_links import Mass, gathered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,9 +59,10 @@ class Inertia:
         return Inertia(A, B + SC, C)
 
 
-def rigid(m: Scalar, h: Vec3, J: Sym3) -> Inertia:
+def _rigid(mass: Mass) -> Inertia:
     """The inertia of one rigid link."""
-    return Inertia(J, skew(h), Sym3(m, 0, m, 0, 0, m))
+    m = mass.m
+    return Inertia(mass.J, skew(mass.h), Sym3(m, 0, m, 0, 0, m))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,31 +90,56 @@ def forward_dynamics(
     pose: Sequence[Step],
     qd: Sequence[Scalar],
     tau: Sequence[Scalar],
-    wrench: tuple[Vec3, Vec3] = (ZERO, ZERO),
+    wrenches: Mapping[int, Wrench] | None = None,
     armature: Sequence[Scalar] | None = None,
 ) -> list[Scalar]:
-    """Accelerations under joint forces tau; the wrench acts on the last link, in its frame and about its origin."""
-    moving = _moving(arm, pose, qd)
-    solved = _solved(arm, pose, moving, tau, wrench, armature or [0] * arm.n)
-    qdd = []
-    wd, a = ZERO, -arm.gravity
-    for joint, step, own, row in zip(arm.joints, pose, moving, solved, strict=True):
+    """Accelerations under joint forces tau; wrenches act on links, in their frames and about their origins."""
+    base = base_motion(arm, qd, [0] * arm.nv)
+    masses, rest = gathered(arm, pose)
+    moving = _moving(arm, pose, masses, base)
+    forces = tau if arm.root is None else tau[6:]
+    solved, whole = _solved(arm, pose, masses, moving, forces, wrenches or {}, armature)
+    begin, free = (ZERO, base.pull), []
+    if arm.root is not None:
+        inertia = whole.inertia + _rigid(rest)
+        w, h = base.spin.w, rest.h
+        n = Vec3(*tau[3:6]) - whole.n - w.cross(rest.J @ w)
+        f = Vec3(*tau[:3]) - whole.f - w.cross(w.cross(h))
+        begin = _freed(inertia, n + _outside(wrenches, -1)[1], f + _outside(wrenches, -1)[0])
+        free = [*(begin[1] - base.pull - w.cross(base.v)), *begin[0]]
+    return [*free, *_accelerations(arm, pose, moving, solved, begin)]
+
+
+def _accelerations(
+    arm: Chain,
+    pose: Sequence[Step],
+    moving: Sequence[Moving],
+    solved: Sequence[Solved],
+    begin: tuple[Vec3, Vec3],
+) -> list[Scalar]:
+    """From the base outwards: what is left of each joint's equation."""
+    qdd: list[Scalar] = []
+    links: list[tuple[Vec3, Vec3]] = []
+    for i, (step, own, row) in enumerate(zip(pose, moving, solved, strict=True)):
+        parent = arm.parent_of(i)
+        wd, a = links[parent] if parent >= 0 else begin
         a = step.rise(a + wd.cross(step.s)) + own.a
         wd = step.rise(wd) + own.wd
         acc = mul(sub(row.u, add(row.Un.dot(wd), row.Uf.dot(a))), row.inverse)
         qdd.append(acc)
-        if joint.revolute:
-            wd = wd + Z * acc
-        else:
-            a = a + Z * acc
+        links.append((wd + Z * acc, a) if arm.joints[i].revolute else (wd, a + Z * acc))
     return qdd
 
 
-def _moving(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> list[Moving]:
+def _moving(
+    arm: Chain, pose: Sequence[Step], masses: Sequence[Mass], base: BaseMotion
+) -> list[Moving]:
     """From the base outwards: what velocities do to each link."""
-    w = ZERO
-    found = []
-    for joint, step, v in zip(arm.joints, pose, qd, strict=True):
+    spins: list[Vec3] = []
+    links = []
+    for i, (joint, step, mass) in enumerate(zip(arm.joints, pose, masses, strict=True)):
+        parent, v = arm.parent_of(i), base.qd[i]
+        w = spins[parent] if parent >= 0 else base.spin.w
         a = step.rise(w.cross(w.cross(step.s)))
         w = step.rise(w)
         wd = ZERO
@@ -117,41 +148,78 @@ def _moving(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> list[Movi
             w = w + Z * v
         else:
             a = a + w.cross(Z * mul(2, v))
-        found.append(Moving(wd, a, w.cross(joint.J @ w), w.cross(w.cross(joint.h))))
-    return found
+        spins.append(w)
+        links.append(Moving(wd, a, w.cross(mass.J @ w), w.cross(w.cross(mass.h))))
+    return links
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """The articulated inertia of all that hangs on a link, and the wrench that it takes without acceleration."""
+
+    inertia: Inertia
+    n: Vec3
+    f: Vec3
+
+    def __add__(self, o: Answer) -> Answer:
+        return Answer(self.inertia + o.inertia, self.n + o.n, self.f + o.f)
+
+
+NOTHING = Answer(Inertia(SYM_ZERO, Mat3(ZERO, ZERO, ZERO), SYM_ZERO), ZERO, ZERO)
 
 
 def _solved(
     arm: Chain,
     pose: Sequence[Step],
+    masses: Sequence[Mass],
     moving: Sequence[Moving],
     tau: Sequence[Scalar],
-    wrench: tuple[Vec3, Vec3],
-    armature: Sequence[Scalar],
-) -> list[Solved]:
-    """From the tip inwards: each joint's equation, with the articulated inertia and force of all beyond it."""
-    inertia: Inertia | None = None
-    pn, pf = -wrench[1], -wrench[0]
-    found: list[Solved] = []
-    for i in reversed(range(arm.n)):
+    wrenches: Mapping[int, Wrench],
+    armature: Sequence[Scalar] | None,
+) -> tuple[list[Solved], Answer]:
+    """From the tips inwards: each joint's equation, with the articulated inertia and force of all beyond it."""
+    beyond, whole = [NOTHING] * arm.n, NOTHING
+    equations: list[Solved] = []
+    for i in range(arm.n - 1, -1, -1):
         joint, step, own = arm.joints[i], pose[i], moving[i]
-        alone = rigid(joint.m, joint.h, joint.J)
-        inertia = alone if inertia is None else alone + inertia
-        pn, pf = pn + own.n, pf + own.f
+        force, moment = _outside(wrenches, i)
+        alone = Answer(_rigid(masses[i]), own.n - moment, own.f - force)
+        answer = alone + beyond[i]
+        inertia, pn, pf = answer.inertia, answer.n, answer.f
         if joint.revolute:
             Un, Uf, D, push = inertia.A.third, inertia.B.r3, inertia.A.zz, pn.z
         else:
             Un, Uf, D, push = inertia.B.T.r3, inertia.C.third, inertia.C.zz, pf.z
-        inverse = 1 / add(D, armature[i])
+        inverse = 1 / add(D, armature[i] if armature else 0)
         u = sub(tau[i], push)
-        found.append(Solved(Un, Uf, inverse, u))
-        if i == 0:
-            break
+        equations.append(Solved(Un, Uf, inverse, u))
+        parent = arm.parent_of(i)
+        if parent < 0 and arm.root is None:
+            continue
         inertia = inertia.without(Un, Uf, inverse)
         cn, cf = inertia.apply(own.wd, own.a)
         gain = mul(u, inverse)
         pn, pf = pn + cn + Un * gain, pf + cf + Uf * gain
         pf = step.fall(pf)
-        pn = step.fall(pn) + step.s.cross(pf)
-        inertia = inertia.fall(step)
-    return found[::-1]
+        handed = Answer(inertia.fall(step), step.fall(pn) + step.s.cross(pf), pf)
+        if parent >= 0:
+            beyond[parent] = beyond[parent] + handed
+        else:
+            whole = whole + handed
+    return equations[::-1], whole
+
+
+def _outside(wrenches: Mapping[int, Wrench] | None, i: int) -> Wrench:
+    return (wrenches or {}).get(i, (ZERO, ZERO))
+
+
+def _freed(inertia: Inertia, n: Vec3, f: Vec3) -> tuple[Vec3, Vec3]:
+    """Acceleration of a free base under a wrench: the solution of six equations."""
+    A, B, C = inertia.A.full(), inertia.B, inertia.C.full()
+    rows = [[*b, *c] for b, c in zip(B.T.rows, C.rows, strict=True)]
+    rows += [[*a, *b] for a, b in zip(A.rows, B.rows, strict=True)]
+    # forces first: most of their part of the inertia is mass, which keeps the pivots far from zero
+    order = (*range(3, 6), *range(3))
+    matrix = [[row[c] for c in order] for row in rows]
+    x = factorise(matrix).solve([*f, *n])
+    return Vec3(*x[3:]), Vec3(*x[:3])

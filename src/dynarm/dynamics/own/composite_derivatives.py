@@ -23,23 +23,30 @@ The force of joint i >= j is a row (the answer of n_z or f_z) that is carried in
 is the answer of composite body j, with the change of the direction of its own wrench, carried inwards to joint i. The
 rows give the mass matrix on the way.
 
-Links are first gathered: mass on the axis of a rotational joint belongs to the link before it, as does the second
-moment of a link behind a translational joint. All joint forces stay the same, and most parameters become 0.
+Links are first gathered (`gathered_links`): all joint forces stay the same, and most parameters become 0.
+
+On a tree the links before joint j are its ancestors; other joints do not feel it. A base that moves freely stands
+before all of them: its wrench has six rows, and its small displacement and velocity, in its own axes, six columns,
+
+                   along e                                  about e
+    by q                                                     da = a_g x e        a_g: what gravity adds to a
+    by qd     da = w x e                                     dw = e,  dwd* = w x e,  da = e x v
+    by qdd    da = e                                         dwd* = e
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...algebra.vectors import (
     ZERO,
     Mat3,
     Scalar,
-    Sym3,
     Turn,
     Vec3,
     X,
+    Y,
     Z,
     add,
     mul,
@@ -47,8 +54,9 @@ from ...algebra.vectors import (
     total,
 )
 from ...robot.frames.chain import Chain, Limb, Step, slid
-from ..papers.angular_motion_lin1995 import STILL, Spin, carried, turned
+from ..papers.angular_motion_lin1995 import Spin, carried, turned
 from ..papers.minimal_newton_euler_lin1995 import spread_moment
+from .free_base import BaseMotion, base_motion
 from .gathered_links import Mass, gathered
 
 Rows = list[list[Scalar]]
@@ -61,7 +69,7 @@ class Link:
     spin: Spin
     a: Vec3
     along: Vec3  # of d z, in frame i
-    across: Vec3  # of b x, in frame i-1
+    across: Vec3  # of the rest of s, in the frame before
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,11 +82,14 @@ class Load:
     f: Vec3
     n: Vec3
 
+    def __add__(self, o: Load) -> Load:
+        return Load(self.mass + o.mass, self.p + o.p, self.E + o.E, self.f + o.f, self.n + o.n)
+
     def answer(self, change: Change) -> tuple[Vec3, Vec3]:
         """df and dn."""
         h, dw, dwd, da = self.mass.h, change.w, change.wd, change.a
         force = da * self.mass.m + dwd.cross(h) + dw.cross(self.p)
-        return force, h.cross(da) + _inertia(self.mass.Q) @ dwd + _moments(self.E) @ dw
+        return force, h.cross(da) + self.mass.J @ dwd + _moments(self.E) @ dw
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,11 +102,6 @@ class Change:
 
     def dot(self, o: Change) -> Scalar:
         return total(self.w.dot(o.w), self.wd.dot(o.wd), self.a.dot(o.a))
-
-
-def _inertia(Q: Sym3) -> Sym3:
-    """tr Q - Q."""
-    return Sym3(add(Q.yy, Q.zz), -Q.xy, add(Q.xx, Q.zz), -Q.xz, -Q.yz, add(Q.xx, Q.yy))
 
 
 def _moments(E: Mat3) -> Mat3:
@@ -116,13 +122,36 @@ def derivatives(
 
 
 def coriolis_matrix(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> Rows:
-    """Half of d bias / d qd [N m s or N s]: what stands in d tau / d qd is twice a velocity everywhere."""
-    return _differentiated(arm, pose, qd, [0] * arm.n, 1)[1]
+    """Christoffel's matrix [N m s or N s]: half of d bias / d qd, where all is twice a velocity.
+
+    The speeds of a free base are no rates of coordinates: half of M ad joins, with ad the motion that the base's own
+    velocity makes of another one, so that Mdot - 2C stays skew.
+    """
+    _, C, M = _differentiated(arm, pose, qd, [0] * arm.nv, 1)
+    if arm.root is None:
+        return C
+    v, w = Vec3(*qd[:3]), Vec3(*qd[3:6])
+    for row, masses in zip(C, M, strict=True):
+        f, n = Vec3(*masses[:3]) * 0.5, Vec3(*masses[3:6]) * 0.5
+        more = (*f.cross(w), *(f.cross(v) + n.cross(w)))
+        row[:6] = [add(x, y) for x, y in zip(row[:6], more, strict=True)]
+    return C
+
+
+def coriolis_tensor(arm: Chain, pose: Sequence[Step]) -> list[Rows]:
+    """C[i][j][k], symmetric in j and k: half of d bias / d qd, which is linear in qd, at unit velocities."""
+    n = arm.nv
+    gravity_free = replace(arm, gravity=ZERO)
+    units = [[1 if j == k else 0 for j in range(n)] for k in range(n)]
+    slices = [_differentiated(gravity_free, pose, e, [0] * n, 1)[1] for e in units]
+    return [
+        [[slices[min(j, k)][i][max(j, k)] for k in range(n)] for j in range(n)] for i in range(n)
+    ]
 
 
 def mass_matrix(arm: Chain, pose: Sequence[Step]) -> Rows:
     """The mass matrix, by the operations that `derivatives` has in common with it."""
-    still = [0] * arm.n
+    still = [0] * arm.nv
     return _differentiated(arm, pose, still, still, 2)[2]
 
 
@@ -134,39 +163,44 @@ def _differentiated(
     twice: int,
 ) -> tuple[Rows, Rows, Rows]:
     """d tau / d q, d tau / d qd times twice/2, and the mass matrix."""
-    arm, pose, _ = slid(arm, pose)
-    links = _outwards(arm, pose, qd, qdd, twice)
-    loads = _inwards(pose, gathered(arm, pose)[0], links, twice)
-    n = arm.n
-    dq, dqd, M = ([[0] * n for _ in range(n)] for _ in range(3))
+    if arm.serial:
+        arm, pose, _ = slid(arm, pose)
+    base = base_motion(arm, qd, qdd)
+    links = _outwards(arm, pose, base, twice)
+    loads, whole = _inwards(arm, pose, links, base, twice)
+    first, size = arm.nv - arm.n, arm.nv
+    dq, dqd, M = ([[0] * size for _ in range(size)] for _ in range(3))
     changes = [_changes(b, l, twice) for b, l in zip(arm.joints, links, strict=True)]
     by_q, by_qd = zip(*changes, strict=True)
-    for i in range(n):
-        row = _row(arm.joints[i], loads[i])
-        for j in range(i, -1, -1):
-            dq[i][j], dqd[i][j] = row.dot(by_q[j]), row.dot(by_qd[j])
-            M[i][j] = M[j][i] = row.wd.z if arm.joints[j].revolute else row.a.z
-            if j:
+    for i in range(arm.n):
+        row, r, j = _row(arm.joints[i], loads[i]), first + i, i
+        while j >= 0:
+            c = first + j
+            dq[r][c], dqd[r][c] = row.dot(by_q[j]), row.dot(by_qd[j])
+            M[r][c] = M[c][r] = row.wd.z if arm.joints[j].revolute else row.a.z
+            if arm.parent_of(j) >= 0 or whole is not None:
                 row = _row_inwards(pose[j], links[j], row)
-    for j in range(1, n):
-        _carry(arm, pose, j, _turned_wrench(arm.joints[j], loads[j], by_q[j]), dq)
+            j = arm.parent_of(j)
+        if whole is not None:
+            _enter_base_row(r, row, _base_changes(base, twice), dq, dqd, M)
+    for j in range(arm.n):
+        wrench = _turned_wrench(arm.joints[j], loads[j], by_q[j])
+        _carry(arm, pose, j, wrench, dq)
         _carry(arm, pose, j, loads[j].answer(by_qd[j]), dqd)
+    if whole is not None:
+        _enter_base(whole, _base_changes(base, twice), dq, dqd, M)
     return dq, dqd, M
 
 
-def _outwards(
-    arm: Chain,
-    pose: Sequence[Step],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    twice: int,
-) -> list[Link]:
+def _outwards(arm: Chain, pose: Sequence[Step], base: BaseMotion, twice: int) -> list[Link]:
     """The motion of the links, from the base on."""
-    found = []
-    spin, a = STILL, -arm.gravity
-    for body, step, v, acc in zip(arm.joints, pose, qd, qdd, strict=True):
-        across = (spin.w * mul(twice, step.a)).cross(X)
-        star = step.whole.rise(a + spin.x * step.a)
+    links: list[Link] = []
+    for i, (body, step) in enumerate(zip(arm.joints, pose, strict=True)):
+        parent = arm.parent_of(i)
+        inner = links[parent] if parent >= 0 else base
+        spin, a, v, acc = inner.spin, inner.a, base.qd[i], base.qdd[i]
+        across = spin.w.cross(step.across * twice)
+        star = step.whole.rise(a + spin @ step.across)
         if body.revolute:
             spin = turned(step, spin, v, acc)
             a = star + spin.z * step.d
@@ -175,30 +209,29 @@ def _outwards(
             spin = carried(step, spin)
             a = star + (spin.w * mul(2, v)).cross(Z) + Z * acc + spin.z * step.d
             along = (spin.w * mul(twice, step.d)).cross(Z) + Z * mul(twice, v)
-        found.append(Link(spin, a, along, across))
-    return found
+        links.append(Link(spin, a, along, across))
+    return links
 
 
 def _inwards(
-    pose: Sequence[Step], masses: Sequence[Mass], links: Sequence[Link], twice: int
-) -> list[Load]:
-    """The composite bodies, from the tip on."""
-    found: list[Load] = []
-    for i in range(len(pose) - 1, -1, -1):
-        load = _alone(masses[i], links[i], twice)
-        if found:
-            outer = _load_inwards(pose[i + 1], links[i + 1], found[-1])
-            mass = load.mass + outer.mass
-            load = Load(
-                mass, load.p + outer.p, load.E + outer.E, load.f + outer.f, load.n + outer.n
-            )
-        found.append(load)
-    return found[::-1]
+    arm: Chain, pose: Sequence[Step], links: Sequence[Link], base: BaseMotion, twice: int
+) -> tuple[list[Load], Load | None]:
+    """The composite bodies, from the tips on; and the whole robot as one body, where its base moves freely."""
+    masses, rest = gathered(arm, pose)
+    loads = [_alone(m, l.spin, l.a, twice) for m, l in zip(masses, links, strict=True)]
+    whole = None if arm.root is None else _alone(rest, base.spin, base.a, twice)
+    for i in range(arm.n - 1, -1, -1):
+        parent = arm.parent_of(i)
+        if parent >= 0:
+            loads[parent] = loads[parent] + _load_inwards(pose[i], links[i], loads[i])
+        elif whole is not None:
+            whole = whole + _load_inwards(pose[i], links[i], loads[i])
+    return loads, whole
 
 
-def _alone(mass: Mass, link: Link, twice: int) -> Load:
+def _alone(mass: Mass, spin: Spin, a: Vec3, twice: int) -> Load:
     """One link by itself."""
-    spin, a, h = link.spin, link.a, mass.h
+    h = mass.h
     f = a * mass.m + spin @ h
     n = h.cross(a) + spread_moment(mass.Q, spin)
     doubled = (mass.Q * twice).full()
@@ -213,7 +246,7 @@ def _load_inwards(step: Step, link: Link, load: Load) -> Load:
     load = Load(
         mass, step.fall(load.p), _fallen(step, load.E), step.fall(load.f), step.fall(load.n)
     )
-    return _load_shifted(load, X * step.a, link.across)
+    return _load_shifted(load, step.across, link.across)
 
 
 def _load_shifted(load: Load, s: Vec3, rate: Vec3) -> Load:
@@ -267,7 +300,7 @@ def _row(body: Limb, load: Load) -> Change:
     h, p = load.mass.h, load.p
     if not body.revolute:
         return Change(p.cross(Z), h.cross(Z), Z * load.mass.m)
-    return Change(_moments(load.E).r3, _inertia(load.mass.Q).third, Z.cross(h))
+    return Change(_moments(load.E).r3, load.mass.J.third, Z.cross(h))
 
 
 def _row_inwards(step: Step, link: Link, row: Change) -> Change:
@@ -275,7 +308,7 @@ def _row_inwards(step: Step, link: Link, row: Change) -> Change:
     row = _row_shifted(row, Z * step.d, link.along)
     fall = step.whole.fall
     row = Change(fall(row.w), fall(row.wd), fall(row.a))
-    return _row_shifted(row, X * step.a, link.across)
+    return _row_shifted(row, step.across, link.across)
 
 
 def _row_shifted(row: Change, s: Vec3, rate: Vec3) -> Change:
@@ -291,12 +324,77 @@ def _turned_wrench(body: Limb, load: Load, change: Change) -> tuple[Vec3, Vec3]:
 
 
 def _carry(arm: Chain, pose: Sequence[Step], j: int, wrench: tuple[Vec3, Vec3], rows: Rows) -> None:
-    """Enter column j of the joints before j."""
+    """Enter column j of the joints before j, and of a free base."""
     f, n = wrench
-    for i in range(j - 1, -1, -1):
-        step = pose[i + 1]
+    first, column = arm.nv - arm.n, arm.nv - arm.n + j
+    i = j
+    while i >= 0 and (arm.parent_of(i) >= 0 or arm.root is not None):
+        step = pose[i]
         fall = step.whole.fall
         n = n + (Z * step.d).cross(f)
         f, n = fall(f), fall(n)
-        n = n + (X * step.a).cross(f)
-        rows[i][j] = n.z if arm.joints[i].revolute else f.z
+        n = n + step.across.cross(f)
+        i = arm.parent_of(i)
+        if i >= 0:
+            rows[first + i][column] = n.z if arm.joints[i].revolute else f.z
+    if arm.root is not None:
+        for r, x in enumerate((*f, *n)):
+            rows[r][column] = x
+
+
+# ---- a base that moves freely
+
+
+def _base_changes(base: BaseMotion, twice: int) -> list[tuple[Change, Change, Change]]:
+    """What q, qd and qdd of a free base change in its motion: along its three axes, then about them."""
+    w, axes = base.spin.w, (X, Y, Z)
+    along = [
+        (
+            Change(ZERO, ZERO, ZERO),
+            Change(ZERO, ZERO, _half(w.cross(e), twice)),
+            Change(ZERO, ZERO, e),
+        )
+        for e in axes
+    ]
+    about = [
+        (
+            Change(ZERO, ZERO, base.pull.cross(e)),
+            Change(e, _half(w.cross(e), twice), _half(e.cross(base.v), twice)),
+            Change(ZERO, e, ZERO),
+        )
+        for e in axes
+    ]
+    return along + about
+
+
+def _half(v: Vec3, twice: int) -> Vec3:
+    return v if twice == 2 else v * 0.5
+
+
+def _enter_base_row(
+    r: int,
+    row: Change,
+    changes: Sequence[tuple[Change, Change, Change]],
+    dq: Rows,
+    dqd: Rows,
+    M: Rows,
+) -> None:
+    """The entries of a joint's row below the columns of a free base."""
+    for c, (by_q, by_qd, by_qdd) in enumerate(changes):
+        dq[r][c], dqd[r][c] = row.dot(by_q), row.dot(by_qd)
+        M[r][c] = M[c][r] = row.dot(by_qdd)
+
+
+def _enter_base(
+    whole: Load,
+    changes: Sequence[tuple[Change, Change, Change]],
+    dq: Rows,
+    dqd: Rows,
+    M: Rows,
+) -> None:
+    """How the wrench on a free base answers to its own motion."""
+    for c, kinds in enumerate(changes):
+        for rows, change in zip((dq, dqd, M), kinds, strict=True):
+            f, n = whole.answer(change)
+            for r, x in enumerate((*f, *n)):
+                rows[r][c] = x

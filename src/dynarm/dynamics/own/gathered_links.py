@@ -31,6 +31,12 @@ class Mass:
     def __add__(self, o: Mass) -> Mass:
         return Mass(add(self.m, o.m), self.h + o.h, self.Q + o.Q)
 
+    @property
+    def J(self) -> Sym3:
+        """The inertia tensor tr(Q) E - Q."""
+        Q = self.Q
+        return Sym3(add(Q.yy, Q.zz), -Q.xy, add(Q.xx, Q.zz), -Q.xz, -Q.yz, add(Q.xx, Q.yy))
+
     def shifted(self, s: Vec3) -> Mass:
         """The same about an origin that stands s further back."""
         return Mass(self.m, self.h + s * self.m, self.Q + both(s, self.h) + square(s) * self.m)
