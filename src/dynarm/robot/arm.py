@@ -168,7 +168,7 @@ class Arm:
         inertia are in the distal frame i. base: pose of classic frame 0 in the user's base link; tool: pose of the
         tool in classic frame n.
         """
-        from .frames.dh import from_classic_dh
+        from .frames.classic import from_classic_dh
 
         return from_classic_dh(joints, gravity, name, base, tool)
 
