@@ -61,6 +61,9 @@ __all__ = [
 ]
 
 
+FROZEN, HELD = "frozen at zero: ", "held at "  # how notes about joints that were made rigid begin
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where an arm came from: what `save("x.urdf")` needs to write it back in the frames of its own file."""
@@ -74,6 +77,11 @@ class Origin:
     notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
 
     __repr__ = brief
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The notes that say which movable joints were made rigid, and where."""
+        return tuple(note for note in self.notes if note.startswith((FROZEN, HELD)))
 
 
 @dataclass(frozen=True)
@@ -322,10 +330,13 @@ class Arm:
         return () if self.branched else (Tool("tool", self.n - 1, self.tool),)
 
     def check(self) -> list[str]:
-        """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""
+        """Every physical doubt about the arm's numbers, one sentence each, and which joints its file has beyond it.
+
+        Empty if there is none.
+        """
         from .doubts import all_doubts
 
-        return all_doubts(self)
+        return [*all_doubts(self), *(self.origin.held if self.origin else ())]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the arm to x.toml or x.urdf; nothing is left half-written."""

@@ -14,13 +14,13 @@ import numpy as np
 
 from ...border.words import shown
 from ...errors import FormatError, InputError, KindError, UnknownName
+from ..arm import FROZEN, HELD
 from ..frames.poses import exact_cos_sin
 from ..frames.rounding import norm
 from ..joint import LONGEST
 from ..numbers import number
 from .tree import Follow, Tree, TreeJoint, listed
 
-AT_ZERO, ELSEWHERE = "frozen at zero: ", "held at "  # how notes about held joints begin
 SEVERAL_DEGREES = ("floating", "planar")
 
 
@@ -46,7 +46,7 @@ class Posture:
                 text = joint.label + self.why.get(joint.name, "")
                 places.setdefault(self.held[joint.name], []).append(text)
         return [
-            (f"{ELSEWHERE}{position:.9g}: " if position else AT_ZERO) + ", ".join(names)
+            (f"{HELD}{position:.9g}: " if position else FROZEN) + ", ".join(names)
             for position, names in places.items()
         ]
 

@@ -110,7 +110,7 @@ def _with_best_children(lines: Lines, layout: _Layout) -> _Layout:
             lines.main[i] = j
             trial = _convert(lines, layout, lines.affected(i))
             cost = _cost(lines, trial)
-            if cost < best:
+            if cost[0] < best[0]:
                 kept, layout, best = j, trial, cost
         lines.main[i] = kept
     return layout
@@ -127,7 +127,7 @@ def _with_best_lines(lines: Lines, layout: _Layout) -> _Layout:
             kept = lines.points[i]
             p = lines.parents[i]
             changed = lines.affected(p if lines.main[p] == i else i)
-            for point in _candidates(lines, i):
+            for point in _candidates(lines, i, layout):
                 lines.points[i] = point
                 trial = _convert(lines, layout, changed)
                 cost = _cost(lines, trial)
@@ -158,7 +158,7 @@ def _odd(angle: float) -> bool:
     return turns != round(turns)
 
 
-def _candidates(lines: Lines, i: int) -> list[np.ndarray]:
+def _candidates(lines: Lines, i: int, layout: _Layout) -> list[np.ndarray]:
     """Points through which the line of prismatic joint i may well pass, in the frame of link i."""
     points = []
     back, p, after = lines.back[i], lines.parents[i], lines.main[i]
@@ -175,8 +175,10 @@ def _candidates(lines: Lines, i: int) -> list[np.ndarray]:
             meeting = s + e * float(cross(r - s, f) @ u / sine)
             if norm(meeting) <= lines.size:
                 points.append(meeting)
+    if p >= 0 and lines.main[p] != i:  # the parent's origin stands where another child wants it
+        points.append(back[:3, :3] @ layout.links[p][:3, 3] + back[:3, 3])
     u = lines.u[i]
-    points = [clean(p - u * float(u @ p), lines.size) for p in points]
+    points = [clean(point - u * float(u @ point), lines.size) for point in points]
     return [*points, np.zeros(3)]
 
 

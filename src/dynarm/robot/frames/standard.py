@@ -98,11 +98,11 @@ def links(arm: Chain) -> tuple[Link, ...]:
 
 def steps(arm: Chain, pose: Sequence[Step]) -> tuple[StandardStep, ...]:
     """The steps between standard frames in a pose of the chain."""
-    found = []
+    standard = []
     for step, (_, after) in zip(pose, _neighbours(arm), strict=True):
         tilt, a = _tilt(after)
-        found.append(StandardStep(step.turns[-1], tilt, Vec3(a, 0, step.d)))
-    return tuple(found)
+        standard.append(StandardStep(step.turns[-1], tilt, Vec3(a, 0, step.d)))
+    return tuple(standard)
 
 
 def without_centre(arm: Chain) -> str | None:
