@@ -316,8 +316,8 @@ class Arm:
             return tools[0]
         known = [tool.name for tool in tools]
         if name is None:
-            listed = f"one of {known}" if known else "load it with tools=['link', ...]"
-            raise InputError(f"robot '{self.name}' has {len(tools)} tools; name {listed}")
+            way = f"name one of {known}" if known else "load it with tools=['link', ...]"
+            raise InputError(f"robot '{self.name}' has {len(tools)} tools; {way}")
         if name not in known:
             raise UnknownName("tool", name, known)
         return tools[known.index(name)]

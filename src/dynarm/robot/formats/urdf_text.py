@@ -63,16 +63,19 @@ def _tool_lines(arm: Arm, places: Sequence[tuple[str, np.ndarray]]) -> list[str]
     if not arm.branched:
         wanted.insert(0, (end or "", arm.n - 1, arm.tool_pose))
     lines: list[str] = []
+    names = []
     for name, carrier, pose in wanted:
         parent, frame = places[carrier]
         T = clean_pose(inverse(frame) @ pose, arm.size)
         here = taken.get(name or parent)
         if here is not None and here[0] == parent and (here[1] == T).all():
-            continue  # it is that link, or written already
+            names.append(name)  # it is that link, or written already
+            continue
         tip = _fresh(name or "tool", taken)
         weld = _fresh(f"{tip}_fixed", welds)
         taken[tip] = (parent, T)
         welds.add(weld)
+        names.append(tip)
         lines += [
             f"  <link name={_quoted(tip)}/>",
             f'  <joint name={_quoted(weld)} type="fixed">',
@@ -81,6 +84,9 @@ def _tool_lines(arm: Arm, places: Sequence[tuple[str, np.ndarray]]) -> list[str]
             f"    {_origin(T)}",
             "  </joint>",
         ]
+    if arm.tools is not None:
+        listed = names[len(names) - len(arm.tools) :]
+        lines += _comment_lines([f"the robot's tools: load with tools={listed}"])
     return lines
 
 
@@ -100,8 +106,6 @@ def _comments(arm: Arm) -> list[str]:
     said = [f"gravity {list(arm.gravity)} is no part of a URDF: give it on loading"]
     if arm.floating is not None:
         said.append("the base moves freely: load with floating=True")
-    if arm.tools is not None:
-        said.append(f"tools: load with tools={[tool.name for tool in arm.tools]}")
     for joint in arm.joints:
         lost = []
         if joint.armature:
@@ -115,6 +119,10 @@ def _comments(arm: Arm) -> list[str]:
             lost.append(f"{joint.friction}")
         if lost:
             said.append(f"joint {joint.name}, not held by a URDF: {', '.join(lost)}")
+    return _comment_lines(said)
+
+
+def _comment_lines(said: Iterable[str]) -> list[str]:
     return [f"  <!-- {_printable(line).replace('--', '- -')} -->" for line in said]
 
 
