@@ -137,7 +137,9 @@ class Arm:
             raise InputError("base is a pose and floating a body; a free base is its own frame 0")
 
     def _checked_tools(self) -> tuple[Tool, ...]:
-        tools = tuple(self.tools or ())
+        if isinstance(self.tools, Tool) or not isinstance(self.tools, Iterable):
+            raise KindError(f"tools is {shown(self.tools)}; give a list of dynarm.Tool, or None")
+        tools = tuple(self.tools)
         for tool in tools:
             if not isinstance(tool, Tool):
                 raise KindError(f"tools holds {shown(tool)}; give dynarm.Tool(name, joint, pose)")
@@ -146,6 +148,9 @@ class Arm:
                     f"tool '{tool.name}' is on joint {tool.joint}; the robot has joints 0 to "
                     f"{len(self.joints) - 1}, and -1 for its base"
                 )
+        names = [tool.name for tool in tools]
+        if len(set(names)) != len(names):
+            raise InputError(f"names of tools are not unique: {names}; give each its own name")
         return tools
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import Arm, DynarmError, Joint, Mimic
+from dynarm import Arm, DynarmError, Joint, Mimic, Tool
 from dynarm.robot.formats.urdf import arm_of_urdf
 from dynarm.robot.formats.whole import MAX_JOINTS
 from oracles.example_robots import example_robot
@@ -185,6 +185,11 @@ def test_tools_stand_on_the_links_that_carry_them():
         dynarm.load(example_robot("go2.urdf"), tools="hand")
     with pytest.raises(DynarmError, match="give the name of a link"):
         read(*FORK, tools=[3])
+    with pytest.raises(DynarmError, match="names of tools are not unique"):
+        read(*FORK, tools=["hand", "hand"])
+    for tools in (3, Tool("hand", 0), ["hand"]):
+        with pytest.raises(DynarmError, match=r"dynarm\.Tool"):
+            Arm([Joint(mass=1.0)], tools=tools)
 
 
 # ---- joints that are held

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import Arm, Body, DynarmError, Joint, Mimic
-from dynarm.robot.arm import Tool
+from dynarm import Arm, Body, DynarmError, Joint, Mimic, Tool
 from dynarm.robot.formats.toml_file import read_toml
 from dynarm.robot.formats.urdf import arm_of_urdf
 from oracles.example_robots import example_robot

@@ -27,7 +27,8 @@ class Link:
     @property
     def h(self) -> Vec3:
         """First moment of mass about the frame's origin: m rbar."""
-        return self.rbar * self.m
+        moment: Vec3 = self.rbar * self.m
+        return moment
 
     @property
     def K(self) -> Sym3:
