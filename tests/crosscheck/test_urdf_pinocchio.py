@@ -27,9 +27,10 @@ from dynarm.dynamics.papers.newton_euler_lin1995 import inverse_dynamics
 from dynarm.dynamics.table import formulation
 from dynarm.errors import ModelError
 from dynarm.plan.regularity import check_regular
-from dynarm.robot.formats.tree import Tree, arm_of_tree
+from dynarm.robot.formats.tree import Tree
 from dynarm.robot.formats.urdf import arm_of_urdf, read_tree
 from dynarm.robot.formats.urdf_text import write_urdf
+from dynarm.robot.formats.whole import arm_of_tree
 from dynarm.robot.frames.chain import chain_of, pose
 from oracles.example_robots import robots_folder
 from oracles.pinocchio_arm import PinocchioArm, pinocchio_from_urdf, pinocchio_model

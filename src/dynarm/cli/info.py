@@ -99,8 +99,15 @@ def _tidy(x: float) -> str:
     return f"{0.0 if abs(x) < 1e-9 else x:.6g}"
 
 
+def _doubts(arm: Arm, minimal: MinimalParameters) -> list[str]:
+    """What may be wrong; joints that were made rigid on loading are notes."""
+    from ..robot.doubts import all_doubts
+
+    return [*all_doubts(arm), *minimal.doubts]
+
+
 def _show_doubts(arm: Arm, minimal: MinimalParameters) -> None:
-    doubts = [*arm.check(), *minimal.doubts]
+    doubts = _doubts(arm, minimal)
     for doubt in doubts:
         say(f"doubt: {doubt}", "yellow")
     for told in arm.origin.notes if arm.origin else ():
@@ -174,7 +181,7 @@ def _as_data(
             for j in arm.joints
         ],
         "gravity": arm.gravity,
-        "doubts": [*arm.check(), *minimal.doubts],
+        "doubts": _doubts(arm, minimal),
         "notes": arm.origin.notes if arm.origin else [],
         "minimal_parameters": {
             "convention": minimal.convention,

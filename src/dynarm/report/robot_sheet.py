@@ -72,7 +72,7 @@ def robot_section(arm: Arm) -> Section:
         "limits",
         "friction, armature",
     )
-    told = [*arm.check(), *(arm.origin.notes if arm.origin else ())]
+    told = list(dict.fromkeys([*arm.check(), *(arm.origin.notes if arm.origin else ())]))
     g = ", ".join(f"{x:g}" for x in arm.gravity)
     return section(
         "The robot",

@@ -61,6 +61,9 @@ __all__ = [
 ]
 
 
+FROZEN, HELD = "frozen at zero: ", "held at "  # how notes about joints that were made rigid begin
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where an arm came from: what `save("x.urdf")` needs to write it back in the frames of its own file."""
@@ -74,6 +77,11 @@ class Origin:
     notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
 
     __repr__ = brief
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The notes that say which movable joints were made rigid, and where."""
+        return tuple(note for note in self.notes if note.startswith((FROZEN, HELD)))
 
 
 @dataclass(frozen=True)
@@ -129,7 +137,9 @@ class Arm:
             raise InputError("base is a pose and floating a body; a free base is its own frame 0")
 
     def _checked_tools(self) -> tuple[Tool, ...]:
-        tools = tuple(self.tools or ())
+        if isinstance(self.tools, Tool) or not isinstance(self.tools, Iterable):
+            raise KindError(f"tools is {shown(self.tools)}; give a list of dynarm.Tool, or None")
+        tools = tuple(self.tools)
         for tool in tools:
             if not isinstance(tool, Tool):
                 raise KindError(f"tools holds {shown(tool)}; give dynarm.Tool(name, joint, pose)")
@@ -138,6 +148,9 @@ class Arm:
                     f"tool '{tool.name}' is on joint {tool.joint}; the robot has joints 0 to "
                     f"{len(self.joints) - 1}, and -1 for its base"
                 )
+        names = [tool.name for tool in tools]
+        if len(set(names)) != len(names):
+            raise InputError(f"names of tools are not unique: {names}; give each its own name")
         return tools
 
     def __repr__(self) -> str:
@@ -168,7 +181,7 @@ class Arm:
         inertia are in the distal frame i. base: pose of classic frame 0 in the user's base link; tool: pose of the
         tool in classic frame n.
         """
-        from .frames.dh import from_classic_dh
+        from .frames.classic import from_classic_dh
 
         return from_classic_dh(joints, gravity, name, base, tool)
 
@@ -320,8 +333,8 @@ class Arm:
             return tools[0]
         known = [tool.name for tool in tools]
         if name is None:
-            listed = f"one of {known}" if known else "load it with tools=['link', ...]"
-            raise InputError(f"robot '{self.name}' has {len(tools)} tools; name {listed}")
+            way = f"name one of {known}" if known else "load it with tools=['link', ...]"
+            raise InputError(f"robot '{self.name}' has {len(tools)} tools; {way}")
         if name not in known:
             raise UnknownName("tool", name, known)
         return tools[known.index(name)]
@@ -334,10 +347,13 @@ class Arm:
         return () if self.branched else (Tool("tool", self.n - 1, self.tool),)
 
     def check(self) -> list[str]:
-        """Every physical doubt about the arm's numbers, one sentence each; empty if there is none."""
+        """Every physical doubt about the arm's numbers, one sentence each, and which joints its file has beyond it.
+
+        Empty if there is none.
+        """
         from .doubts import all_doubts
 
-        return all_doubts(self)
+        return [*all_doubts(self), *(self.origin.held if self.origin else ())]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the arm to x.toml or x.urdf; nothing is left half-written."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ..border.arguments import drafted, items, path_of
+from ..border.arguments import drafted, flag, items, path_of
 from ..border.files import content, named
 from ..border.kinds import Given
 from ..border.words import shown
@@ -44,16 +44,22 @@ def load(
     gravity: Given = None,
     strict: bool = False,
     allow_massless: bool = False,
-    freeze: bool = True,
+    freeze: bool | Mapping[str, float] = True,
+    floating: bool = False,
+    tools: Sequence[str] | None = None,
 ) -> Arm:
-    """The arm behind a built-in name or a path to a .urdf or .toml file.
+    """The robot behind a built-in name or a path to a .urdf or .toml file.
 
-    base, tip        links between which the chain of a URDF is taken; default: the root, the only movable end
-    joints           the joint names of that chain in its order, as a check (and, without a tip, to choose the chain)
+    base             link of a URDF from which the robot is taken outwards; default: the root
+    tip              link to which its chain is taken; default: none, the whole robot, a tree where it branches
+    joints           the joint names in their order, as a check (and, without a tip, to choose a chain)
     gravity          acceleration in the base link; default: (0, 0, -9.81), or what a .toml file says
     strict           an impossible inertia is an error, not a warning
     allow_massless   accept moving links without any inertia
-    freeze           hold movable joints off the chain at zero and merge their links; False: refuse them
+    freeze           {joint: position, ...}: hold these joints there and merge their links. Joints off a chain are
+                     held at zero where they are not named; False: refuse them
+    floating         the base link moves freely
+    tools            names of links whose frames are the robot's tools
     """
     path = path_of("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
     name, suffix = path.name, path.suffix.lower()
@@ -73,11 +79,17 @@ def load(
             base=base,
             tip=tip,
             joints=wanted,
+            floating=flag("floating", floating),
+            tools=None if tools is None else items("tools", tools, "a list of names of links"),
         )
         return warn_doubts(arm, strict)
     if any(value is not None for value in (base, tip)):
         raise InputError(
             f"base and tip choose a chain of a URDF; '{robot}' is not one, leave them out"
+        )
+    if floating or tools is not None or isinstance(freeze, Mapping):
+        raise InputError(
+            f"floating, tools and freeze choose parts of a URDF; '{robot}' is not one, leave them out"
         )
     arm = _of_toml(path) if suffix == ".toml" else _built_in(path)
     if wanted is not None and wanted != list(arm.joint_names):

@@ -178,7 +178,7 @@ class Joint:
         """The 4x4 pose of this joint's frame in its parent's, at joint position q."""
         theta, d = (self.theta + q, self.d) if self.revolute else (self.theta, self.d + q)
         branch = rotation("z", self.gamma) @ translation(0, 0, self.b)
-        return (
+        pose: FloatArray = (
             branch
             @ translation(self.a, 0, 0)
             @ rotation("x", self.alpha)
@@ -186,6 +186,7 @@ class Joint:
             @ translation(0, 0, d)
             @ rotation("z", theta)
         )
+        return pose
 
 
 @dataclass(frozen=True, slots=True)

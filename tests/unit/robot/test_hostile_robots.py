@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import Arm, DynarmError, Joint, mobile
+from dynarm import Arm, Body, DynarmError, Joint, Mimic, Tool, mobile
 from dynarm.dynamics.table import formulation
 from dynarm.errors import FileError, FormatError, InputError
 from dynarm.identify.design.limits import limits_of
 from dynarm.plan.regularity import check_regular
-from dynarm.robot.formats.toml_file import read_toml
+from dynarm.robot.formats.toml_file import read_toml, write_toml
 from dynarm.robot.formats.urdf import MAX_PARTS, arm_of_urdf
 from dynarm.robot.frames.chain import chain_of, pose
 from dynarm.simulation.control import GravityPD
@@ -45,9 +45,22 @@ def quiet():
 
 def catalogues() -> list[str]:
     folders = (resources.files("dynarm") / part / "catalogue" for part in ("robot", "mobile"))
-    return [
+    texts = [
         f.read_text() for folder in folders for f in folder.iterdir() if f.name.endswith("toml")
     ]
+    return [*texts, *(write_toml(a_tree()) for _ in range(3))]
+
+
+def a_tree() -> Arm:
+    """Branches, a coupling, a free base and tools."""
+    body = {"mass": 2.0, "com": (0.1, 0.2, 0.3), "inertia": np.eye(3)}
+    joints = [
+        Joint(name="trunk", **body),
+        Joint(name="left", gamma=0.3, b=0.2, alpha=1.0, **body),
+        Joint(name="right", parent=0, b=-0.2, mimic=Mimic("left", -2.0, 0.1), **body),
+        Joint("prismatic", name="tail", parent=-1, **body),
+    ]
+    return Arm(joints, floating=Body(**body), tools=[Tool("hand", 1), Tool("eye", -1)])
 
 
 def mutated(text: str, rng: random.Random) -> str:

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
-from dynarm import DynarmError, DynarmWarning, Friction, load
+from dynarm import DynarmError, DynarmWarning, Friction, Mimic, load
 from dynarm.robot.formats.tree import MAX_JOINTS
 from dynarm.robot.formats.urdf import MAX_DEPTH, arm_of_urdf
 from strategies import URDF_STYLES, random_urdf
@@ -86,11 +86,14 @@ def test_a_tip_fixed_to_the_last_link_is_the_tool():
     assert np.allclose((T @ arm.tool_pose)[:3, 3], [0.4, 0, 0.8])
 
 
-def test_several_movable_ends_are_listed():
-    with pytest.raises(
-        DynarmError, match=r"2 movable ends: 'left' \(3 joints\), 'right' \(3 joints\).*tip="
-    ):
-        read(robot(*GRIPPER))
+def test_without_a_tip_the_robot_is_whole():
+    arm = read(robot(*GRIPPER))
+    assert [j.name for j in arm.joints] == ["j1", "j2", "f1", "f2"]
+    assert arm.joint_names == ("j1", "j2", "f1")
+    assert arm.parents == (-1, 0, 1, 1)
+    assert arm.joints[3].mimic == Mimic(2)
+    assert arm.parameters[:, 0] == pytest.approx([1.0, 1.5, 0.1, 0.1])
+    assert arm.all_tools == ()
 
 
 def test_joints_off_the_chain_are_frozen_and_merged():
@@ -139,9 +142,11 @@ def test_joints_of_several_degrees_are_refused_on_the_chain_only(kind):
     assert read(robot(*beside), tip="b").parameters[0, 0] == 1.3
 
 
-def test_mimic_joints_are_refused_on_the_chain_only():
-    with pytest.raises(DynarmError, match="'f2' on the chain mimics"):
-        read(robot(*GRIPPER), tip="right")
+def test_a_mimic_joint_on_the_chain_is_held_with_its_master():
+    arm = read(robot(*GRIPPER), tip="right")
+    assert arm.joint_names == ("j1", "j2")
+    assert arm.origin.tip_link == "right"
+    assert "f2 (prismatic, mimic) as it follows 'f1'" in arm.origin.notes[-1]
     assert read(robot(*GRIPPER), tip="left").n == 3
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...robot.doubts import all_doubts
 from ..regressor import Terms
 
 _MARGIN = 1e-8  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
@@ -137,7 +138,7 @@ def _stepped(
         table[:, 10] = np.maximum(table[:, 10], 0.0)
     if any(values[p + k] < 0 for k in _positive(terms)):
         return None
-    return table if not terms.arm.with_parameters(table[:, :10]).check() else None
+    return table if not all_doubts(terms.arm.with_parameters(table[:, :10])) else None
 
 
 def _exact(terms: Terms, table: np.ndarray, values: np.ndarray) -> Feasible:

@@ -13,6 +13,12 @@
     parameters = [...]               # m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame's origin
     armature = 0.0    friction = { viscous = 0.1, coulomb = 0.2 }
     position_limits = [-3, 3]    velocity_limit = 2    effort_limit = 100
+    parent = "elbow"                 # or its index, -1: the base; left out: the joint before this one
+    gamma = 0.0    b = 0.0           # Rz(gamma) Tz(b) before the rest, where several joints hang on a link
+    mimic = { joint = "elbow", multiplier = 1.0, offset = 0.0 }
+
+    [floating]                       # the link of a base that moves freely: mass, com, inertia ... as of a joint
+    [[tools]]                        # name = "hand"    joint = "wrist" (or its index, -1: the base)    pose = 4x4
 
 Keys that are not known are refused by name: a misspelt key must not become a silent default.
 """
@@ -29,7 +35,7 @@ import numpy as np
 from ...border.numbers import words, written
 from ...border.toml import tables
 from ...errors import DynarmError, FormatError, UnknownName
-from ..arm import Arm, Friction, Joint, Origin
+from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, Tool
 from ..inertia import pack_parameters, unpack_parameters
 from ..numbers import numbers
 
@@ -38,10 +44,14 @@ MAX_BYTES = 4 * 2**20
 MAX_JOINTS = 256
 MAX_TEXT = 1000
 
-_ANGLES = ("alpha", "beta", "theta")
+_ANGLES = ("alpha", "beta", "theta", "gamma")
 _JOINT_KEYS = frozenset(f.name for f in fields(Joint)) | {"inertia_at_origin"}
+_BODY_KEYS = frozenset(f.name for f in fields(Body)) | {"inertia_at_origin"}
 _ARM_KEYS = frozenset(
-    ("format", "name", "convention", "gravity", "base", "tool", "joints", "origin")
+    (
+        *("format", "name", "convention", "gravity", "base", "tool", "joints", "origin"),
+        *("floating", "tools"),
+    )
 )
 _DIGITS = r"[0-9]+(?:\.[0-9]*)?"
 # for text without repeated blanks: with ` *` in place of ` ?` a long run of them would be tried in every division
@@ -91,7 +101,9 @@ def _arm(table: Mapping[str, Any]) -> Arm:
     rows = table.get("joints")
     if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_JOINTS:
         raise FormatError(f"there must be 1 to {MAX_JOINTS} [[joints]] tables")
-    joints = [_joint(row, f"joint {i + 1}") for i, row in enumerate(rows)]
+    names = [row.get("name") if isinstance(row, Mapping) else None for row in rows]
+    names = [name or f"joint{i + 1}" for i, name in enumerate(names)]
+    joints = [_joint(row, f"joint {i + 1}", names) for i, row in enumerate(rows)]
     poses = {key: numbers(key, table[key], (4, 4)) for key in ("base", "tool") if key in table}
     common: dict[str, Any] = {
         "gravity": table.get("gravity", (0.0, 0.0, -9.81)),
@@ -100,17 +112,61 @@ def _arm(table: Mapping[str, Any]) -> Arm:
     }
     convention = table.get("convention", "modified")
     if convention == "classic":
-        if "origin" in table:
-            raise FormatError("origin goes with convention = 'modified'; leave one of them out")
+        for key in ("origin", "floating", "tools"):
+            if key in table:
+                raise FormatError(f"{key} goes with convention = 'modified'; leave one of them out")
         return Arm.from_classic_dh(joints, **common)
     if convention != "modified":
         raise UnknownName("convention", convention, ("modified", "classic"))
-    origin = _origin(table["origin"]) if "origin" in table else None
-    return Arm(tuple(joints), origin=origin, **common)
+    return Arm(
+        tuple(joints),
+        origin=_origin(table["origin"]) if "origin" in table else None,
+        floating=_body(table["floating"]) if "floating" in table else None,
+        tools=_tools(table["tools"], names) if "tools" in table else None,
+        **common,
+    )
 
 
-def _joint(row: Any, where: str) -> Joint:
+def _body(row: Any) -> Body:
+    given = dict(_known(row, _BODY_KEYS, "floating"))
+    _read_inertia(given, "floating")
+    return Body(**given)
+
+
+def _tools(rows: Any, names: Sequence[Any]) -> tuple[Tool, ...]:
+    if not isinstance(rows, list):
+        raise FormatError(f"tools is {_short(rows)}; give [[tools]] tables")
+    if len(rows) > MAX_JOINTS:
+        raise FormatError(f"there are {len(rows)} [[tools]]; at most {MAX_JOINTS} are read")
+    made = []
+    for i, row in enumerate(rows):
+        given = dict(_known(row, [f.name for f in fields(Tool)], f"tool {i + 1}"))
+        if "joint" not in given:
+            raise FormatError(f"tool {i + 1} has no joint; name the one whose link carries it")
+        joint = _index(given["joint"], names, f"tool {i + 1}: joint")
+        pose = numbers(f"tool {i + 1}: pose", given["pose"], (4, 4)) if "pose" in given else None
+        made.append(Tool(_string(given, "name", ""), joint, pose))
+    return tuple(made)
+
+
+def _index(value: Any, names: Sequence[Any], what: str) -> Any:
+    """The index of a joint that is given by its name or index."""
+    if not isinstance(value, str):
+        return value
+    if value not in names:
+        raise UnknownName(what, value, [name for name in names if isinstance(name, str)])
+    return names.index(value)
+
+
+def _joint(row: Any, where: str, names: Sequence[Any]) -> Joint:
     given = dict(_known(row, _JOINT_KEYS, where))
+    if "parent" in given:
+        given["parent"] = _index(given["parent"], names, f"{where}: parent")
+    if "mimic" in given:
+        rule = _known(given["mimic"], [f.name for f in fields(Mimic)], f"{where}: mimic")
+        if "joint" not in rule:
+            raise FormatError(f"{where}: mimic has no joint; name the one that is followed")
+        given["mimic"] = Mimic(**rule)
     if "name" in given:
         _string(given, "name", "")
     for key in _ANGLES:
@@ -120,6 +176,12 @@ def _joint(row: Any, where: str) -> Joint:
         given["friction"] = Friction(
             **_known(given["friction"], [f.name for f in fields(Friction)], f"{where}: friction")
         )
+    _read_inertia(given, where)
+    return Joint(**given)
+
+
+def _read_inertia(given: dict[str, Any], where: str) -> None:
+    """Tensors of a link as matrices; one about the frame's origin becomes the ten parameters."""
     for key in ("inertia", "inertia_at_origin"):
         if key in given:
             given[key] = _inertia(given[key], f"{where}: {key}")
@@ -131,7 +193,6 @@ def _joint(row: Any, where: str) -> Joint:
         ten = np.array(link.parameters, float)
         ten[4:] = about_origin[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
         given["parameters"] = tuple(ten.tolist())
-    return Joint(**given)
 
 
 def _angle(value: Any, what: str) -> Any:
@@ -194,8 +255,18 @@ def write_toml(arm: Arm) -> str:
     """The arm as TOML text, every number with all its digits."""
     lines = [f"format = {FORMAT}", f"name = {_value(arm.name)}", f"gravity = {_value(arm.gravity)}"]
     lines += [f"{key} = {_matrix(pose)}" for key, pose in (("base", arm.base), ("tool", arm.tool))]
+    if arm.tools is not None and not arm.tools:
+        lines.append("tools = []")
     for joint in arm.joints:
-        lines += ["", "[[joints]]", *_joint_lines(joint)]
+        lines += ["", "[[joints]]", *_joint_lines(arm, joint)]
+    if arm.floating is not None:
+        lines += ["", "[floating]"]
+        lines += [
+            f"{key} = {_value(getattr(arm.floating, key))}" for key in _inertial_keys(arm.floating)
+        ]
+    for tool in arm.tools or ():
+        lines += ["", "[[tools]]", f"name = {_value(tool.name)}"]
+        lines += [f"joint = {_joint_name(arm, tool.joint)}", f"pose = {_matrix(tool.pose)}"]
     if arm.origin is not None:
         lines += ["", "[origin]"]
         for field in fields(Origin):
@@ -205,22 +276,26 @@ def write_toml(arm: Arm) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _joint_lines(joint: Joint) -> list[str]:
+def _joint_name(arm: Arm, i: int) -> str:
+    """A joint as a file names it; the base is -1."""
+    return _value(arm.joints[i].name) if i >= 0 else "-1"
+
+
+def _joint_lines(arm: Arm, joint: Joint) -> list[str]:
     lines = []
-    for key in (
-        "name",
-        "kind",
-        "a",
-        "alpha",
-        "beta",
-        "d",
-        "theta",
-        *_inertial_keys(joint),
-        "armature",
-    ):
+    place = ("gamma", "b", "a", "alpha", "beta", "d", "theta")
+    for key in ("name", "kind", *place, *_inertial_keys(joint), "armature"):
         value = getattr(joint, key)
-        if key != "beta" or value:
+        if key not in ("beta", "gamma", "b") or value:
             lines.append(f"{key} = {_value(value)}")
+    if joint.parent is not None:
+        lines.insert(2, f"parent = {_joint_name(arm, joint.parent)}")
+    if joint.mimic is not None:
+        rule = joint.mimic
+        lines.append(
+            f"mimic = {{ joint = {_joint_name(arm, int(rule.joint))}, "
+            f"multiplier = {_value(rule.multiplier)}, offset = {_value(rule.offset)} }}"
+        )
     if joint.friction is not None:
         pairs = ((f.name, getattr(joint.friction, f.name)) for f in fields(Friction))
         inner = ", ".join(f"{key} = {_value(value)}" for key, value in pairs if value is not None)
@@ -231,7 +306,7 @@ def _joint_lines(joint: Joint) -> list[str]:
     return lines
 
 
-def _inertial_keys(joint: Joint) -> tuple[str, ...]:
+def _inertial_keys(joint: Joint | Body) -> tuple[str, ...]:
     """What must be written for mass, com, inertia and parameters to come back bit by bit."""
     assert joint.parameters is not None
     body = ("mass", "com", "inertia")

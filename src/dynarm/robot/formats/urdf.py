@@ -20,7 +20,8 @@ from ...errors import FormatError, ModelError
 from ..arm import Arm
 from ..frames.poses import exact_cos_sin
 from ..inertia import move_parameters, pack_parameters
-from .tree import Tree, TreeJoint, arm_of_tree
+from .tree import Follow, Tree, TreeJoint
+from .whole import arm_of_tree
 
 MAX_DEPTH = 100
 MAX_ELEMENTS = 200_000
@@ -65,12 +66,16 @@ def arm_of_urdf(
     joints: Sequence[str] | None = None,
     gravity: Any = (0.0, 0.0, -9.81),
     allow_massless: bool = False,
-    freeze: bool = True,
+    freeze: Any = True,
+    floating: bool = False,
+    tools: Sequence[str] | None = None,
 ) -> Arm:
-    """The chain from link base to link tip of a URDF document; source names it in messages."""
+    """The robot of a URDF document, or its chain to link tip; source names it in messages."""
     try:
         tree = read_tree(content, source)
-        return arm_of_tree(tree, base, tip, joints, gravity, allow_massless, freeze)
+        return arm_of_tree(
+            tree, base, tip, joints, gravity, allow_massless, freeze, floating, tools
+        )
     except (FormatError, ModelError) as error:
         # a file's names may hold line ends and what drives a terminal; a message is one line to be read
         raise type(error)(_visible(str(error))) from None
@@ -292,7 +297,17 @@ class _Reader:
             effort_limit=effort,
             damping=damping,
             friction=friction,
-            mimic=element.first("mimic") is not None,
+            mimic=self._follow(element.first("mimic")),
+        )
+
+    def _follow(self, element: Element | None) -> Follow | None:
+        """The coupling of a <mimic>."""
+        if element is None:
+            return None
+        return Follow(
+            self.name(element, "joint"),
+            self.number(element, "multiplier", "1"),
+            self.number(element, "offset", "0"),
         )
 
     def _limits(
@@ -302,22 +317,22 @@ class _Reader:
         limit = element.first("limit")
         if limit is None:
             return None, None, None
-        found: dict[str, float | None] = {}
+        bounds: dict[str, float | None] = {}
         for key in ("lower", "upper", "velocity", "effort"):
             text = limit.attributes.get(key, "inf").strip().lower()
             if text.lstrip("+-") in ("inf", "infinity"):
                 value = None
             else:
                 value = float(self.numbers(limit, key, 1, largest=math.inf)[0])
-            found[key] = None if value is None or abs(value) >= ENDLESS else value
+            bounds[key] = None if value is None or abs(value) >= ENDLESS else value
         position = None
         if {"lower", "upper"} & limit.attributes.keys():
             # an omitted end is 0 in a URDF; an infinite one has no place in a pair of numbers
             low, high = (
-                found[key] if key in limit.attributes else 0.0 for key in ("lower", "upper")
+                bounds[key] if key in limit.attributes else 0.0 for key in ("lower", "upper")
             )
             position = None if low is None or high is None else (low, high)
-        return position, found["velocity"], found["effort"]
+        return position, bounds["velocity"], bounds["effort"]
 
 
 def rpy_rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:

@@ -1,19 +1,20 @@
 """An arm as the text of a URDF.
 
 Links stand in the frames of the URDF that the arm came from, or in the internal frames if it came from elsewhere.
-What was merged on loading stays merged: the file has one link a joint, and a tip where the tool is another frame. What
-a URDF cannot hold (gravity, armature, friction beyond viscous and Coulomb) is said in comments.
+What was merged on loading stays merged: the file has one link a joint, that of a free base, and a link fixed to these
+for each tool whose frame is another. What a URDF cannot hold (gravity, armature, friction beyond viscous and
+Coulomb) is said in comments.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ...errors import InputError, ModelError
-from ..arm import Arm, Friction, Joint
+from ..arm import Arm, Friction
 from ..frames.poses import inverse
 from ..frames.rounding import clean_pose, snap
 from ..inertia import unpack_parameters
@@ -38,27 +39,55 @@ def write_urdf(arm: Arm) -> str:
     base = origin.base_link if origin else _fresh("base_link", links)
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={_quoted(arm.name)}>"]
     lines += _comments(arm)
-    lines.append(f"  <link name={_quoted(base)}/>")
-    parent, before = base, inverse(arm.base_pose)
+    places = [*zip(links, frames, strict=True), (base, inverse(arm.base_pose))]  # [-1]: the base
+    table = arm.urdf_parameters
+    if arm.floating is None:
+        lines.append(f"  <link name={_quoted(base)}/>")
+    else:
+        lines += _link_lines(base, "the free base", table[0])
+    rows = table[-arm.n :]
     for i, joint in enumerate(arm.joints):
+        parent, before = places[arm.parents[i]]
         T = inverse(before) @ joint.displacement() @ frames[i]
-        lines += _link_lines(links[i], joint, arm.urdf_parameters[i])
+        lines += _link_lines(links[i], f"the link of joint '{joint.name}'", rows[i])
         lines += _joint_lines(arm, i, parent, links[i], clean_pose(T, arm.size))
-        parent, before = links[i], frames[i]
-    tool = clean_pose(inverse(frames[-1]) @ arm.tool_pose, arm.size)
-    wanted = origin.tip_link if origin else None
-    if wanted or (tool != np.eye(4)).any():
-        tip = wanted or _fresh("tool", (base, *links))
-        weld = _fresh(f"{tip}_fixed", arm.joint_names)
+    return "\n".join([*lines, *_tool_lines(arm, places), "</robot>", ""])
+
+
+def _tool_lines(arm: Arm, places: Sequence[tuple[str, np.ndarray]]) -> list[str]:
+    """Tools, and the end of a chain, as links fixed to those that carry them, where they are no links themselves."""
+    taken = {name: (name, np.eye(4)) for name, _ in places}
+    welds = {str(joint.name) for joint in arm.joints}
+    end = arm.origin.tip_link if arm.origin else None
+    wanted = [(tool.name, tool.joint, tool.matrix) for tool in arm.tools or ()]
+    if not arm.branched:
+        wanted.insert(0, (end or "", arm.n - 1, arm.tool_pose))
+    lines: list[str] = []
+    names = []
+    for name, carrier, pose in wanted:
+        parent, frame = places[carrier]
+        T = clean_pose(inverse(frame) @ pose, arm.size)
+        here = taken.get(name or parent)
+        if here is not None and here[0] == parent and (here[1] == T).all():
+            names.append(name)  # it is that link, or written already
+            continue
+        tip = _fresh(name or "tool", taken)
+        weld = _fresh(f"{tip}_fixed", welds)
+        taken[tip] = (parent, T)
+        welds.add(weld)
+        names.append(tip)
         lines += [
             f"  <link name={_quoted(tip)}/>",
             f'  <joint name={_quoted(weld)} type="fixed">',
             f"    <parent link={_quoted(parent)}/>",
             f"    <child link={_quoted(tip)}/>",
-            f"    {_origin(tool)}",
+            f"    {_origin(T)}",
             "  </joint>",
         ]
-    return "\n".join([*lines, "</robot>", ""])
+    if arm.tools is not None:
+        listed = names[len(names) - len(arm.tools) :]
+        lines += _comment_lines([f"the robot's tools: load with tools={listed}"])
+    return lines
 
 
 def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
@@ -75,6 +104,8 @@ def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
 
 def _comments(arm: Arm) -> list[str]:
     said = [f"gravity {list(arm.gravity)} is no part of a URDF: give it on loading"]
+    if arm.floating is not None:
+        said.append("the base moves freely: load with floating=True")
     for joint in arm.joints:
         lost = []
         if joint.armature:
@@ -88,16 +119,20 @@ def _comments(arm: Arm) -> list[str]:
             lost.append(f"{joint.friction}")
         if lost:
             said.append(f"joint {joint.name}, not held by a URDF: {', '.join(lost)}")
+    return _comment_lines(said)
+
+
+def _comment_lines(said: Iterable[str]) -> list[str]:
     return [f"  <!-- {_printable(line).replace('--', '- -')} -->" for line in said]
 
 
-def _link_lines(name: str, joint: Joint, ten: np.ndarray) -> list[str]:
+def _link_lines(name: str, what: str, ten: np.ndarray) -> list[str]:
     if not ten.any():
         return [f"  <link name={_quoted(name)}/>"]
     mass, com, I = unpack_parameters(ten)
     if mass < 0 or (mass == 0 and ten[1:4].any()):
         raise ModelError(
-            f"the link of joint '{joint.name}' has mass {mass} and first moments {ten[1:4].tolist()}, "
+            f"{what} has mass {mass} and first moments {ten[1:4].tolist()}, "
             "which a URDF cannot hold; save it as .toml"
         )
     entries = " ".join(
@@ -134,6 +169,10 @@ def _joint_lines(arm: Arm, i: int, parent: str, child: str, T: np.ndarray) -> li
         lines.append(
             f'    <dynamics damping="{joint.friction.viscous!r}" friction="{joint.friction.coulomb!r}"/>'
         )
+    if joint.mimic is not None:
+        master = str(arm.joints[int(joint.mimic.joint)].name)
+        rule = f'multiplier="{joint.mimic.multiplier!r}" offset="{joint.mimic.offset!r}"'
+        lines.append(f"    <mimic joint={_quoted(master)} {rule}/>")
     return [*lines, "  </joint>"]
 
 

@@ -46,14 +46,14 @@ def inverse(T: np.ndarray) -> np.ndarray:
 
 def rigid(what: str, T: Any) -> np.ndarray:
     """A 4x4 pose, checked: rotation orthonormal and right-handed, last row 0 0 0 1."""
-    T = numbers(what, T, (4, 4))
-    R = T[:3, :3]
+    pose = numbers(what, T, (4, 4))
+    R = pose[:3, :3]
     if (
         np.abs(R @ R.T - np.eye(3)).max() > 1e-6
         or np.linalg.det(R) < 0
-        or np.abs(T[3] - [0, 0, 0, 1]).max() > 1e-9
+        or np.abs(pose[3] - [0, 0, 0, 1]).max() > 1e-9
     ):
         raise InputError(
             f"{what} is not a pose; give a 4x4 matrix [[R, p], [0, 0, 0, 1]] with R a rotation"
         )
-    return T
+    return pose

@@ -32,12 +32,12 @@ def clean_direction(v: np.ndarray) -> np.ndarray:
 
 def clean_pose(T: np.ndarray, scale: float) -> np.ndarray:
     """T with rounding removed from zeros and ones."""
-    found = np.eye(4)
-    found[:3, :3] = clean(T[:3, :3], 1.0)
-    ones = np.abs(np.abs(found[:3, :3]) - 1) <= ROUNDING
-    found[:3, :3][ones] = np.sign(found[:3, :3][ones])
-    found[:3, 3] = clean(T[:3, 3], scale)
-    return found
+    tidied = np.eye(4)
+    tidied[:3, :3] = clean(T[:3, :3], 1.0)
+    ones = np.abs(np.abs(tidied[:3, :3]) - 1) <= ROUNDING
+    tidied[:3, :3][ones] = np.sign(tidied[:3, :3][ones])
+    tidied[:3, 3] = clean(T[:3, 3], scale)
+    return tidied
 
 
 def snap(angle: float) -> float:

@@ -27,7 +27,8 @@ class Link:
     @property
     def h(self) -> Vec3:
         """First moment of mass about the frame's origin: m rbar."""
-        return self.rbar * self.m
+        moment: Vec3 = self.rbar * self.m
+        return moment
 
     @property
     def K(self) -> Sym3:
@@ -98,11 +99,11 @@ def links(arm: Chain) -> tuple[Link, ...]:
 
 def steps(arm: Chain, pose: Sequence[Step]) -> tuple[StandardStep, ...]:
     """The steps between standard frames in a pose of the chain."""
-    found = []
+    standard = []
     for step, (_, after) in zip(pose, _neighbours(arm), strict=True):
         tilt, a = _tilt(after)
-        found.append(StandardStep(step.turns[-1], tilt, Vec3(a, 0, step.d)))
-    return tuple(found)
+        standard.append(StandardStep(step.turns[-1], tilt, Vec3(a, 0, step.d)))
+    return tuple(standard)
 
 
 def without_centre(arm: Chain) -> str | None:

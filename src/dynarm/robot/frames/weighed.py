@@ -41,7 +41,8 @@ class Weighed:
         return Weighed(self.value - value, self.weight + weight)
 
     def __rsub__(self, o: Any) -> Weighed:
-        return -self + o
+        value, weight = _parts(o)
+        return Weighed(value - self.value, self.weight + weight)
 
     def __mul__(self, o: Any) -> Weighed:
         value, weight = _parts(o)
