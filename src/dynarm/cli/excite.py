@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..border.arguments import real, whole
+from ..border.arguments import above_zero, real, whole
 from ..errors import InputError
 from .console import busy, print_json, say, show_table
 from .files import write_log
@@ -118,7 +118,7 @@ def excite(
 def _check_times(duration: float, rate: float, harmonics: int) -> None:
     """Refuse a length and a rate that leave too few samples to show the highest harmonic."""
     seconds("--duration", duration)
-    real("--rate", rate, "samples a second, above 0", lambda x: 0 < x < float("inf"))
+    real("--rate", rate, "samples a second, above 0", above_zero)
     whole("--harmonics", harmonics, 2, HARMONICS)
     if duration * rate < 2 * harmonics:
         raise InputError(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..border.arguments import path_of, real
+from ..border.digits import NUMBER
 from ..border.words import shown
 from ..errors import FileError, InputError, UnknownName
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..robot.arm import Arm
 
 LONGEST = 1e9  # seconds of anything, some thirty years
-_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?:deg)?|inf|nan)")
+_NUMBER = re.compile(rf"{NUMBER}(?:deg)?|[+-]?(?:inf|nan)")
 
 
 def robots(incomplete: str = "") -> list[str]:

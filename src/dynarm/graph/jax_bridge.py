@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..border.words import extra
+from ..border.extras import extra
 from ..errors import DynarmError
 from .graph import Graph
 

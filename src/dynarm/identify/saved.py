@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..border.arguments import drafted, items, path_of
+from ..border.arguments import items, path_of
+from ..border.written import drafted
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
 from ..robot.arm import Arm
 from ..robot.formats.toml_file import arm_of_table, write_toml

@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from ..border.arguments import drafted, path_of
+from ..border.arguments import number, numbers, path_of
 from ..border.files import content, named
 from ..border.toml import tables
 from ..border.words import shown
+from ..border.written import drafted
 from ..errors import DynarmError, FileError, FormatError, KindError, UnknownName
 from ..robot.arm import Arm, Friction
 from ..robot.formats.toml_file import arm_of_table, write_toml
-from ..robot.numbers import number, numbers
 from .platform import Base, Platform, Steering, Wheel
 from .robot import MobileManipulator
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -75,10 +76,8 @@ class MobileManipulator:
         put(self, "wheels", wheels)
         if len(set(self.wheel_names)) != len(wheels):
             raise InputError(f"wheel names are not unique: {list(self.wheel_names)}; rename them")
-        gravity = real("gravity", self.gravity, "one number, m/s^2 downwards")
-        if not (np.isfinite(gravity) and gravity >= 0):
-            raise InputError(f"gravity is {gravity}; give its size downwards, for example 9.81")
-        put(self, "gravity", gravity)
+        wanted = "its size downwards [m/s^2], for example 9.81"
+        put(self, "gravity", real("gravity", self.gravity, wanted, lambda g: 0 <= g < math.inf))
         put(self, "friction", flag("friction", self.friction))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {shown(self.name)}; give a non-empty string")

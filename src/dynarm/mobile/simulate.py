@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..border.arguments import flag, real, reals
+from ..border.arguments import above_zero, check_finite, flag, real, reals
 from ..border.kinds import Given, Numbers
 from ..border.words import brief
 from ..errors import InputError, ModelError, UnknownName
@@ -291,16 +291,13 @@ def _start(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     q = reals("q0", q0, "real numbers", robot.coordinate_names)
     z = reals("z0", z0, "real numbers", robot.speed_names)
-    end = real("t_end", t_end, "a time greater than 0 s")
+    end = real("t_end", t_end, "a time greater than 0 s", above_zero)
     for what, x, names in (("q0", q, robot.coordinate_names), ("z0", z, robot.speed_names)):
         if x.shape != (len(names),):
             raise InputError(
                 f"{what} has shape {x.shape}; give {len(names)} numbers: {', '.join(names)}"
             )
-        if not np.isfinite(x).all():
-            raise InputError(f"{what} holds NaN or infinity; give finite numbers")
-    if not (np.isfinite(end) and end > 0):
-        raise InputError(f"t_end is {end:g}; give a time greater than 0 s")
+        check_finite(what, x)
     return q, z, end
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..border.arguments import among, shown
+from ..border.arguments import among, flag, shown
 from ..errors import DynarmError, InputError, KindError
 from ..graph.graph import Port
 from ..robot.arm import Arm
@@ -38,8 +38,7 @@ def check_options(arm: Any, formulation: Any, friction: Any, gravity: Any, param
         raise KindError(
             f"formulation is {shown(formulation)}; give {{quantity: name}}, e.g. {{'bias': 'newton_euler'}}"
         )
-    if not isinstance(friction, (bool, np.bool_)):
-        raise KindError(f"friction is {shown(friction)}; give True or False")
+    flag("friction", friction)
 
 
 def check_keywords(name: str, ports: Sequence[Port], given: Mapping[str, Any]) -> None:

@@ -24,7 +24,8 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from .. import __version__
-from ..border.arguments import drafted, path_of
+from ..border.arguments import path_of
+from ..border.written import drafted
 from ..errors import InputError
 
 __all__ = [

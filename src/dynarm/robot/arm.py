@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..border.arguments import shown
+from ..border.arguments import number, numbers, shown
 from ..border.kinds import FloatArray, Numbers
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
@@ -24,7 +24,6 @@ from .inertia import (
     tensor,
     unpack_parameters,
 )
-from .numbers import number, numbers
 from .sheet import arm_line, arm_sheet
 
 __all__ = [

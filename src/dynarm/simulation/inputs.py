@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..border.arguments import among, reals, shown
+from ..border.arguments import above_zero, among, check_finite, real, reals, shown
 from ..border.frames import is_plain, order_of
 from ..border.words import brief
 from ..errors import DynarmError, InputError
@@ -248,9 +248,8 @@ def source_of(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str
         rate = getattr(given, "rate", None)
         if rate is None:
             return function
-        if not (isinstance(rate, (int, float)) and np.isfinite(rate) and rate > 0):
-            raise InputError(f"{what}: rate is {shown(rate)}; give samples per second, or None")
-        return Held(function, 1 / rate)
+        wanted = "samples per second, or None"
+        return Held(function, 1 / real(f"{what}: rate", rate, wanted, above_zero))
     return Constant(_constant(given, shape, what, names))
 
 
@@ -262,6 +261,5 @@ def _constant(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str
             f"{what} has shape {value.shape}; give {shape[-1]} entries"
             + (f", or {shape} for the batch" if len(shape) > 1 else "")
         )
-    if not np.isfinite(value).all():
-        raise InputError(f"{what} holds NaN or infinity; give finite numbers")
+    check_finite(what, value)
     return np.broadcast_to(value, shape).copy()

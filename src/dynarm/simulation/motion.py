@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..border.arguments import real, reals, whole
+from ..border.arguments import above_zero, check_finite, positive, real, reals, whole
 from ..border.kinds import Given, Numbers
 from ..border.progress import progress_of
 from ..border.words import shown
@@ -211,16 +211,11 @@ def _array(name: str, value: Any, size: int, meaning: str, names: Sequence[str])
         raise InputError(
             f"{name} has shape {array.shape}, {meaning}; give ({size},), or (N, {size}) for a batch"
         )
-    if not np.isfinite(array).all():
-        raise InputError(f"{name} holds NaN or infinity; give finite numbers")
-    return array
+    return check_finite(name, array)
 
 
 def _positive(name: str, value: Any, what: str, infinite: bool = False) -> float:
-    number = real(name, value, f"{what} above 0")
-    if not (number > 0 and (infinite or np.isfinite(number))):
-        raise InputError(f"{name} is {number}; give {what} above 0")
-    return number
+    return real(name, value, f"{what} above 0", positive if infinite else above_zero)
 
 
 def _whole(name: str, value: Any) -> int:

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..border.arguments import drafted, path_of
+from ..border.arguments import path_of
+from ..border.extras import extra
 from ..border.kinds import FloatArray
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
-from ..border.words import extra, titled
+from ..border.words import titled
+from ..border.written import drafted
 from ..errors import InputError, ModelError
 from ..model.model import Model
 from ..model.refusals import AXES

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..border.words import extra
+from ..border.extras import extra
 from ..errors import DynarmError, InputError
 from ..model.model import compile as compile_arm
 from .arm import ArmDrawing, reach, travel

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from dynarm.border.arguments import each, float_of, reals, samples
+from dynarm.border.arguments import each, float_of, number, numbers, reals, samples
 from dynarm.border.frames import array_of, check_out, is_plain, unlabelled
 from dynarm.errors import DynarmError, InputError, KindError
-from dynarm.robot.numbers import number, numbers
 
 NAMES = ("shoulder", "elbow", "wrist")
 TABLE = np.arange(12.0).reshape(4, 3)

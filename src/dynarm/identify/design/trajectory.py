@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...border.arguments import drafted, path_of, real, whole
+from ...border.arguments import path_of, real, whole
+from ...border.written import drafted
 from ...errors import InputError
 from ..tables import html_table, plain_table
 

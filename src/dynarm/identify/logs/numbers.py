@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...border.digits import NUMBER
 from ...border.files import named
 from ...errors import FormatError
 
-# what float() takes and a column may hold; no underscores, no digits of other scripts
-_NUMBER = re.compile(
-    r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)\s*", re.I | re.A
-)
+# what a column may hold: a number, or a word for what is missing
+_NUMBER = re.compile(rf"\s*(?:{NUMBER}|[+-]?(?:nan|inf(?:inity)?))\s*", re.I | re.A)
 _WRITTEN = re.compile(r"\d[-:]\d|\d\s*days?\b", re.A)  # a date, a time of the day, a duration
 _SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
 _PARTS = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}

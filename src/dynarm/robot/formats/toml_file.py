@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from ...border.numbers import words, written
+from ...border.arguments import numbers
+from ...border.digits import words, written
 from ...border.toml import tables
 from ...errors import DynarmError, FormatError, UnknownName
 from ..arm import Arm, Friction, Joint, Origin
 from ..inertia import pack_parameters, unpack_parameters
-from ..numbers import numbers
 
 FORMAT = 1
 MAX_BYTES = 4 * 2**20
