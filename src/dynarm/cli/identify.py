@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,7 +13,10 @@ from .files import check_folder, new_folder
 from .options import (
     BASE,
     CHANNELS,
+    CUTOFF,
+    FORCE,
     JSON,
+    LIMIT,
     LOGS,
     ROBOT,
     TIP,
@@ -26,8 +30,9 @@ from .wording import spoken
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.logs.log import Log
-    from ..identify.result import Fit, Validation, Verdict
+    from ..identify.result import Fit
 
 EXAMPLES = (
     "dynarm excite two_link --duration 10 --log log.csv",
@@ -62,16 +67,12 @@ def identify(
     feasible: bool = typer.Option(
         False, "--feasible", help="Values are made physically consistent."
     ),
-    cutoff: float = typer.Option(
-        None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."
-    ),
-    limit: float = typer.Option(
-        0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."
-    ),
+    cutoff: float = CUTOFF,
+    limit: float = LIMIT,
     out: str = typer.Option(
         "identified", "--out", "-o", metavar="FOLDER", help="Where the results go."
     ),
-    force: bool = typer.Option(False, "--force", help="Write into a folder that is not empty."),
+    force: bool = FORCE,
     base: str = BASE,
     tip: str = TIP,
     as_json: bool = JSON,
@@ -135,7 +136,7 @@ def _read(
     return fitted, held
 
 
-def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Any) -> None:
+def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Path) -> None:
     from ..model.export import export_c
     from ..model.model import compile as compile_arm
     from ..report.identification import page
@@ -193,8 +194,6 @@ def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
 
 
 def _short(source: str) -> str:
-    from pathlib import Path
-
     return Path(source).name
 
 

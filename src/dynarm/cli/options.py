@@ -61,6 +61,16 @@ CHANNELS = typer.Option(
     metavar="TOML",
     help="What the logs' columns are; default: <log>.toml, else the usual names.",
 )
+FRICTION = typer.Option(
+    False, "--friction", help="Friction and motor inertia of the joints take part."
+)
+CUTOFF = typer.Option(
+    None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."
+)
+LIMIT = typer.Option(
+    0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."
+)
+FORCE = typer.Option(False, "--force", help="Write into a folder that is not empty.")
 HTML = typer.Option(None, "--html", metavar="FILE", help="Write a page with pictures too.")
 
 
@@ -142,35 +152,35 @@ def check_logs(logs: Sequence[str], channels: str | None, held: Sequence[str] = 
 
 def formulation_wishes(texts: Iterable[str]) -> dict[str, str]:
     """{quantity: name} from texts such as mass_matrix=composite_1."""
-    found: dict[str, str] = {}
+    wishes: dict[str, str] = {}
     for text in texts:
         quantity, sign, name = text.partition("=")
         if not (sign and quantity and name):
             raise InputError(
                 f"--formulation is {shown(text)}; give quantity=name, for example mass_matrix=composite_1"
             )
-        if found.get(quantity, name) != name:
+        if wishes.get(quantity, name) != name:
             raise InputError(
-                f"--formulation asks for {quantity}={found[quantity]} and for {quantity}={name}; leave one out"
+                f"--formulation asks for {quantity}={wishes[quantity]} and for {quantity}={name}; leave one out"
             )
-        found[quantity] = name
-    return found
+        wishes[quantity] = name
+    return wishes
 
 
 def words(option: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
     """Words of a list with commas, each of them known."""
-    found = tuple(dict.fromkeys(w.strip() for w in text.split(",") if w.strip()))
+    chosen = tuple(dict.fromkeys(w.strip() for w in text.split(",") if w.strip()))
     known = list(known)
-    if not found:
+    if not chosen:
         raise InputError(f"{option} is {shown(text)}; give names such as {option} {known[0]}")
-    for word in found:
+    for word in chosen:
         if word not in known:
             raise UnknownName(f"word in {option}", word, known)
-    return found
+    return chosen
 
 
 def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Path:
-    """The path, after a look whether it can be written: found out before long work, not after."""
+    """The path, after a look whether it can be written: before long work, not after."""
     wanted = f"the name of a file that ends in {' or '.join(suffixes)}"
     target = path_of(what, path, wanted)
     if target.suffix.lower() not in suffixes:

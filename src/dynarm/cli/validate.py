@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from .console import busy, print_json, say, show_table
 from .identify import show_verdict
 from .options import (
     BASE,
     CHANNELS,
+    CUTOFF,
     HTML,
     JSON,
+    LIMIT,
     LOGS,
     ROBOT,
     TIP,
@@ -22,8 +22,8 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.logs.log import Log
-    from ..identify.result import Validation, Verdict
     from ..robot.arm import Arm
 
 EXAMPLES = (
@@ -36,12 +36,8 @@ def validate(
     robot: str = ROBOT,
     logs: list[str] = LOGS,
     channels: str = CHANNELS,
-    cutoff: float = typer.Option(
-        None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."
-    ),
-    limit: float = typer.Option(
-        0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."
-    ),
+    cutoff: float = CUTOFF,
+    limit: float = LIMIT,
     base: str = BASE,
     tip: str = TIP,
     html: str = HTML,
@@ -97,10 +93,10 @@ def prediction(arm: Arm, log: Log, cutoff: float | None) -> Validation:
     """The arm's torques along a log against those measured."""
     import numpy as np
 
-    from ..identify.estimators.factors import wrench_forces
+    from ..identify.bodies import wrench_forces
     from ..identify.identifier import Identifier
+    from ..identify.judgement.verdict import Validation
     from ..identify.preprocess import Preparation, states_at
-    from ..identify.result import Validation
     from ..identify.tuning import choose_preparation
     from ..model.model import compile as compile_arm
 
@@ -118,7 +114,7 @@ def prediction(arm: Arm, log: Log, cutoff: float | None) -> Validation:
 
 def judged(arm: Arm, checks: list[Validation], limit: float) -> Verdict:
     """PASS where the error of every joint stays below the limit."""
-    from ..identify.result import Verdict
+    from ..identify.judgement.verdict import Verdict
 
     reasons = tuple(
         f"joint {name}: error {error:.2f} of the torque's standard deviation on {check.source}"

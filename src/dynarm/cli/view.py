@@ -135,8 +135,8 @@ def _mobile_viewer(robot: str, case: int | None, port: int | None) -> Viewer:
     from ..view.viewer import MobileViewer
 
     if robot == "tanner2001":
-        found = run_case(CASE if case is None else case)
-        return MobileViewer(found.robot, found.run, port)
+        played = run_case(CASE if case is None else case)
+        return MobileViewer(played.robot, played.run, port)
     if case is not None:
         raise InputError("--case belongs to tanner2001; leave it out")
     machine = load(robot)

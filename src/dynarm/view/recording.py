@@ -54,10 +54,10 @@ def read(path: str | Path, arm: Arm, channels: Any = None) -> Recording:
     file = path_of("--play", path, "a run's .npz or a log")
     if not file.is_file():
         raise FileMissing(f"there is no file {file}; check the path")
-    found = _stored_run(file) or _log(file, arm, channels)
-    if found.q.shape[1] != arm.n:
-        raise InputError(f"{file} has {found.q.shape[1]} joints, robot '{arm.name}' has {arm.n}")
-    return thinned(found)
+    motion = _stored_run(file) or _log(file, arm, channels)
+    if motion.q.shape[1] != arm.n:
+        raise InputError(f"{file} has {motion.q.shape[1]} joints, robot '{arm.name}' has {arm.n}")
+    return thinned(motion)
 
 
 def _stored_run(file: Path) -> Recording | None:

@@ -115,7 +115,8 @@ def test_torques_and_what_is_left_of_them_are_drawn_as_they_are(identified, arm)
 
 
 def test_a_residual_is_measured_less_predicted():
-    drawn = identification.torque_figure("j", "u", [0.0, 1.0], [5.0, 5.0], [3.0, 4.0])
+    t, measured, predicted = np.array([[0.0, 1.0], [5.0, 5.0], [3.0, 4.0]])
+    drawn = identification.torque_figure("j", "u", t, measured, predicted)
     (part,) = read(f"<section><h2>x</h2>{drawn}</section>")["x"].figures
     assert torque_traces(part)["residual"]["y"] == [2, 1]
 

@@ -87,7 +87,8 @@ def _since_first(what: str, ticks: np.ndarray, missing: np.ndarray) -> np.ndarra
     present = ticks[~missing]
     if int(present.max()) - int(present.min()) >= 2**63:
         raise FormatError(f"{what} spans more than any clock counts; mend its dates")
-    return ticks - present[0]
+    since: np.ndarray = ticks - present[0]
+    return since
 
 
 def _moments(column: np.ndarray) -> np.ndarray:
@@ -101,8 +102,10 @@ def _moments(column: np.ndarray) -> np.ndarray:
 
     try:
         if hasattr(first, "microseconds") or (isinstance(first, str) and "day" in first):
-            return pd.to_timedelta(pd.Series(cells)).to_numpy().reshape(column.shape)
-        dates = pd.to_datetime(pd.Series(cells), utc=True, format="ISO8601")
-        return dates.dt.tz_localize(None).to_numpy().reshape(column.shape)
+            moments: np.ndarray = pd.to_timedelta(pd.Series(cells)).to_numpy()
+        else:
+            dates = pd.to_datetime(pd.Series(cells), utc=True, format="ISO8601")
+            moments = dates.dt.tz_localize(None).to_numpy()
+        return moments.reshape(column.shape)
     except (ValueError, TypeError, OverflowError):
         return column  # refused by the first cell that is no number
