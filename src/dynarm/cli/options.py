@@ -15,6 +15,7 @@ from ..border.arguments import path_of, real
 from ..border.digits import NUMBER
 from ..border.words import shown
 from ..errors import FileError, InputError, UnknownName
+from ..identify.logs.readers import known_formats
 
 if TYPE_CHECKING:
     from ..robot.arm import Arm
@@ -52,9 +53,7 @@ JSON = typer.Option(False, "--json", help="Print JSON for machines.")
 FORMULATION = typer.Option(
     [], "--formulation", "-f", metavar="QUANTITY=NAME", help="Force a formulation; may be repeated."
 )
-LOGS = typer.Argument(
-    help="One or more logs: CSV, Parquet, npz, MAT or a ROS 2 bag.", show_default=False
-)
+LOGS = typer.Argument(help=f"One or more logs: {known_formats()}.", show_default=False)
 CHANNELS = typer.Option(
     None,
     "--channels",
@@ -142,7 +141,7 @@ def refuse_given(belongs: str, given: Mapping[str, object]) -> None:
 
 def check_logs(logs: Sequence[str], channels: str | None, held: Sequence[str] = ()) -> None:
     """Refuse names of logs and declarations that name nothing."""
-    wanted = "the name of a log: CSV, Parquet, npz, MAT or a ROS 2 bag"
+    wanted = f"the name of a log: {known_formats()}"
     for what, paths in (("LOGS", logs), ("--validate", held)):
         for path in paths:
             path_of(what, path, wanted)
