@@ -205,7 +205,8 @@ def _floats(
 
     from .frames import unlabelled
 
-    no_numbers = (str, bytes) if truths else (str, bytes, bool, np.bool_)
+    # NumPy would read the texts, and take None for NaN
+    no_numbers = (str, bytes, type(None)) + (() if truths else (bool, np.bool_))
     try:
         array = np.asarray(unlabelled(value, names, what, rows))
         if array.dtype.kind not in ("biufO" if truths else "iufO"):

@@ -321,8 +321,3 @@ def _own_weights(factors: Factors, solution: Solution) -> Solution:
         scales=solution.scales / common,
         pulls=solution.pulls / common,
     )
-
-
-def check_log(arm: Arm, log: Log | Sequence[Log], **options: Any) -> Identifiability:
-    """Which unknowns a log determines: the identifiability check alone."""
-    return Identifier(arm, **options).fit(log).identifiability_

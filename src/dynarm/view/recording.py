@@ -36,12 +36,6 @@ class Recording:
         return int(np.clip(np.searchsorted(self.t, self.t[0] + time), 0, len(self.t) - 1))
 
 
-def recording_of(run: Any, source: str = "simulation") -> Recording:
-    """A run's own motion; of a batch the first."""
-    q, tau = (np.asarray(x).reshape(-1, *np.shape(x)[-2:])[0] for x in (run.q, run.tau))
-    return thinned(Recording(np.asarray(run.t), q, tau, source))
-
-
 def thinned(whole: Recording) -> Recording:
     """At most so many samples."""
     step = -(-len(whole.t) // MOST)
