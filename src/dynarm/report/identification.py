@@ -318,7 +318,7 @@ def _identifiability(fit: Any) -> Section:
 
 def _friction(fit: Any) -> list[Section]:
     terms = fit.record.terms
-    if not any(word in terms.friction for word in ("viscous", "coulomb")):
+    if not any(term.dissipative for _, term, _ in terms.drives):
         return []
     made = []
     for k, joint in enumerate(terms.arm.joints):
