@@ -75,7 +75,7 @@ class Term:
         backwards = None if self.negative is None else getattr(friction, self.negative, None)
         return forwards, forwards if backwards is None else backwards
 
-    def with_coefficients(self, values: Mapping[str, float]) -> dict[str, float | None]:
+    def entries(self, values: Mapping[str, float]) -> dict[str, float | None]:
         """The fields of a record that hold the coefficients given by the names of `unknowns`."""
         own: dict[str, float | None] = {self.field: values.get(self.name, 0.0)}
         if self.negative is not None:
@@ -154,7 +154,7 @@ def shaped(friction: Friction | None, **numbers: Any) -> Friction:
 def without(friction: Friction, terms: Iterable[Term], **numbers: Any) -> Friction:
     """The record in which these terms have no part."""
     own = {f.name for f in fields(friction)}
-    gone = {k: v for term in terms for k, v in term.with_coefficients({}).items() if k in own}
+    gone = {k: v for term in terms for k, v in term.entries({}).items() if k in own}
     return replace(friction, **(gone | numbers))
 
 

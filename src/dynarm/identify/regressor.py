@@ -158,7 +158,7 @@ class Terms:
             return None
         own = {w: float(values[self.drive_index(joint, w)]) for w in self.drive_names}
         terms = [TERMS[word] for word in self.friction]
-        held = {key: x for t in terms for key, x in t.with_coefficients(own).items()}
+        held = {key: x for t in terms for key, x in t.entries(own).items()}
         return replace(self.shapes[joint], **held)  # type: ignore[arg-type]  # fields by name
 
     def evaluate(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:

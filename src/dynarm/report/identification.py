@@ -318,7 +318,7 @@ def _identifiability(fit: Any) -> Section:
 
 def _friction(fit: Any) -> list[Section]:
     terms = fit.record.terms
-    if not any(term.dissipative for _, term, _ in terms.drives):
+    if set(terms.friction) <= {"offset"}:  # nothing that depends on speed
         return []
     made = []
     for k, joint in enumerate(terms.arm.joints):
