@@ -44,20 +44,14 @@ class Term:
     """
 
     name: str  # in Identifier(friction=...), and with the joint's number the name of the unknown
-    force: Callable[
-        [Friction, Instant], Scalar
-    ]  # of a coefficient of one; shape and width as in the record
+    force: Callable[[Friction, Instant], Scalar]  # of a coefficient of one, shaped by the record
     field: str  # of `Friction`: the coefficient
-    negative: str | None = (
-        None  # of `Friction`: the coefficient at negative velocity, if it may differ
-    )
+    negative: str | None = None  # of `Friction`: that at negative velocity, if it may differ
     units: tuple[str, str] = ("N m", "N")  # of the coefficient, of turning and of sliding joints
-    dissipative: bool = (
-        True  # takes energy at every velocity, so that the coefficient cannot be negative
-    )
+    dissipative: bool = True  # takes energy at every velocity: no negative coefficient is possible
     jumps: Callable[[Friction], bool] = _never  # whether it is discontinuous at rest
     within: str | None = None  # a term that, fitted with two coefficients, holds this one already
-    memory: bool = False  # depends on the motion before, by a state of its own; nothing carries such states yet
+    memory: bool = False  # has a state of its own; nothing carries such states yet
 
     def __post_init__(self) -> None:
         if self.memory:
