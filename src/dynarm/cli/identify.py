@@ -82,13 +82,13 @@ def identify(
     Minimal parameters, motor inertias and friction. Says what the logs determine and what they do not, predicts held-
     out logs, and writes model.toml, identified.urdf, report.html and c/. Exit code 1 if the verdict is FAIL.
     """
+    from ..dynamics.drive import TERMS
     from ..identify.identifier import Identifier
-    from ..identify.regressor import FRICTION
 
     arm = load_arm(robot, base, tip)
     check_folder(out, force)
     check_logs(logs, channels, validate)
-    terms = () if friction == "none" else words("--friction", friction, FRICTION)
+    terms = () if friction == "none" else words("--friction", friction, tuple(TERMS))
     if not terms:
         refuse_given(
             "is about friction, which --friction none leaves out", {"--asymmetric": asymmetric}

@@ -12,7 +12,7 @@ import numpy as np
 from ..border.arguments import real, samples, whole
 from ..border.memo import cached_property
 from ..errors import DynarmError, InputError
-from ..robot.arm import Arm, Friction
+from ..robot.arm import Arm
 from . import tables
 from .bodies import wrench_forces
 from .estimators.factors import Factors
@@ -255,18 +255,11 @@ class Fit:
             replace(
                 joint.with_parameters(table[j].tolist()),
                 armature=float(armatures[j]),
-                friction=self._friction(j, values),
+                friction=terms.friction_of(j, values),
             )
             for j, joint in enumerate(terms.arm.joints)
         )
         return replace(terms.arm, joints=joints)
-
-    def _friction(self, j: int, values: np.ndarray) -> Friction | None:
-        terms = self.record.terms
-        if not terms.drive_names:
-            return None
-        found = {w: float(values[terms.drive_index(j, w)]) for w in terms.drive_names}
-        return Friction(shape=terms.shape, width=terms.widths[j], **found)
 
     @cached_property
     def model_(self) -> Model | ExtendedModel:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..algebra.vectors import tanh
+from ..algebra.vectors import Scalar
+from ..dynamics.drive import COULOMB, Instant
+from ..robot.arm import Friction
 from .estimators.factors import Factors, fold
 from .estimators.least_squares import Pull, quick
 from .logs.log import Log
 from .preprocess import Preparation, Stretch, smooth, stretches
-from .regressor import Column, Terms
+from .regressor import Column, Forces, Terms
 
 CUTOFFS = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0, 150.0)  # [Hz]
 # [rad/s or m/s]
@@ -98,12 +100,12 @@ def split(factors: Factors, folds: int = FOLDS) -> list[tuple[Factors, Factors]]
     """Pairs of factors: all blocks but a stretch of time, and that stretch."""
     folds = min(folds, factors.blocks)
     number = np.arange(factors.blocks) * folds // factors.blocks
-    found = []
+    pairs = []
     for k in range(folds):
         inside, outside = np.flatnonzero(number != k), np.flatnonzero(number == k)
         if len(inside) and len(outside) and factors.rows[outside].sum(axis=0).all():
-            found.append((factors.merged(inside.tolist()), factors.merged(outside.tolist())))
-    return found
+            pairs.append((factors.merged(inside.tolist()), factors.merged(outside.tolist())))
+    return pairs
 
 
 def held_out(
@@ -140,7 +142,7 @@ def choose_widths(
     terms: Terms, pieces: Sequence[Stretch], how: Preparation
 ) -> tuple[tuple[float, ...], np.ndarray]:
     """For each joint the width of tanh that explains its torque best, and the residual of every width (n, widths)."""
-    others = tuple(w for w in terms.friction if w != "coulomb")
+    others = tuple(w for w in terms.friction if w != COULOMB.name)
     smoothed = tuple(
         Column(f"{j}:{width}", _smoothed_sign(j, width)) for j in range(terms.n) for width in WIDTHS
     )
@@ -161,11 +163,14 @@ def choose_widths(
     return tuple(WIDTHS[k] for k in errors.argmin(axis=1)), errors
 
 
-def _smoothed_sign(joint: int, width: float):  # type: ignore[no-untyped-def]
-    def force(q, qd, qdd):  # type: ignore[no-untyped-def]
-        found = [0] * len(qd)
-        found[joint] = tanh(qd[joint] * (1 / width))
-        return found
+def _smoothed_sign(joint: int, width: float) -> Forces:
+    """The Coulomb column of one joint, for a sign smoothed over a width."""
+    shape = Friction(shape="tanh", width=width)
+
+    def force(q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        forces: list[Scalar] = [0] * len(qd)
+        forces[joint] = COULOMB.force(shape, Instant(qd[joint]))
+        return forces
 
     return force
 

@@ -319,7 +319,7 @@ def _identifiability(fit: Fit) -> Section:
 
 def _friction(fit: Fit) -> list[Section]:
     terms = fit.record.terms
-    if not any(word in terms.friction for word in ("viscous", "coulomb")):
+    if set(terms.friction) <= {"offset"}:  # nothing that depends on speed
         return []
     made = []
     for k, joint in enumerate(terms.arm.joints):

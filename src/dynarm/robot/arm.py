@@ -68,11 +68,10 @@ class Friction:
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        for name in ("viscous", "coulomb", "offset", "width"):
-            object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
-        for name in ("viscous_negative", "coulomb_negative"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name != "shape" and not (value is None and f.default is None):
+                object.__setattr__(self, f.name, number(f"friction {f.name}", value))
         if not isinstance(self.shape, str) or self.shape not in SHAPES:
             raise InputError(f"friction shape is {shown(self.shape)}; choose 'sign' or 'tanh'")
         if not self.width >= 1e-300:  # its inverse must be a number

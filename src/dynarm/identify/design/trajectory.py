@@ -56,7 +56,7 @@ class Series:
     def random(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """(n, size) coefficients of random motions that start at rest, of velocities about one."""
         null = np.linalg.svd(self.rest())[2][2:]
-        return rng.normal(size=(n, len(null))) @ null
+        return np.asarray(rng.normal(size=(n, len(null))) @ null)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

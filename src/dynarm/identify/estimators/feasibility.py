@@ -180,12 +180,12 @@ def _information(covariance: np.ndarray) -> np.ndarray:
 
 def _positive(terms: Terms) -> list[int]:
     """Unknowns beyond the rigid body that cannot be negative, counted from the first of them."""
-    words = terms.drive_names
+    drives = terms.drives
     return [
-        j * len(words) + k
+        j * len(drives) + k
         for j in range(terms.n)
-        for k, word in enumerate(words)
-        if word != "offset"
+        for k, (_, term, _) in enumerate(drives)
+        if term.dissipative
     ]
 
 
