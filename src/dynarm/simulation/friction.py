@@ -21,7 +21,8 @@ from ..graph.graph import Port
 from ..model.model import Model
 from ..plan.scene import minus
 from ..robot.arm import Friction
-from .integrators import Plant, powers, vectors
+from .plant import Plant, powers
+from .system import vectors
 
 EXCESS = (
     1e-10  # part of the Coulomb friction by which a load must exceed it before the joint slides off

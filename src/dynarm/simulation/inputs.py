@@ -6,7 +6,8 @@ a straight line, or a function of the state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -38,10 +39,21 @@ class Raised(Exception):
         self.error = error
 
 
+@contextmanager
+def errors_of_functions() -> Iterator[None]:
+    """What a torque, wrench or event function raises goes to the user as it was raised, with its traceback."""
+    try:
+        yield
+    except Raised as raised:
+        raise raised.error from None
+
+
 def asked(function: Callable[..., Any], *state: Any) -> Any:
     """What a user's function returns; what it raises is carried past the integrator."""
     try:
         return function(*state)
+    except (Failed, Raised):
+        raise
     except Exception as error:
         raise Raised(error) from None
 
@@ -217,9 +229,9 @@ class Held:
         return Constant(self.last)
 
 
-def breaks_of(sources: Sequence[Source], t_end: float) -> Array:
+def breaks_of(sources: Sequence[Source], t_end: float, halts: Sequence[float] = ()) -> Array:
     """Times inside a run at which any of its inputs jumps or has a corner; those that rounding separates are one."""
-    times = np.unique(np.concatenate([s.breaks(t_end) for s in sources]))
+    times = np.unique(np.concatenate([halts, *(s.breaks(t_end) for s in sources)]))
     near = TOGETHER * t_end
     apart = np.diff(times, prepend=0.0) > near
     return times[apart & (times < t_end - near)]
@@ -232,8 +244,14 @@ def locked(x: Array) -> Array:
     return view
 
 
-def source_of(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str] = ()) -> Source:
-    """What the user gave for torque or wrench, as a source of forces of the given shape."""
+def source_of(
+    given: Any,
+    shape: tuple[int, ...],
+    what: str,
+    names: Sequence[str] = (),
+    wanted: str = "None, an array, dynarm.simulation.Sampled or f(t, q, qd)",
+) -> Source:
+    """What the user gave for torque or wrench, as a source of forces of the given shape; wanted: what may be given."""
     if given is None:
         return Constant(np.zeros(shape))
     if isinstance(given, Sampled):
@@ -251,11 +269,12 @@ def source_of(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str
         if not (isinstance(rate, (int, float)) and np.isfinite(rate) and rate > 0):
             raise InputError(f"{what}: rate is {shown(rate)}; give samples per second, or None")
         return Held(function, 1 / rate)
-    return Constant(_constant(given, shape, what, names))
+    return Constant(_constant(given, shape, what, names, wanted))
 
 
-def _constant(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str]) -> Array:
-    wanted = "None, an array, dynarm.simulation.Sampled or f(t, q, qd)"
+def _constant(
+    given: Any, shape: tuple[int, ...], what: str, names: Sequence[str], wanted: str
+) -> Array:
     value = reals(what, given, wanted, names)
     if value.shape not in (shape, shape[-1:]):
         raise InputError(
