@@ -23,7 +23,7 @@ from .options import (
 if TYPE_CHECKING:
     from ..mobile.cases import CaseRun
     from ..mobile.robot import MobileManipulator
-    from ..mobile.simulate import Run
+    from ..mobile.run import MobileRun as Run
 
 EXAMPLES = (
     "dynarm mobile tanner2001 --case 5",

@@ -13,7 +13,7 @@ from .files import catalogue, load
 from .pace import Motion, SafeSpeed
 from .platform import Base, Platform, Steering, Wheel
 from .robot import MobileManipulator
-from .simulate import Run
+from .run import MobileRun as Run
 from .stability import Tipover
 
 __all__ = [

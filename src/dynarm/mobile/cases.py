@@ -17,7 +17,7 @@ from .constraints import columns, roller
 from .files import load
 from .outline import outline
 from .robot import MobileManipulator
-from .simulate import Run
+from .run import MobileRun
 
 ASSUMPTIONS = (
     "w0 is steered, w1 and w2 are fixed along x: a tricycle, whose two rear no-skid rows coincide",
@@ -106,7 +106,7 @@ class CaseRun:
 
     case: Case
     robot: MobileManipulator
-    run: Run
+    run: MobileRun
     findings: tuple[Finding, ...]
     assumptions: tuple[str, ...]
     centripetal: np.ndarray  # (N,) [N]: horizontal ground force across the platform's path
@@ -149,7 +149,7 @@ def _case(case: int | str) -> Case:
         raise UnknownName("case", case, [str(k) for k in CASES]) from None
 
 
-def _across(robot: MobileManipulator, found: Run) -> np.ndarray:
+def _across(robot: MobileManipulator, found: MobileRun) -> np.ndarray:
     """Sum of the ground forces along omega x v, the paper's centripetal force; across the platform where it is zero."""
     phi, v = found.q[:, 3], found.z[:, 0]
     x, y = np.zeros_like(phi), np.zeros_like(phi)
@@ -166,14 +166,14 @@ def _across(robot: MobileManipulator, found: Run) -> np.ndarray:
     return np.where(straight, y, (x * nx + y * ny) / np.where(straight, 1.0, size))
 
 
-def _energy(found: Run) -> Finding:
+def _energy(found: MobileRun) -> Finding:
     drift = float(np.ptp(found.energy) / found.energy[0])
     return Finding(
         "constant energy", drift < 1e-10, f"relative drift {drift:.2g} over {found.t[-1]:g} s"
     )
 
 
-def _straight(found: Run, across: np.ndarray) -> list[Finding]:
+def _straight(found: MobileRun, across: np.ndarray) -> list[Finding]:
     side, off = float(np.abs(across).max()), float(np.abs(found.q[:, 1]).max())
     low = float(found.measure.min())
     return [
@@ -185,7 +185,7 @@ def _straight(found: Run, across: np.ndarray) -> list[Finding]:
     ]
 
 
-def _spans(found: Run) -> list[tuple[float, float]]:
+def _spans(found: MobileRun) -> list[tuple[float, float]]:
     """First joint angle [degrees] at both ends of every interval with a negative measure."""
     q1 = np.degrees(found.q[:, 4])
     ends = [
@@ -195,7 +195,7 @@ def _spans(found: Run) -> list[tuple[float, float]]:
     return ends
 
 
-def _turning_link(found: Run, across: np.ndarray) -> list[Finding]:
+def _turning_link(found: MobileRun, across: np.ndarray) -> list[Finding]:
     v, w = found.z[:, 0], found.z[:, 2]
     turns = int((np.diff(np.sign(v)) != 0).sum())
     spans = _spans(found)
@@ -221,7 +221,7 @@ def _turning_link(found: Run, across: np.ndarray) -> list[Finding]:
     ]
 
 
-def _circle(found: Run, across: np.ndarray) -> list[Finding]:
+def _circle(found: MobileRun, across: np.ndarray) -> list[Finding]:
     v = found.z[:, 0]
     spans = _spans(found)
     right = [np.sin(np.radians(x)) < 0 for span in spans for x in span]
@@ -245,7 +245,7 @@ def _circle(found: Run, across: np.ndarray) -> list[Finding]:
     ]
 
 
-def _snapshots(robot: MobileManipulator, found: Run, every: float) -> dict[str, np.ndarray]:
+def _snapshots(robot: MobileManipulator, found: MobileRun, every: float) -> dict[str, np.ndarray]:
     """Support polygon and arm in the plane at constant time steps."""
     picks = np.unique(
         np.searchsorted(found.t, np.arange(0.0, found.t[-1] + 1e-9, every)).clip(

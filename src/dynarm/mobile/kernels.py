@@ -23,6 +23,7 @@ from ..algebra.ldl import factorise
 from ..algebra.vectors import Scalar, Vec3, add, cos, mul, sin, sub, total
 from ..border.memo import cached_property
 from ..dynamics.drive import friction_force
+from ..dynamics.papers.kane_arm_tanner2001 import load_forces
 from ..dynamics.papers.kane_platform_tanner2001 import inertial_speeds, rolling_speeds
 from ..dynamics.papers.kane_tanner2001 import (
     Load,
@@ -90,6 +91,16 @@ class Formulas:
     @property
     def inputs(self) -> int:
         return 2 * len(self.wheels) + self.m
+
+    @property
+    def recipe(self) -> tuple[Any, ...]:
+        """What the graphs depend on."""
+        return self.platform, self.wheels, self.base, self.arm, self.gravity, self.friction
+
+    def free(self, locked: bool) -> list[int]:
+        """Places of the speeds that are not held; locked: the steering column is."""
+        held = self.guidance.moving if locked and self.guidance.steered else None
+        return [k for k in range(self.n) if k != held]
 
     # ---- the machine at a state
 
@@ -174,8 +185,7 @@ class Formulas:
             sub(total(*(mul(b, t) for b, t in zip(row, tau, strict=True))), f)
             for row, f in zip(B, F, strict=True)
         ]
-        held = self.guidance.moving if locked and self.guidance.steered else None
-        free = [k for k in range(self.n) if k != held]
+        free = self.free(locked)
         solved = factorise([[M[r][s] for s in free] for r in free]).solve([rest[k] for k in free])
         zd: list[Scalar] = [0] * self.n
         for k, value in zip(free, solved, strict=True):
@@ -272,6 +282,33 @@ class Formulas:
         push = (Vec3(*load[:3]), Vec3(*load[3:]))
         zd = self._accelerations(*self._equations(machine, at, z, push), tau, locked)
         return (self.rates(q, at, z), zd, *([skew] if skew else []))
+
+    def flow(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> list[Scalar]:
+        """Rates of q and z, the power [W] of inputs and load, and the power that friction takes."""
+        machine, at, _ = self.state(q, z)
+        push = (Vec3(*load[:3]), Vec3(*load[3:]))
+        M, F, B = self._equations(machine, at, z, push)
+        zd = self._accelerations(M, F, B, tau, locked)
+        return [*self.rates(q, at, z), *zd, *self._powers(machine, at, z, B, tau, push)]
+
+    def _powers(
+        self, machine: Machine, at: Motion, z: Flat, B: Sequence[Flat], tau: Flat, push: Load
+    ) -> list[Scalar]:
+        rates = [
+            total(*(mul(row[k], x) for row, x in zip(B, z, strict=True)))
+            for k in range(self.inputs)
+        ]
+        pushed = load_forces(at.links[-1], machine.links[-1], machine.tool, *push)
+        gained = [mul(t, rate) for t, rate in zip(tau, rates, strict=True)]
+        gained += [mul(f, z[row]) for row, f in zip(at.rows, pushed, strict=True)]
+        if not self.friction:
+            return [total(*gained), 0]
+        w, resist = len(self.wheels), self.wheel_friction(machine, at)
+        places = [*self.rolling, *(w + j for j in self.rolling)]
+        lost = [mul(r, rates[place]) for r, place in zip(resist, places, strict=True)]
+        for joint, rate in zip(self.arm.joints, z[self.n - self.m :], strict=True):
+            lost.append(mul(friction_force(joint.friction, rate), rate))
+        return [total(*gained), total(*lost)]
 
     def prescribed(self, q: Flat, z: Flat, zd: Flat, load: Flat) -> Any:
         machine, at, skew = self.state(q, z, virtual=True)

@@ -15,6 +15,7 @@ from ..border.memo import cached_property
 from ..border.words import shown, titled
 from ..errors import DynarmError, InputError, KindError, UnknownName
 from ..graph.graph import Count, Port
+from ..machine.load.march import March
 from ..model.refusals import AXES
 from ..robot.arm import Arm
 from .constraints import SINGULAR, Guidance, guidance_of
@@ -27,7 +28,7 @@ from .stability import Support, Tipover, friction_needed, support_of, tip_angles
 if TYPE_CHECKING:
     from .admissibility import Admissibility
     from .pace import Motion, SafeSpeed
-    from .simulate import Run
+    from .run import MobileRun
 
 _NO_LOAD = np.zeros(6)
 _NO_LOAD.setflags(write=False)
@@ -122,6 +123,11 @@ class MobileManipulator:
     def functions(self) -> Functions:
         """The bare gufuncs by name."""
         return Functions(self.formulas, self.name, self.entry_names)
+
+    @cached_property
+    def marches(self) -> dict[Any, March]:
+        """Steps and right-hand sides of simulations, compiled when first used."""
+        return {}
 
     @property
     def wheel_names(self) -> tuple[str, ...]:
@@ -351,7 +357,7 @@ class MobileManipulator:
 
     def simulate(
         self, q0: Numbers, z0: Numbers, t_end: float, torque: Any = None, **options: Any
-    ) -> Run:
+    ) -> MobileRun:
         """The motion from (q0, z0) until t_end; see `simulate.simulate` for the options."""
         from .simulate import simulate
 
