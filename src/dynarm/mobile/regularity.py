@@ -6,7 +6,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..plan.regularity import idle_speed, regular
-from .kernels import Formulas, scalar_function
+from .formulas import Formulas
+from .kernels import scalar_function
 
 
 def check_regular(f: Formulas, locked: bool, name: str) -> None:

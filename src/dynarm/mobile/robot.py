@@ -22,7 +22,8 @@ from ..model.refusals import AXES, explained
 from ..robot.arm import Arm
 from .constraints import SINGULAR, Guidance, guidance_of
 from .contact import Contact, contact_of
-from .kernels import NAMES, Formulas, graph_of, ports
+from .formulas import Formulas
+from .kernels import NAMES, graph_of, ports
 from .platform import Base, Platform, Wheel
 from .regularity import check_regular
 from .stability import Support, Tipover, friction_needed, support_of, tip_angles

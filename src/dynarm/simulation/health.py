@@ -46,13 +46,14 @@ def solvable(system: System, q: np.ndarray) -> np.ndarray:
             return _pivot(unit)
         rows = [[unit[..., i, j] for j in range(i + 1)] for i in range(unit.shape[-1])]
         pivots = 1 / np.array(factorise(rows).inverse)
-        return np.where(np.isfinite(pivots), pivots, 0.0).min(axis=0)
+        smallest: np.ndarray = np.where(np.isfinite(pivots), pivots, 0.0).min(axis=0)
+        return smallest
 
 
 def _pivot(unit: np.ndarray) -> np.ndarray:
     """The same of one matrix: LAPACK is quicker than a graph of NumPy scalars."""
     try:
-        return np.square(np.diagonal(np.linalg.cholesky(unit))).min()
+        return np.asarray(np.square(np.diagonal(np.linalg.cholesky(unit))).min())
     except np.linalg.LinAlgError:
         return np.zeros(())
 

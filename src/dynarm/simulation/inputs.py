@@ -107,7 +107,8 @@ class Line:
     def rows(self, times: Array) -> Array:
         """The forces at several times, time first."""
         ahead = (times - self.start).reshape(-1, *[1] * self.value.ndim)
-        return self.value + ahead * self.slope
+        forces: Array = self.value + ahead * self.slope
+        return forces
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,8 @@ class Sampled:
         return Sampled(self.t, self.values if places is None else self.values[:, places], self.hold)
 
     def breaks(self, t_end: float) -> Array:
-        return self.t[(self.t > 0) & (self.t < t_end)]
+        inside: Array = self.t[(self.t > 0) & (self.t < t_end)]
+        return inside
 
     def during(self, start: float, end: float, q: Array, qd: Array) -> Law:
         # looked up a little inside: breaks that differ by rounding are one, and may lie just before a sample
@@ -255,12 +257,12 @@ def source_of(
     if given is None:
         return Constant(np.zeros(shape))
     if isinstance(given, Sampled):
-        given = given.ordered(names, what)
-        if given.values.shape[1:] not in (shape, shape[-1:]):
+        samples = given.ordered(names, what)
+        if samples.values.shape[1:] not in (shape, shape[-1:]):
             raise InputError(
-                f"{what}: a row of the samples has shape {given.values.shape[1:]}; give {shape[-1:]}"
+                f"{what}: a row of the samples has shape {samples.values.shape[1:]}; give {shape[-1:]}"
             )
-        return given
+        return samples
     if callable(given):
         function = Function(given, shape, what, names)
         rate = getattr(given, "rate", None)
