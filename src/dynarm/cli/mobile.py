@@ -21,9 +21,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..mobile.cases import CaseRun
     from ..mobile.robot import MobileManipulator
-    from ..mobile.simulate import Run
+    from ..mobile.run import MobileRun as Run
+    from ..reproductions.tanner2001_cases import CaseRun
 
 EXAMPLES = (
     "dynarm mobile tanner2001 --case 5",
@@ -208,9 +208,9 @@ def _show_run(machine: MobileManipulator, run: Run, html: str | None, as_json: b
 
 def _case(robot: str, case: int, html: str | None, as_json: bool) -> int:
     """One of the paper's motions, its statements checked."""
-    from ..mobile.cases import run as run_case
     from ..mobile.outline import outline
     from ..report.mobile import case_page
+    from ..reproductions.tanner2001_cases import run as run_case
 
     if robot != PAPER:
         raise InputError(

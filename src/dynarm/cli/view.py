@@ -130,8 +130,8 @@ def _mobile_viewer(robot: str, case: int | None, port: int | None) -> Viewer:
     """The paper's machine in one of its cases; any other rolling straight at walking pace for a while."""
     import numpy as np
 
-    from ..mobile.cases import run as run_case
     from ..mobile.files import load
+    from ..reproductions.tanner2001_cases import run as run_case
     from ..view.viewer import MobileViewer
 
     if robot == "tanner2001":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..mobile.cases import CaseRun
     from ..mobile.outline import Outline
     from ..mobile.robot import MobileManipulator
-    from ..mobile.simulate import Run
+    from ..mobile.simulate import MobileRun
 
 Draw = Callable[["MobileManipulator", np.ndarray], "Outline"]
 ROOM: dict[str, Any] = {"margin": {"l": 60, "r": 12, "t": 48, "b": 42}}
@@ -35,7 +35,7 @@ FRAMES = 120  # of an animation
 MARGIN = [[0, "#c0322b"], [0.35, "#d9a300"], [1, "#1a7f45"]]  # from tipping to safe
 
 
-def page(robot: MobileManipulator, run: Run, outline: Draw, path: str | os.PathLike[str]) -> None:
+def page(robot: MobileManipulator, run: MobileRun, outline: Draw, path: str | os.PathLike[str]) -> None:
     """Write the page of a run. outline(robot, q): .polygon, .arm and .wheels in the plane."""
     title = f"Mobile manipulator: {robot.name}"
     write_page(path, title, sections(robot, run, outline), run.status)
@@ -71,17 +71,17 @@ def case_page(played: CaseRun, outline: Draw, path: str | os.PathLike[str]) -> N
     write_page(path, title, parts, f"{played.robot.name}, {played.run.t[-1]:g} s without inputs")
 
 
-def sections(robot: MobileManipulator, run: Run, outline: Draw) -> list[Section]:
+def sections(robot: MobileManipulator, run: MobileRun, outline: Draw) -> list[Section]:
     """View from above, margin, forces, energy."""
     return [_above(robot, run, outline), _ground(robot, run), _motion(robot, run)]
 
 
-def _picks(run: Run) -> np.ndarray:
+def _picks(run: MobileRun) -> np.ndarray:
     wanted = np.linspace(run.t[0], run.t[-1], min(FRAMES, len(run.t)))
     return np.unique(np.searchsorted(run.t, wanted).clip(max=len(run.t) - 1))
 
 
-def _above(robot: MobileManipulator, run: Run, outline: Draw) -> Section:
+def _above(robot: MobileManipulator, run: MobileRun, outline: Draw) -> Section:
     picks = _picks(run)
     shapes = [outline(robot, run.q[k]) for k in picks]
     low = float(run.measure.min())
@@ -126,7 +126,7 @@ def _moving(shape: Outline, t: float, measure: float) -> list[dict[str, Any]]:
     ]
 
 
-def _animation(run: Run, picks: np.ndarray, shapes: Sequence[Outline]) -> figures.Figure:
+def _animation(run: MobileRun, picks: np.ndarray, shapes: Sequence[Outline]) -> figures.Figure:
     moving = [
         _moving(shape, float(run.t[k]), float(run.measure[k]))
         for shape, k in zip(shapes, picks, strict=True)
@@ -205,7 +205,7 @@ def _animation(run: Run, picks: np.ndarray, shapes: Sequence[Outline]) -> figure
     return {"data": data, "layout": layout, "frames": frames, "interval": interval}
 
 
-def _ground(robot: MobileManipulator, run: Run) -> Section:
+def _ground(robot: MobileManipulator, run: MobileRun) -> Section:
     up = {name: run.wheel_forces[:, j, 2] for j, name in enumerate(robot.wheel_names)}
     needed = {
         name: np.where(run.friction_needed[:, j] < 5, run.friction_needed[:, j], np.nan)
@@ -248,7 +248,7 @@ def _ground(robot: MobileManipulator, run: Run) -> Section:
     )
 
 
-def _motion(robot: MobileManipulator, run: Run) -> Section:
+def _motion(robot: MobileManipulator, run: MobileRun) -> Section:
     names = robot.speed_names
     speeds = {name: run.z[:, k] for k, name in enumerate(names)}
     energy = {"kinetic": run.kinetic, "potential": run.potential, "total": run.energy}

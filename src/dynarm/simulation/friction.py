@@ -21,7 +21,8 @@ from ..errors import InputError
 from ..graph.graph import Port
 from ..model.model import Model
 from ..plan.scene import minus
-from .integrators import Plant, powers, vectors
+from .plant import Plant, powers
+from .system import vectors
 
 # part of the Coulomb friction by which a load must exceed it before the joint slides off
 EXCESS = 1e-10

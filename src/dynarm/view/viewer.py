@@ -22,7 +22,7 @@ from .recording import Recording
 
 if TYPE_CHECKING:
     from ..mobile.robot import MobileManipulator
-    from ..mobile.simulate import Run
+    from ..mobile.run import MobileRun as Run
     from ..robot.arm import Arm
     from .meshes import Visual
 

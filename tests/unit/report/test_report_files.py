@@ -15,11 +15,11 @@ from dynarm.cli.count import costs
 from dynarm.cli.rehearsal import simulated_log
 from dynarm.cli.validate import judged, prediction
 from dynarm.identify.design.trajectory import Series, Trajectory
-from dynarm.mobile.cases import run as run_case
 from dynarm.mobile.outline import outline
 from dynarm.report import counts, excitation, identification, mobile, robot_sheet, simulation
 from dynarm.report.html import Cell, figure, page, section, table, write
 from dynarm.report.sketch import frames, sketch
+from dynarm.reproductions.tanner2001_cases import run as run_case
 from oracles.hostile import IMAGE, SCRIPT, hostile_arm
 
 

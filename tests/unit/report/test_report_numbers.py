@@ -13,11 +13,11 @@ from dynarm.cli.count import costs
 from dynarm.cli.rehearsal import simulated_log
 from dynarm.cli.validate import judged, prediction
 from dynarm.identify.design.trajectory import Series, Trajectory
-from dynarm.mobile.cases import run as run_case
 from dynarm.mobile.outline import outline
 from dynarm.report import counts, excitation, identification, mobile, robot_sheet, simulation
 from dynarm.report.html import data_json, figure
 from dynarm.report.sketch import pose, sketch
+from dynarm.reproductions.tanner2001_cases import run as run_case
 from dynarm.robot.frames.generic import generic_arm
 from oracles.hostile import SCRIPT
 from oracles.page_numbers import printed, read, same_curve

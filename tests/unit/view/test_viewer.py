@@ -19,7 +19,7 @@ from oracles.processes import started
 
 viser = pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")
 
-from dynarm.mobile.cases import run as run_case  # noqa: E402
+from dynarm.reproductions.tanner2001_cases import run as run_case  # noqa: E402
 from dynarm.view.meshes import visuals  # noqa: E402
 from dynarm.view.recording import Recording, read  # noqa: E402
 from dynarm.view.shapes import capsule, inertia_ellipsoid, quaternion  # noqa: E402

@@ -20,7 +20,7 @@ Keys that are not known are refused by name: a misspelt key must not become a si
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -28,7 +28,8 @@ import numpy as np
 
 from ...border.arguments import numbers
 from ...border.digits import words, written
-from ...border.toml import tables
+from ...border.toml import known_keys, tables
+from ...border.toml_text import toml_lines, toml_value
 from ...errors import DynarmError, FormatError, UnknownName
 from ..arm import Arm, Friction, Joint, Origin
 from ..inertia import pack_parameters, unpack_parameters
@@ -62,16 +63,6 @@ def arm_of_table(table: Mapping[str, Any]) -> Arm:
     return _arm(table)
 
 
-def _known(table: Any, keys: Iterable[str], where: str) -> Mapping[str, Any]:
-    """The table, after refusing keys that dynarm does not know."""
-    if not isinstance(table, Mapping):
-        raise FormatError(f"{where} is {_short(table)}; give a table of keys")
-    for key in table:
-        if key not in keys:
-            raise UnknownName(f"key in {where}", key, keys)
-    return table
-
-
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
@@ -85,7 +76,7 @@ def _string(table: Mapping[str, Any], key: str, default: str) -> str:
 
 
 def _arm(table: Mapping[str, Any]) -> Arm:
-    _known(table, _ARM_KEYS, "the file")
+    known_keys(table, _ARM_KEYS, "the file")
     if table.get("format", FORMAT) != FORMAT:
         raise FormatError(f"format is {_short(table['format'])}; this dynarm reads format {FORMAT}")
     rows = table.get("joints")
@@ -110,7 +101,7 @@ def _arm(table: Mapping[str, Any]) -> Arm:
 
 
 def _joint(row: Any, where: str) -> Joint:
-    given = dict(_known(row, _JOINT_KEYS, where))
+    given = dict(known_keys(row, _JOINT_KEYS, where))
     if "name" in given:
         _string(given, "name", "")
     for key in _ANGLES:
@@ -118,7 +109,9 @@ def _joint(row: Any, where: str) -> Joint:
             given[key] = _angle(given[key], f"{where}: {key}")
     if "friction" in given:
         given["friction"] = Friction(
-            **_known(given["friction"], [f.name for f in fields(Friction)], f"{where}: friction")
+            **known_keys(
+                given["friction"], [f.name for f in fields(Friction)], f"{where}: friction"
+            )
         )
     for key in ("inertia", "inertia_at_origin"):
         if key in given:
@@ -163,7 +156,7 @@ def _inertia(value: Any, what: str) -> np.ndarray:
 
 def _origin(table: Any) -> Origin:
     keys = [f.name for f in fields(Origin)]
-    given = dict(_known(table, keys, "origin"))
+    given = dict(known_keys(table, keys, "origin"))
     for key in ("base_link", "links", "frames", "axes", "kinds"):
         if key not in given:
             raise FormatError(f"origin has no {key}; write files with arm.save")
@@ -192,16 +185,16 @@ def _rows(what: str, value: Any, shape: tuple[int, ...]) -> tuple[tuple[float, .
 
 def write_toml(arm: Arm) -> str:
     """The arm as TOML text, every number with all its digits."""
-    lines = [f"format = {FORMAT}", f"name = {_value(arm.name)}", f"gravity = {_value(arm.gravity)}"]
+    lines = [
+        f"format = {FORMAT}",
+        f"name = {toml_value(arm.name)}",
+        f"gravity = {toml_value(arm.gravity)}",
+    ]
     lines += [f"{key} = {_matrix(pose)}" for key, pose in (("base", arm.base), ("tool", arm.tool))]
     for joint in arm.joints:
         lines += ["", "[[joints]]", *_joint_lines(joint)]
     if arm.origin is not None:
-        lines += ["", "[origin]"]
-        for field in fields(Origin):
-            value = getattr(arm.origin, field.name)
-            if value is not None:
-                lines.append(f"{field.name} = {_value(value, long=True)}")
+        lines += ["", "[origin]", *toml_lines(arm.origin, long=True)]
     return "\n".join(lines) + "\n"
 
 
@@ -220,14 +213,12 @@ def _joint_lines(joint: Joint) -> list[str]:
     ):
         value = getattr(joint, key)
         if key != "beta" or value:
-            lines.append(f"{key} = {_value(value)}")
+            lines.append(f"{key} = {toml_value(value)}")
     if joint.friction is not None:
-        pairs = ((f.name, getattr(joint.friction, f.name)) for f in fields(Friction))
-        inner = ", ".join(f"{key} = {_value(value)}" for key, value in pairs if value is not None)
-        lines.append(f"friction = {{ {inner} }}")
+        lines.append(f"friction = {toml_value(joint.friction)}")
     for key in ("position_limits", "velocity_limit", "effort_limit"):
         if getattr(joint, key) is not None:
-            lines.append(f"{key} = {_value(getattr(joint, key))}")
+            lines.append(f"{key} = {toml_value(getattr(joint, key))}")
     return lines
 
 
@@ -249,26 +240,5 @@ def _inertial_keys(joint: Joint) -> tuple[str, ...]:
 
 
 def _matrix(flat: Sequence[float]) -> str:
-    rows = (_value(flat[4 * i : 4 * i + 4]) for i in range(4))
+    rows = (toml_value(flat[4 * i : 4 * i + 4]) for i in range(4))
     return "[\n" + "".join(f"  {row},\n" for row in rows) + "]"
-
-
-def _value(value: Any, long: bool = False) -> str:
-    """A TOML value: text, number, or (nested) list of them; long lists take a line an entry."""
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, (tuple, list)):
-        parts = [_value(x) for x in value]
-        if long and parts:
-            return "[\n" + "".join(f"  {part},\n" for part in parts) + "]"
-        return "[" + ", ".join(parts) + "]"
-    return repr(float(value))
-
-
-def _quoted(text: str) -> str:
-    plain = {'"': '\\"', "\\": "\\\\"}
-    return (
-        '"'
-        + "".join(plain.get(c, c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}") for c in text)
-        + '"'
-    )
