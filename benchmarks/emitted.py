@@ -12,8 +12,9 @@ import re
 from functools import cache
 
 from dynarm.graph.graph import Graph
+from dynarm.machine.abi import called
 from dynarm.machine.emit import llvm as door
-from dynarm.machine.emit.kernel import called, kernel_text
+from dynarm.machine.emit.kernel import kernel_text
 from dynarm.machine.emit.loop import runtime_text
 from dynarm.machine.host import Host
 from dynarm.machine.lower.program import Call, program_of

@@ -8,6 +8,7 @@ from typing import Any
 from ..border.words import extra
 from ..errors import DynarmError
 from .graph import Graph
+from .ops import OPERATIONS
 
 
 def jax_function(graph: Graph) -> Callable[..., Any]:
@@ -19,17 +20,10 @@ def jax_function(graph: Graph) -> Callable[..., Any]:
         import jax.numpy as jnp
     except ImportError:
         raise DynarmError(f"JAX is not installed; {extra('jax')}") from None
-    operations: dict[str, Callable[..., Any]] = {
-        "add": jnp.add,
-        "sub": jnp.subtract,
-        "mul": jnp.multiply,
-        "div": jnp.divide,
-        "sqrt": jnp.sqrt,
-        "sin": jnp.sin,
-        "cos": jnp.cos,
-        "tanh": jnp.tanh,
-        "sign": jnp.sign,
-        "abs": jnp.abs,
+    operations = {
+        name: getattr(jnp, op.jax) if isinstance(op.jax, str) else op.jax
+        for name, op in OPERATIONS.items()
+        if name in {node.op for node in graph.nodes}
     }
 
     def function(*inputs: Any) -> Any:
@@ -47,11 +41,11 @@ def jax_function(graph: Graph) -> Callable[..., Any]:
                 values.append(node.value)
             else:
                 values.append(operations[node.op](*(values[a] for a in node.args)))
-        found = []
+        made = []
         for port, refs in zip(graph.outputs, graph.results, strict=True):
             entries = [-values[r.node] if r.negative else values[r.node] for r in refs]
             stacked = jnp.stack([jnp.broadcast_to(jnp.asarray(x), batch) for x in entries], axis=-1)
-            found.append(stacked.reshape(batch + port.shape))
-        return found[0] if len(found) == 1 else tuple(found)
+            made.append(stacked.reshape(batch + port.shape))
+        return made[0] if len(made) == 1 else tuple(made)
 
     return function

@@ -36,10 +36,10 @@ def trace_function(
         [Symbol(build, build.input(k, j)) for j in range(port.size)]
         for k, port in enumerate(inputs)
     ]
-    found = function(*given)
+    values = function(*given)
     if len(outputs) == 1:
-        found = (found,)
-    results = [[_ref(build, x) for x in flatten(value)] for value in found]
+        values = (values,)
+    results = [[_ref(build, x) for x in flatten(value)] for value in values]
     for port, refs in zip(outputs, results, strict=True):
         if len(refs) != port.size:
             raise AssertionError(

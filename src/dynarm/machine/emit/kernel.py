@@ -18,9 +18,12 @@ from collections.abc import Iterator, Sequence
 
 from ...errors import KindError
 from ...graph.graph import Port
+from ...graph.ops import Way, named
+from ..abi import called
 from ..host import Host
 from ..lower.fusion import Instruction
 from ..lower.program import Call, Program
+from .elementary import c_function, lane_by_lane
 from .lanes import Lanes, integer
 from .layout import ASK, LINE, STAGE, asked, dense, dense_steps, group, singly_steps
 
@@ -51,11 +54,15 @@ def kernel_text(
     """The module of a program: both kernels (of a huge one the widest only) and the table."""
     width, fused = target.width, target.fused
     calls = {(s.op, len(s.arguments)) for s in program.steps if isinstance(s, Call)}
-    text = [ASK]
+    single = named(Way.LIBRARY)
+    text = [ASK, *(c_function(op) for op, _ in sorted(calls) if op in single)]
     widths = sorted({1, width}) if program.length <= HUGE else [width]
     for w in widths:
         text += Lanes(w).declarations()
         for op, count in sorted(calls):
+            if op in single:
+                text += lane_by_lane(op, w)
+                continue
             arguments = ", ".join(["ptr"] * (count + 1))
             text.append(f"declare void @{called(op, count, w)}({arguments})")
         text += _kernel(program, [*inputs, *outputs], len(inputs), w, fused)
@@ -96,11 +103,6 @@ def _entry() -> list[str]:
         "ret ptr %made",
         "}",
     ]
-
-
-def called(op: str, count: int, width: int) -> str:
-    """The name of the library function for a call with that many arguments."""
-    return f"dynarm_{op}{count}x{width}"
 
 
 def _kernel(
@@ -241,7 +243,7 @@ def _write(
                 lanes.neg(a) if minus[0] else a, b, lanes.neg(c) if minus[1] else c
             )
         else:
-            value[dest] = getattr(lanes, op)(*(value[x] for x in args))
+            value[dest] = lanes.operation(op, *(value[x] for x in args))
     for _ in moves:
         pass
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..abi import of_c
 from ..host import Host
 from ..lower.program import TILE
 from . import builtin, layout
@@ -22,7 +23,7 @@ from .lanes import Lanes
 from .text import PAST, RARELY, Text
 
 LOOP = "dynarm_loop"
-HEAP = {"dynarm_malloc": "malloc", "dynarm_free": "free"}
+HEAP = ("malloc", "free")
 ALIGN = 64
 PROBED = '"probe-stack"="inline-asm" '  # a stack that is too short is noticed, not jumped over
 
@@ -33,7 +34,7 @@ def runtime_text(target: Host) -> str:
     text = [
         RARELY,
         PAST,
-        *(f"declare double @{name}(double)" for name in LIBRARY),
+        *(f"declare double @{of_c(name)}(double)" for name in LIBRARY),
         "declare ptr @dynarm_malloc(i64)",
         "declare void @dynarm_free(ptr)",
         layout.ASK,

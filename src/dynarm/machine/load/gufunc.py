@@ -23,8 +23,10 @@ import numpy as np
 
 from ...errors import DynarmError
 from ...graph.graph import Port
-from ..emit.kernel import INPUTS, KNOWN, PORT, PORTS, QUICK, TABLE, called
-from ..emit.llvm import LOCK, compile_runtime, library, linked
+from ...graph.ops import Way, named
+from ..abi import called
+from ..emit.kernel import INPUTS, KNOWN, PORT, PORTS, QUICK, TABLE
+from ..emit.llvm import LOCK, compile_runtime, functions_of_c, library, linked
 from ..emit.loop import LOOP
 from ..host import Host, check_runs, host, native, on
 from ..lower.program import GROUP
@@ -46,7 +48,8 @@ def load_object(
     """The gufunc that an object file from `compile_graph` computes, over the ports that it was compiled for."""
     target = target or host()
     run = runtime(target)
-    owner = linked(code, name, (TABLE,), {symbol: run[symbol] for symbol in _services(target)})
+    shared = {symbol: run[symbol] for symbol in _services(target)}
+    owner = linked(code, name, (TABLE,), shared | functions_of_c())
     _check_ports(owner[TABLE], name, inputs, outputs)
     return _gufunc(run[LOOP], owner[TABLE], owner, name, inputs, outputs, doc)
 
@@ -84,7 +87,8 @@ def _services(target: Host) -> tuple[str, ...]:
     """What kernels may call."""
     widths = sorted({1, target.width})
     sincos = [called("sincos", count, w) for w in widths for count in range(1, GROUP + 1)]
-    return (*sincos, *(called("tanh", 1, w) for w in widths), QUICK, KNOWN)
+    others = [called(op, 1, w) for op in sorted(named(Way.VECTOR)) for w in widths]
+    return (*sincos, *others, QUICK, KNOWN)
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:

@@ -12,10 +12,11 @@ import heapq
 from collections.abc import Iterator, Sequence
 
 from ...graph.graph import Graph
+from ...graph.ops import OPERATIONS
 from .fusion import Instruction
 
 LATENCY = 4  # cycles from an arithmetic instruction to its result
-SLOW = {"div": 24, "sqrt": 24}
+SLOW = 24  # the same of a slow one, such as a division
 PORTS = 2  # vector instructions that start in a cycle
 WINDOW = 97  # instructions that wait for their operands while later ones may start
 FETCH = 6  # instructions that are fetched in a cycle
@@ -24,7 +25,8 @@ PRESSURE = 16  # values alive from which on an order by latency frees registers 
 
 def latency(ins: Instruction) -> int:
     """Cycles from the start of an instruction to its result."""
-    return SLOW.get(ins.op, LATENCY)
+    op = OPERATIONS.get(ins.op)  # a multiply-add is of no graph
+    return SLOW if op is not None and op.slow else LATENCY
 
 
 def cycles(order: Sequence[Instruction]) -> int:
@@ -61,11 +63,11 @@ def outputs_by_rows(graph: Graph) -> list[int]:
 
 def outputs_by_columns(graph: Graph) -> list[int]:
     """The same, last column first: columns of derivatives share more than rows, and the last ones are the shortest."""
-    found = []
+    nodes = []
     for port, refs in zip(graph.outputs, graph.results, strict=True):
         width = port.shape[-1] if port.shape else 1
-        found += [ref.node for column in range(width) for ref in refs[column::width]]
-    return found[::-1]
+        nodes += [ref.node for column in range(width) for ref in refs[column::width]]
+    return nodes[::-1]
 
 
 def depth_first(body: Sequence[Instruction], roots: Sequence[int]) -> list[Instruction]:
@@ -102,15 +104,15 @@ def by_latency(body: Sequence[Instruction]) -> list[Instruction]:
     code = {ins.dest: ins for ins in body}
     needs = {k: [a for a in set(ins.args) if a in code] for k, ins in code.items()}
     users: dict[int, list[int]] = {k: [] for k in code}
-    for k, found in needs.items():
-        for a in found:
+    for k, arguments in needs.items():
+        for a in arguments:
             users[a].append(k)
     way: dict[int, int] = {}
     for ins in reversed(body):
         way[ins.dest] = latency(ins) + max((way[u] for u in users[ins.dest]), default=0)
     rank = {ins.dest: (-way[ins.dest], place) for place, ins in enumerate(body)}
-    missing = {k: len(found) for k, found in needs.items()}
-    unread = {k: len(found) for k, found in users.items()}
+    missing = {k: len(arguments) for k, arguments in needs.items()}
+    unread = {k: len(readers) for k, readers in users.items()}
     ready: list[tuple[int, int, int]] = []
     later = [(0, *rank[k], k) for k in code if not missing[k]]
     known = dict.fromkeys(code, 0)  # when the operands are there

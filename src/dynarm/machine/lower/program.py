@@ -4,8 +4,8 @@ Order   The cheapest of those that `order` knows, by cycles and by traffic betwe
 Slots   Values live in registers inside a piece and in slots of a workspace between pieces. Which value leaves the
         registers when they are full is decided here (the one whose next use is farthest), so that compiling
         takes time in proportion to the length of the code.
-Calls   sin, cos and tanh run between pieces, from slots to slots, so that no call interrupts straight-line code;
-        their arguments are computed as early as can be.
+Calls   Functions such as sin, cos and tanh run between pieces, from slots to slots, so that no call interrupts
+        straight-line code; their arguments are computed as early as can be.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ...graph.graph import Graph, Ref
-from .fusion import CALLS, Instruction, instructions
+from ...graph.ops import CALLED, LEAVES, OPERATIONS, Way, named
+from .fusion import Instruction, instructions
 from .order import PORTS, by_latency, cycles, depth_first, outputs_by_columns, outputs_by_rows
 
 # Weights of instructions and of stored outputs, and of what makes one function: some passes of the compiler are more
@@ -36,7 +37,7 @@ GROUP = 6  # angles whose sin and cos are computed side by side
 
 
 class Call(NamedTuple):
-    """Values computed together by one call: `sincos` of several arguments (sin, cos in turn), or `tanh`."""
+    """Values computed together by one call: `sincos` of several arguments (sin, cos in turn), or a single function."""
 
     op: str
     arguments: tuple[int, ...]
@@ -122,17 +123,17 @@ def _rounds(
     graph: Graph, code: dict[int, Instruction]
 ) -> tuple[list[list[Instruction]], list[list[Call]]]:
     """Instructions before the first calls, calls, instructions before the next calls ... and all that is left."""
-    nodes = graph.nodes
+    nodes, called = graph.nodes, named(*CALLED)
     before: list[int] = []  # calls on the longest path up to a node, itself not included
     for node in nodes:
-        args = () if node.op in ("input", "const") else node.args
-        before.append(max((before[a] + (nodes[a].op in CALLS) for a in args), default=0))
-    last = max((b + (nodes[k].op in CALLS) for k, b in enumerate(before)), default=0)
+        args = () if node.op in LEAVES else node.args
+        before.append(max((before[a] + (nodes[a].op in called) for a in args), default=0))
+    last = max((b + (nodes[k].op in called) for k, b in enumerate(before)), default=0)
     turn = [last] * len(nodes)
     for k in range(len(nodes) - 1, -1, -1):
-        if nodes[k].op in CALLS:
+        if nodes[k].op in called:
             turn[k] = before[k]
-        if nodes[k].op not in ("input", "const"):
+        if nodes[k].op not in LEAVES:
             for a in nodes[k].args:
                 turn[a] = min(turn[a], turn[k])
     bodies: list[list[Instruction]] = [[] for _ in range(last + 1)]
@@ -141,17 +142,16 @@ def _rounds(
     for k, node in enumerate(nodes):
         if k in code:
             bodies[turn[k]].append(code[k])
-        elif node.op == "tanh":
-            calls[turn[k]].append(Call("tanh", node.args, (k,)))
-        elif node.op in CALLS:
+        elif node.op not in called:
+            continue
+        elif OPERATIONS[node.op].way is Way.ANGLE:
             angles[turn[k]].setdefault(node.args[0], [-1, -1])[node.op == "cos"] = k
-    for found, place in zip(angles, calls, strict=True):
-        for part in _evenly(list(found.items()), GROUP):
-            place.append(
-                Call(
-                    "sincos", tuple(a for a, _ in part), tuple(r for _, pair in part for r in pair)
-                )
-            )
+        else:
+            calls[turn[k]].append(Call(node.op, node.args, (k,)))
+    for pairs, place in zip(angles, calls, strict=True):
+        for part in _evenly(list(pairs.items()), GROUP):
+            results = tuple(r for _, pair in part for r in pair)
+            place.append(Call("sincos", tuple(a for a, _ in part), results))
     return bodies, calls
 
 
@@ -227,14 +227,14 @@ class _Allocation:
 
     def _numbers(self) -> tuple[tuple[tuple[int, float], ...], dict[Ref, int]]:
         """Slots for the constants among the outputs, which nothing else may use."""
-        fixed, found = [], {}
+        fixed, places = [], {}
         for ref in {ref: None for refs in self.graph.results for ref in refs}:
             if ref.node in self.constants:
                 number = self.constants[ref.node]
                 fixed.append((self.slots, -number if ref.negative else number))
-                found[ref] = self.slots
+                places[ref] = self.slots
                 self.slots += 1
-        return tuple(fixed), found
+        return tuple(fixed), places
 
     def _steps(
         self, parts: Sequence[Sequence[Instruction] | Call], wanted: Wanted
@@ -259,6 +259,7 @@ class _Allocation:
 
     def _note_uses(self, parts: Sequence[Sequence[Instruction] | Call], wanted: Wanted) -> None:
         clock = 0
+        moved = {"input", *named(*CALLED)}  # values that no instruction stores
         for part in parts:
             for args in [part.arguments] if isinstance(part, Call) else [ins.args for ins in part]:
                 for a in args:
@@ -266,7 +267,7 @@ class _Allocation:
                         self.uses.setdefault(a, []).append(clock)
                 clock += 1
         for value in wanted:
-            if True in wanted[value] and self.graph.nodes[value].op in ("input", *CALLS):
+            if True in wanted[value] and self.graph.nodes[value].op in moved:
                 self.uses.setdefault(value, []).append(clock)  # its negative is stored at the end
         for places in self.uses.values():
             places.reverse()
