@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 
 from .graph import Builder, Graph, Ref
+from .verify import verified
 
 MERGED = {"mul": ("add", "sub", "mul"), "add": ("add", "sub"), "sub": ("add", "sub")}  # into which
 Term = tuple[bool, tuple[int, ...]]  # sign and factors (nodes of the old graph) of a product
@@ -21,7 +22,7 @@ def simplify(graph: Graph) -> Graph:
     """The graph after factoring, as often as that helps."""
     cost = graph.total
     while True:
-        factored = _Pass(graph).run()
+        factored = verified(_Pass(graph).run())
         if factored.total >= cost:
             return graph
         graph, cost = factored, factored.total

@@ -12,6 +12,7 @@ from typing import Any
 from ..algebra.vectors import Scalar
 from ..border.forks import IMPORTS
 from .graph import Builder, Graph, Port, Ref, Symbol
+from .verify import verified
 
 
 def flatten(nested: Any) -> list[Scalar]:
@@ -45,7 +46,7 @@ def trace_function(
             raise AssertionError(
                 f"output {port.name} has {len(refs)} entries, its port {port.size}"
             )
-    return build.finish(inputs, outputs, results)
+    return verified(build.finish(inputs, outputs, results), share)
 
 
 def _ref(build: Builder, x: Scalar) -> Ref:

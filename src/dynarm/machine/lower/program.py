@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from ...graph.graph import Graph, Ref
 from ...graph.ops import CALLED, LEAVES, OPERATIONS, Way, named
+from ...graph.verify import verified
 from .fusion import Instruction, instructions
 from .order import PORTS, by_latency, cycles, depth_first, outputs_by_columns, outputs_by_rows
 
@@ -80,7 +81,7 @@ def program_of(
     graph: Graph, fused: bool = True, registers: int = 26, piece: int = PIECE
 ) -> Program:
     """The graph as a program for that many registers, in pieces of that weight at most."""
-    code, flipped = instructions(graph, fused)
+    code, flipped = instructions(verified(graph, shared=False), fused)
     bodies, calls = _rounds(graph, code)
 
     def allocated(order: list[Instruction], piece: int) -> Program:
