@@ -28,7 +28,7 @@ def instructions(graph: Graph) -> int | None:
     target = door.host()
     if not target.triple.startswith("x86_64"):
         return None
-    program = program_of(graph, target.fused, target.registers)
+    program = program_of(graph, target.fused, target.tuning)
     text = kernel_text(program, graph.inputs, graph.outputs, target)
     functions = {**_runtime(target), **_functions(text, target)}
     names = [

@@ -16,7 +16,7 @@ from dynarm.errors import DynarmError
 from dynarm.graph.graph import Builder, Port
 from dynarm.graph.ops import OPERATIONS
 from dynarm.machine import compile_graph, instructions, load_object
-from dynarm.machine.emit.kernel import TABLE
+from dynarm.machine.abi import TABLE
 from dynarm.machine.emit.llvm import assembled, linked
 from dynarm.machine.host import host
 from dynarm.machine.load import gufunc

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from ...graph.ops import OPERATIONS
 from ..abi import called, of_c
-from ..lower.program import GROUP
+from ..host import Host
 from .lanes import Lanes, integer
 
 LIBRARY = ("sin", "cos")  # functions of the C library that arguments beyond NEAR are left to
@@ -55,13 +55,13 @@ COS = (
 )
 
 
-def elementary(width: int, fused: bool) -> list[str]:
+def elementary(width: int, target: Host) -> list[str]:
     """Every function that kernels of this width call."""
-    text = _far(width, fused)
+    text = _far(width, target.fused)
     for function in VECTOR.values():
-        text += function(width, fused)
-    for count in range(1, GROUP + 1):
-        text += sincos(count, width, fused)
+        text += function(width, target.fused)
+    for count in range(1, target.tuning.angles + 1):
+        text += sincos(count, width, target.fused)
     return text
 
 

@@ -43,7 +43,7 @@ def versions() -> list[str]:
 def compile_graph(graph: Graph, name: str, target: Host | None = None) -> bytes:
     """An object file for this host: the graph's kernels and the table that describes them."""
     target = target or host()
-    program = program_of(graph, target.fused, target.registers)
+    program = program_of(graph, target.fused, target.tuning)
     text = kernel_text(program, graph.inputs, graph.outputs, target)
     return assembled(text, name, target)
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from ...border.words import shown
 from ...errors import DynarmWarning, InputError, KindError
-from ..host import host
+from ..host import Host, host
 from .folder import Folder
 
 MAGIC = b"dynarm object 1\n"
@@ -143,8 +143,17 @@ def digest(*parts: Any) -> str:
     Parts are None, numbers, strings, bytes, arrays, and tuples, lists, dictionaries and dataclasses of such.
     """
     h = hashlib.sha256(_surroundings())
-    _feed(h, (host(), parts))
+    h.update(_of_host(host()))
+    _feed(h, parts)
     return h.hexdigest()
+
+
+@once
+def _of_host(target: Host) -> bytes:
+    """The hash of all that a host's code is made and tuned by."""
+    h = hashlib.sha256()
+    _feed(h, target)
+    return h.digest()
 
 
 def _feed(h: Any, part: Any) -> None:
@@ -198,10 +207,10 @@ def _surroundings() -> bytes:
 
 def _version_of(package: str) -> list[str]:
     """What tells versions of a package apart, without importing it or reading its metadata, which would take longer."""
-    found = importlib.util.find_spec(package)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
         return []
-    folder = Path(found.origin).parents[1]
+    folder = Path(spec.origin).parents[1]
     return sorted(name for name in os.listdir(folder) if name.startswith(f"{package}-"))
 
 

@@ -28,9 +28,8 @@ class Kernel:
 REMEMBERED = 32  # kernels, about those of one robot, that live on when no model holds them
 _kernels: OrderedDict[str, Kernel] = OrderedDict()
 _living: WeakValueDictionary[str, Kernel] = WeakValueDictionary()  # all that some model holds
-_turns: dict[
-    str, threading.RLock
-] = {}  # who compiles what: others that want the same wait, the rest do not
+# Who compiles what: others that want the same wait, the rest do not.
+_turns: dict[str, threading.RLock] = {}
 _lock = threading.RLock()
 
 

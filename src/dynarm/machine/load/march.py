@@ -1,8 +1,7 @@
 """One compiled function called many times in a row, its operands moving on: the loop over time of a simulation.
 
-    void march(loop, char **args, intptr_t *dims, intptr_t *steps, void *data, intptr_t *advance, operands, count)
-
-calls the inner loop of a gufunc `count` times and moves every operand by its own number of bytes after each call. Where
+`march` (its signature is in `machine/abi.py`) calls the inner loop of a gufunc so many times and moves every operand by
+its own number of bytes after each call. Where
 the result of one call lies where the next one reads, a recursion x' = f(x) runs without returning to Python. NumPy
 itself cannot do this: it copies operands that overlap.
 """
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..abi import MARCH
 from ..emit.llvm import assembled, linked
 from ..host import Host, host
 from .gufunc import inner_loop
@@ -53,10 +53,10 @@ done:
 @cache
 def _march(target: Host) -> tuple[Any, Any]:
     """The compiled loop as a ctypes function that releases the GIL, and what keeps its code alive."""
-    tracker = linked(assembled(_TEXT, "march", target), "march", ("march",), {})
+    tracker = linked(assembled(_TEXT, MARCH, target), MARCH, (MARCH,), {})
     word, address = ctypes.c_int64, ctypes.c_void_p
     kind = ctypes.CFUNCTYPE(None, *[address] * 6, word, word)
-    return kind(tracker["march"]), tracker
+    return kind(tracker[MARCH]), tracker
 
 
 class March:

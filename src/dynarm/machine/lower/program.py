@@ -20,21 +20,9 @@ from typing import Any, NamedTuple
 from ...graph.graph import Graph, Ref
 from ...graph.ops import CALLED, LEAVES, OPERATIONS, Way, named
 from ...graph.verify import verified
+from ..host import USUAL, Tuning
 from .fusion import Instruction, instructions
-from .order import PORTS, by_latency, cycles, depth_first, outputs_by_columns, outputs_by_rows
-
-# Weights of instructions and of stored outputs, and of what makes one function: some passes of the compiler are more
-# than linear in its length, and its scheduler looks at every pair of stores.
-STORE, PIECE = 3, 1200
-BRIEF = 300  # weight of pieces whose order waits for results: the next block begins while the last one waits
-TILE = 2  # blocks of samples that go through each piece of a longer program in turn
-CACHED = 4000  # instructions of a kernel that still runs from a common instruction cache
-VERY_LONG = 20000  # instructions from which on trying several orders takes longer than it gains
-LONG = 1600  # instructions from which on fetching them, not waiting for results, decides how fast they run
-MOVE = 0.12  # cycles that a load or store takes from arithmetic
-SLOT = 2.0  # moves that a slot of a long program is worth: its workspaces just fit into the first-level cache
-WAITING = 1.05  # times its instructions' own time: what takes longer is waiting for results
-GROUP = 6  # angles whose sin and cos are computed side by side
+from .order import by_latency, cycles, depth_first, outputs_by_columns, outputs_by_rows
 
 
 class Call(NamedTuple):
@@ -71,59 +59,63 @@ class Program:
             for ins in step
         )
 
-    @property
-    def tile(self) -> int:
+    def tile(self, tuning: Tuning = USUAL) -> int:
         """How many blocks of samples go through each piece in turn: more than one where code is fetched from afar."""
-        return 1 if self.length + self.moves <= CACHED else TILE
+        return 1 if self.length + self.moves <= tuning.cached else tuning.tile
 
 
-def program_of(
-    graph: Graph, fused: bool = True, registers: int = 26, piece: int = PIECE
-) -> Program:
-    """The graph as a program for that many registers, in pieces of that weight at most."""
+def program_of(graph: Graph, fused: bool = True, tuning: Tuning = USUAL) -> Program:
+    """The graph as a program for a processor tuned like that, with multiply-adds if it has them."""
     code, flipped = instructions(verified(graph, shared=False), fused)
-    bodies, calls = _rounds(graph, code)
+    bodies, calls = _rounds(graph, code, tuning.angles)
 
     def allocated(order: list[Instruction], piece: int) -> Program:
-        return _Allocation(graph, flipped, registers, piece).run([*bodies[:-1], order], calls)
+        allocation = _Allocation(graph, flipped, tuning.registers, piece, tuning.store)
+        return allocation.run([*bodies[:-1], order], calls)
 
-    orders = list(_orders(graph, bodies[-1]))
-    programs = [allocated(order, piece) for order in orders]
-    best = min(range(len(orders)), key=lambda k: _cost(orders[k], programs[k]))
-    if programs[best].tile > 1 and piece > BRIEF and _waits(orders[best]):
-        return allocated(orders[best], BRIEF)
+    orders = list(_orders(graph, bodies[-1], tuning))
+    programs = [allocated(order, tuning.piece) for order in orders]
+    best = min(range(len(orders)), key=lambda k: _cost(orders[k], programs[k], tuning))
+    tiled = programs[best].tile(tuning) > 1
+    if tiled and tuning.piece > tuning.brief and _waits(orders[best], tuning):
+        return allocated(orders[best], tuning.brief)
     return programs[best]
 
 
-def _orders(graph: Graph, written: list[Instruction]) -> Iterator[list[Instruction]]:
+def _orders(
+    graph: Graph, written: list[Instruction], tuning: Tuning = USUAL
+) -> Iterator[list[Instruction]]:
     """The order that was written, and others worth a look; of a very long program only the one that mostly wins."""
-    if len(written) > VERY_LONG:
+    if len(written) > tuning.very_long:
         yield depth_first(written, outputs_by_rows(graph))
         return
     yield written
     yield depth_first(written, outputs_by_rows(graph))
-    if len(written) > LONG:
+    if len(written) > tuning.long:
         yield depth_first(written, outputs_by_columns(graph))
-    elif _waits(written):
-        yield by_latency(written)
+    elif _waits(written, tuning):
+        yield by_latency(written, tuning)
 
 
-def _waits(order: Sequence[Instruction]) -> bool:
+def _waits(order: Sequence[Instruction], tuning: Tuning = USUAL) -> bool:
     """Whether an order takes longer than its instructions' own time."""
-    return cycles(order) > WAITING * len(order) / PORTS
+    return cycles(order, tuning) > tuning.waiting * len(order) / tuning.ports
 
 
-def _cost(order: Sequence[Instruction], program: Program) -> float:
+def _cost(order: Sequence[Instruction], program: Program, tuning: Tuning = USUAL) -> float:
     """What an order costs: traffic to memory, and waiting for results where fetching the code is not slower still."""
-    if len(order) > LONG:
-        return program.moves + SLOT * program.slots
-    return cycles(order) + MOVE * program.moves
+    if len(order) > tuning.long:
+        return program.moves + tuning.slot * program.slots
+    return cycles(order, tuning) + tuning.move * program.moves
 
 
 def _rounds(
-    graph: Graph, code: dict[int, Instruction]
+    graph: Graph, code: dict[int, Instruction], together: int
 ) -> tuple[list[list[Instruction]], list[list[Call]]]:
-    """Instructions before the first calls, calls, instructions before the next calls ... and all that is left."""
+    """Instructions before the first calls, calls, instructions before the next calls ... and all that is left.
+
+    together: angles whose sin and cos are one call.
+    """
     nodes, called = graph.nodes, named(*CALLED)
     before: list[int] = []  # calls on the longest path up to a node, itself not included
     for node in nodes:
@@ -150,7 +142,7 @@ def _rounds(
         else:
             calls[turn[k]].append(Call(node.op, node.args, (k,)))
     for pairs, place in zip(angles, calls, strict=True):
-        for part in _evenly(list(pairs.items()), GROUP):
+        for part in _evenly(list(pairs.items()), together):
             results = tuple(r for _, pair in part for r in pair)
             place.append(Call("sincos", tuple(a for a, _ in part), results))
     return bodies, calls
@@ -173,16 +165,15 @@ class _Allocation:
     flipped: frozenset[int]
     registers: int
     piece: int
+    store: int  # weight of a stored output in a piece
     constants: dict[int, float] = field(default_factory=dict)
-    uses: dict[int, list[int]] = field(
-        default_factory=dict
-    )  # when a value is read, the next time last
+    # when a value is read, the next time last
+    uses: dict[int, list[int]] = field(default_factory=dict)
     held: set[int] = field(default_factory=set)  # values in registers
     place: dict[int, int] = field(default_factory=dict)  # value -> slot
     kept: dict[tuple[int, bool], int] = field(default_factory=dict)  # output and sign -> slot
-    own: set[int] = field(
-        default_factory=set
-    )  # values whose slot is given away after their last use
+    # values whose slot is given away after their last use
+    own: set[int] = field(default_factory=set)
     free: list[int] = field(default_factory=list)
     queue: list[tuple[int, int]] = field(default_factory=list)  # (-next use, value)
     out: list[Instruction] = field(default_factory=list)
@@ -200,7 +191,7 @@ class _Allocation:
                     wanted.setdefault(ref.node, set()).add(self._sign(ref))
         parts: list[Sequence[Instruction] | Call] = []
         for body, batch in zip(bodies, calls, strict=True):
-            parts += [*_cut(body, wanted, self.piece), *batch]
+            parts += [*_cut(body, wanted, self.piece, self.store), *batch]
         self._note_uses(parts, wanted)
         fixed, numbers = self._numbers()
         steps = self._steps(parts, wanted)
@@ -376,9 +367,11 @@ class _Allocation:
                 self.held.discard(value)
 
 
-def _cut(body: Sequence[Instruction], stores: Wanted, piece: int) -> list[Sequence[Instruction]]:
+def _cut(
+    body: Sequence[Instruction], stores: Wanted, piece: int, store: int = USUAL.store
+) -> list[Sequence[Instruction]]:
     """Pieces of about that weight, cut where few values are alive."""
-    weights = [1 + STORE * len(stores.get(ins.dest, ())) for ins in body]
+    weights = [1 + store * len(stores.get(ins.dest, ())) for ins in body]
     reached = list(itertools.accumulate(weights, initial=0))
     count = -(-reached[-1] // piece)
     if count <= 1:
