@@ -40,13 +40,11 @@ MOST_AXES = 3  # of a port
 
 # ---- symbols and signatures
 
-TABLE, LOOP, QUICK, KNOWN, MARCH = (
-    "dynarm_table",
-    "dynarm_loop",
-    "dynarm_quick",
-    "dynarm_known",
-    "march",
-)
+TABLE = "dynarm_table"
+LOOP = "dynarm_loop"
+QUICK = "dynarm_quick"
+KNOWN = "dynarm_known"
+MARCH = "march"
 LOOP_ARGUMENTS = "ptr %args, ptr %dims, ptr %steps, ptr %table"
 KERNEL_ARGUMENTS = "ptr noalias %work, i64 %blocks, ptr noalias %lines"
 DENSE_ARGUMENTS = "ptr noalias %records, ptr noalias %work, i64 %first"
@@ -102,7 +100,6 @@ class PortEntry(IntEnum):
 
 
 PORT = 7  # entries of a port
-POINTERS = Table.INPUTS  # entries before it are addresses
 
 
 # ---- the record of an operand, made by the loop
@@ -167,6 +164,5 @@ KIND = 24  # bytes from the type of elements (PyArray_Descr) to eight that tell 
 # Of an array's flags those that matter when it is written to (C order 1, aligned 0x100, writeable 0x400, a copy to be
 # written back 0x2000, one that warns: the sign), and how they must be
 LOOKED_AT, PLAIN = 0x2501 - (1 << 31), 0x501
-FASTCALL_KEYWORDS = (
-    0x0080 | 0x0002
-)  # how a builtin takes its arguments: METH_FASTCALL | METH_KEYWORDS
+# How a builtin takes its arguments: METH_FASTCALL | METH_KEYWORDS
+FASTCALL_KEYWORDS = 0x0080 | 0x0002

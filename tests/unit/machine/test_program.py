@@ -7,7 +7,7 @@ import pytest
 
 from dynarm.graph.graph import Builder, Port
 from dynarm.machine.host import USUAL, Tuning
-from dynarm.machine.lower.fusion import Instruction, instructions
+from dynarm.machine.lower.fusion import Instruction, code_of
 from dynarm.machine.lower.order import (
     by_latency,
     cycles,
@@ -30,7 +30,7 @@ def ops_of(write, fused: bool = True) -> list[str]:
     build = Builder()
     results = write(build, *(build.input(0, k) for k in range(4)))
     graph = build.finish([Port("x", (4,))], [Port("y", (len(results),))], [results])
-    return sorted(ins.op for ins in instructions(graph, fused)[0].values())
+    return sorted(ins.op for ins in code_of(graph, fused)[0].values())
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ ORDERS = {
     "graph", [newton_euler_graph(5), random_graph(1, 200)], ids=["chain", "random"]
 )
 def test_an_order_is_one_of_the_same_instructions(name, graph):
-    code, _ = instructions(graph, True)
+    code, _ = code_of(graph, True)
     order = ORDERS[name](graph, list(code.values()))
     assert sorted(ins.dest for ins in order) == sorted(code)
     done: set[int] = set()
@@ -235,7 +235,7 @@ def test_latency_is_hidden_where_that_is_possible():
     order = [
         ins for step in program_of(graph).steps for ins in step if ins.op not in ("load", "store")
     ]
-    written = list(instructions(graph, True)[0].values())
+    written = list(code_of(graph, True)[0].values())
     assert cycles(order) < 0.8 * cycles(written)
 
 

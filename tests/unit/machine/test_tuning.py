@@ -13,7 +13,7 @@ from dynarm.machine import compile_graph, load_object
 from dynarm.machine.emit.kernel import kernel_text
 from dynarm.machine.emit.loop import runtime_text
 from dynarm.machine.host import Host, Tuning, named, native
-from dynarm.machine.lower.fusion import instructions
+from dynarm.machine.lower.fusion import code_of
 from dynarm.machine.lower.program import _cost, _orders, program_of
 from oracles.machine_graphs import newton_euler_graph, random_graph, samples
 
@@ -78,7 +78,7 @@ def texts(target: Host) -> tuple[str, ...]:
     """All that is generated for a host, and what the orders are thought to cost among which it was chosen."""
     costs = []
     for graph in graphs():
-        written = list(instructions(graph, target.fused)[0].values())
+        written = list(code_of(graph, target.fused)[0].values())
         program = program_of(graph, target.fused, target.tuning)
         costs += [_cost(o, program, target.tuning) for o in _orders(graph, written, target.tuning)]
     kernels = [

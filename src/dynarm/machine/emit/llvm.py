@@ -50,7 +50,7 @@ def compile_graph(graph: Graph, name: str, target: Host | None = None) -> bytes:
 
 def instructions(graph: Graph) -> int:
     """Vector arithmetic instructions that a block of samples takes; moving and rearranging data not counted."""
-    code, _ = fusion.instructions(graph, host().fused)
+    code, _ = fusion.code_of(graph, host().fused)
     called = named(*CALLED)
     # sin and cos of one argument have one word: they are one call
     calls = {

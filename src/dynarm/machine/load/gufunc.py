@@ -179,7 +179,7 @@ def inner_loop(ufunc: np.ufunc) -> tuple[int, int] | None:
 
 @cache
 def _maker() -> Any:
-    """PyUFunc_FromFuncAndDataAndSignature as a Python callable, found and tried."""
+    """PyUFunc_FromFuncAndDataAndSignature as a Python callable, looked up and tried."""
     try:
         from numpy._core._multiarray_umath import _UFUNC_API  # type: ignore[attr-defined, unused-ignore]
     except ImportError:

@@ -216,7 +216,7 @@ def _address(function: Any) -> int:
 
 
 def _array_functions() -> dict[str, int]:
-    """Addresses of the functions of NumPy that are called, found and tried."""
+    """Addresses of the functions of NumPy that are called, looked up and tried."""
     from numpy._core._multiarray_umath import _ARRAY_API  # type: ignore[attr-defined, unused-ignore]
 
     pointer = ctypes.pythonapi["PyCapsule_GetPointer"]

@@ -86,7 +86,7 @@ def negated(graph: Graph) -> frozenset[int]:
     )
 
 
-def instructions(graph: Graph, fused: bool) -> tuple[dict[int, Instruction], frozenset[int]]:
+def code_of(graph: Graph, fused: bool) -> tuple[dict[int, Instruction], frozenset[int]]:
     """For each operation that is left its instruction (calls apart), and the nodes computed with the opposite sign."""
     vanished = fused_products(graph) if fused else frozenset()
     opposite = negated(graph)

@@ -21,7 +21,7 @@ from ...graph.graph import Graph, Ref
 from ...graph.ops import CALLED, LEAVES, OPERATIONS, Way, named
 from ...graph.verify import verified
 from ..host import USUAL, Tuning
-from .fusion import Instruction, instructions
+from .fusion import Instruction, code_of
 from .order import by_latency, cycles, depth_first, outputs_by_columns, outputs_by_rows
 
 
@@ -66,7 +66,7 @@ class Program:
 
 def program_of(graph: Graph, fused: bool = True, tuning: Tuning = USUAL) -> Program:
     """The graph as a program for a processor tuned like that, with multiply-adds if it has them."""
-    code, flipped = instructions(verified(graph, shared=False), fused)
+    code, flipped = code_of(verified(graph, shared=False), fused)
     bodies, calls = _rounds(graph, code, tuning.angles)
 
     def allocated(order: list[Instruction], piece: int) -> Program:
