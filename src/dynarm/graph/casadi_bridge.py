@@ -17,7 +17,7 @@ from ..algebra.vectors import Scalar
 from .graph import Builder, Graph, Node, Port, Ref, Symbol
 from .ops import LEAVES, OPERATIONS
 
-Expressed = Any  # an SX expression, whose type CasADi does not tell
+Expressed = Any  # an SX expression or a casadi.Function: CasADi tells no types
 
 
 def _expressed(node: Node, args: list[Expressed]) -> Expressed:
@@ -92,7 +92,7 @@ class _Cone:
         return total
 
 
-def _write_back(build: Builder, f: Any, inputs: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
+def _write_back(build: Builder, f: Expressed, inputs: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
     """The outputs of a casadi.Function, its instructions added to a builder."""
     work: dict[int, Ref] = {}
     results: list[list[Ref]] = [[Ref(0)] * f.numel_out(k) for k in range(f.n_out())]
@@ -133,11 +133,11 @@ class Expression:
     """Symbols and what was computed from them, in CasADi's SX."""
 
     inputs: tuple[Port, ...]
-    symbols: tuple[Any, ...]  # one SX column an input
+    symbols: tuple[Expressed, ...]  # one SX column an input
     outputs: tuple[Port, ...]
-    values: tuple[Any, ...]  # one dense SX column an output, C order
+    values: tuple[Expressed, ...]  # one dense SX column an output, C order
 
-    def function(self, name: str = "f") -> Any:
+    def function(self, name: str = "f") -> Expressed:
         """The casadi.Function of the expression."""
         names = [p.name for p in self.inputs], [p.name for p in self.outputs]
         if set(names[0]) & set(names[1]):
@@ -145,7 +145,7 @@ class Expression:
         return ca.Function(name, list(self.symbols), list(self.values), *names)
 
 
-def column(scalars: Iterable[Scalar]) -> Any:
+def column(scalars: Iterable[Scalar]) -> Expressed:
     """A dense SX column of scalars (plain numbers allowed)."""
     return ca.densify(ca.vertcat(*(ca.SX(x) for x in scalars)))
 
@@ -153,7 +153,7 @@ def column(scalars: Iterable[Scalar]) -> Any:
 def express(graph: Graph) -> Expression:
     """A graph in CasADi's symbols."""
     given = [ca.SX.sym(p.name, p.size) for p in graph.inputs]
-    work: list[Any] = []
+    work: list[Expressed] = []
     for node in graph.nodes:
         if node.op == "input":
             work.append(given[node.args[0]][node.args[1]])

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..algebra.vectors import Scalar
 from . import ops
 from .ops import LEAVES, OPERATIONS, Parity, Way
 
@@ -328,29 +329,29 @@ class Symbol:
         self.builder = builder
         self.ref = ref
 
-    def _ref(self, other: Any) -> Ref:
+    def _ref(self, other: Scalar) -> Ref:
         return other.ref if other.__class__ is Symbol else self.builder.const(other)
 
-    def __add__(self, o: Any) -> Symbol:
+    def __add__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.add(self.ref, self._ref(o)))
 
     __radd__ = __add__
 
-    def __sub__(self, o: Any) -> Symbol:
+    def __sub__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.add(self.ref, -self._ref(o)))
 
-    def __rsub__(self, o: Any) -> Symbol:
+    def __rsub__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.add(self._ref(o), -self.ref))
 
-    def __mul__(self, o: Any) -> Symbol:
+    def __mul__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.mul(self.ref, self._ref(o)))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, o: Any) -> Symbol:
+    def __truediv__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.div(self.ref, self._ref(o)))
 
-    def __rtruediv__(self, o: Any) -> Symbol:
+    def __rtruediv__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.div(self._ref(o), self.ref))
 
     def __neg__(self) -> Symbol:
@@ -371,6 +372,6 @@ class Symbol:
         return partial(self.apply, op.name)
 
 
-def apply(op: str, x: Any) -> Any:
+def apply(op: str, x: Scalar) -> Scalar:
     """A function of one argument by its name in the table of operations, of a float, a NumPy batch or a symbol."""
     return x.apply(op) if isinstance(x, Symbol) else OPERATIONS[op].numpy(x)

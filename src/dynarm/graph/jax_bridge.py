@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..border.words import extra
 from ..errors import DynarmError
 from .graph import Graph
-from .ops import OPERATIONS
+from .ops import OPERATIONS, Foreign
 
 
-def jax_function(graph: Graph) -> Callable[..., Any]:
+def jax_function(graph: Graph) -> Callable[..., Foreign]:
     """The graph's outputs from JAX arrays (..., *shape) in the order of its inputs; one array, or a tuple of them.
 
     Precision is JAX's own: float32 unless `jax.config.update("jax_enable_x64", True)` was called.
@@ -26,14 +25,14 @@ def jax_function(graph: Graph) -> Callable[..., Any]:
         if name in {node.op for node in graph.nodes}
     }
 
-    def function(*inputs: Any) -> Any:
+    def function(*inputs: Foreign) -> Foreign:
         arrays = [jnp.asarray(x) for x in inputs]
         leads = [
             a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, graph.inputs, strict=True)
         ]
         batch = jnp.broadcast_shapes(*leads)
         flat = [a.reshape(*lead, -1) for a, lead in zip(arrays, leads, strict=True)]
-        values: list[Any] = []
+        values: list[Foreign] = []
         for node in graph.nodes:
             if node.op == "input":
                 values.append(flat[node.args[0]][..., node.args[1]])

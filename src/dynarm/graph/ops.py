@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal, get_args
 
@@ -151,31 +151,18 @@ _TABLE = (
     _arithmetic("div", np.divide, "rdivide", "/", "div", slow=True),
     _angle("sin", np.sin, Parity.ODD),
     _angle("cos", np.cos, Parity.EVEN),
-    Operation(
-        name="sqrt",
-        numpy=np.sqrt,
-        casadi="sqrt",
-        jax="sqrt",
-        c="sqrt({0})",
-        c_single="sqrtf({0})",
+    replace(
+        library_function("sqrt", np.sqrt, Parity.NEITHER, opcode="OP_SQRT"),
         way=Way.INTRINSIC,
-        word="sqrt",
-        parity=Parity.NEITHER,
-        opcode="OP_SQRT",
+        instructions=1,
         cost="sqrt",
         slow=True,
     ),
-    Operation(
+    replace(
+        library_function("fabs", np.abs, Parity.EVEN, jax="abs", opcode="OP_FABS"),
         name="abs",
-        numpy=np.abs,
-        casadi="fabs",
-        jax="abs",
-        c="fabs({0})",
-        c_single="fabsf({0})",
         way=Way.INTRINSIC,
-        word="fabs",
-        parity=Parity.EVEN,
-        opcode="OP_FABS",
+        instructions=1,
     ),
     Operation(
         name="sign",
@@ -190,17 +177,9 @@ _TABLE = (
         parity=Parity.ODD,
         opcode="OP_SIGN",
     ),
-    Operation(
-        name="tanh",
-        numpy=np.tanh,
-        casadi="tanh",
-        jax="tanh",
-        c="tanh({0})",
-        c_single="tanhf({0})",
+    replace(
+        library_function("tanh", np.tanh, Parity.ODD, opcode="OP_TANH"),
         way=Way.VECTOR,
-        word="tanh",
-        parity=Parity.ODD,
-        opcode="OP_TANH",
         instructions=25,
     ),
     library_function("exp", np.exp, Parity.NEITHER, opcode="OP_EXP"),

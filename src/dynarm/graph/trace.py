@@ -14,8 +14,10 @@ from ..border.forks import IMPORTS
 from .graph import Builder, Graph, Port, Ref, Symbol
 from .verify import verified
 
+Nested = Any  # a scalar, or lists and tuples of such
 
-def flatten(nested: Any) -> list[Scalar]:
+
+def flatten(nested: Nested) -> list[Scalar]:
     """The scalars of nested lists, in C order."""
     if isinstance(nested, (list, tuple)):
         return [x for item in nested for x in flatten(item)]
@@ -25,7 +27,7 @@ def flatten(nested: Any) -> list[Scalar]:
 def trace_function(
     inputs: Sequence[Port],
     outputs: Sequence[Port],
-    function: Callable[..., Any],
+    function: Callable[..., Nested],
     share: bool = True,
 ) -> Graph:
     """The graph of a function over scalars: one flat list of scalars an input, nested lists out.

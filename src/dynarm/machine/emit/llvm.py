@@ -5,14 +5,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from functools import cache
-from typing import Any
 
 from ...errors import DynarmError
 from ...graph.graph import Graph
 from ...graph.ops import CALLED, OPERATIONS, Way, named
 from ..abi import of_c
 from ..host import Host, host, native
-from ..load.engine import COMPILING, binding, check_room
+from ..load.engine import COMPILING, Foreign, binding, check_room
 from ..load.engine import LOCK as LOCK
 from ..load.engine import linked as linked
 from ..lower import fusion
@@ -83,7 +82,7 @@ def assembled(text: str, name: str, target: Host) -> bytes:
 
 
 @cache
-def _machine(target: Host) -> Any:
+def _machine(target: Host) -> Foreign:
     import llvmlite.binding as llvm
 
     if target.triple != native().triple:

@@ -41,6 +41,8 @@ STALE = 90 * 86400  # seconds after which an unused entry is swept away
 LIMIT = 10**9  # bytes on disk, unless DYNARM_CACHE_LIMIT says otherwise
 _SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)(i?)b?\s*", re.ASCII | re.IGNORECASE)
 
+Part = Any  # what a key is made of: numbers, strings, bytes, arrays, and tuples, dictionaries and records of such
+
 _LOCK = threading.RLock()
 _memory: OrderedDict[str, Entry] = OrderedDict()
 _warned = False
@@ -137,7 +139,7 @@ def directory() -> Path:
     return Path(base) / "dynarm"
 
 
-def digest(*parts: Any) -> str:
+def digest(*parts: Part) -> str:
     """A key: the hash of the parts, of dynarm's sources, of the libraries' versions and of the host.
 
     Parts are None, numbers, strings, bytes, arrays, and tuples, lists, dictionaries and dataclasses of such.
@@ -156,7 +158,7 @@ def _of_host(target: Host) -> bytes:
     return h.digest()
 
 
-def _feed(h: Any, part: Any) -> None:
+def _feed(h: hashlib._Hash, part: Part) -> None:
     """Feed a value to a hash so that different values give different streams."""
     if part is None or isinstance(part, bool | int):
         data = f"{part.__class__.__name__}:{part}".encode()

@@ -17,7 +17,6 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,10 +27,11 @@ from ..abi import KNOWN, LOOP, MOST_AXES, PORT, QUICK, TABLE, PortEntry, Table, 
 from ..emit.llvm import LOCK, compile_runtime, functions_of_c, library, linked
 from ..host import Host, check_runs, host, native, on
 from . import cache as disk
+from .engine import Foreign
 
 _MAKER = "PyUFunc_FromFuncAndDataAndSignature"
-_IMMORTAL: list[Any] = []  # what ufuncs point to, if they cannot own it
-_RUNTIMES: dict[Host, Any] = {}
+_IMMORTAL: list[Foreign] = []  # what ufuncs point to, if they cannot own it
+_RUNTIMES: dict[Host, Foreign] = {}
 
 
 def load_object(
@@ -64,7 +64,7 @@ def _quietly(target: Host) -> None:
         runtime(target)
 
 
-def runtime(target: Host) -> Any:
+def runtime(target: Host) -> Foreign:
     """The loop and the functions that all kernels share, in executable memory for good."""
     with LOCK:  # there must be one: whatever another one's loops were given would be gone with it
         if target not in _RUNTIMES:
@@ -139,7 +139,7 @@ class _UFunc(ctypes.Structure):
 def _gufunc(
     loop: int,
     table: int,
-    owner: Any,
+    owner: Foreign,
     name: str,
     inputs: Sequence[Port],
     outputs: Sequence[Port],
@@ -178,7 +178,7 @@ def inner_loop(ufunc: np.ufunc) -> tuple[int, int] | None:
 
 
 @cache
-def _maker() -> Any:
+def _maker() -> Foreign:
     """PyUFunc_FromFuncAndDataAndSignature as a Python callable, looked up and tried."""
     try:
         from numpy._core._multiarray_umath import _UFUNC_API  # type: ignore[attr-defined, unused-ignore]
@@ -214,14 +214,14 @@ _sizes = ctypes.POINTER(ctypes.c_ssize_t)
 _Loop = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), _sizes, _sizes, ctypes.c_void_p)
 
 
-def _halves(args: Any, dims: Any, steps: Any, data: Any) -> None:
+def _halves(args: Foreign, dims: Foreign, steps: Foreign, data: Foreign) -> None:
     """Half the second of two numbers, sample by sample: the loop of the gufunc that is tried first."""
     for k in range(dims[0]):
         pair = ctypes.c_double.from_address(args[0] + k * steps[0] + steps[2])
         ctypes.c_double.from_address(args[1] + k * steps[1]).value = pair.value / 2
 
 
-def _try(make: Any) -> None:
+def _try(make: Foreign) -> None:
     loop = _Loop(_halves)
     loops = (ctypes.c_void_p * 1)(ctypes.cast(loop, ctypes.c_void_p).value)
     data, types = (ctypes.c_void_p * 1)(), (ctypes.c_char * 2)(*[bytes([np.dtype(float).num])] * 2)

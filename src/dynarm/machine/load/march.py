@@ -11,13 +11,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from ..abi import MARCH
 from ..emit.llvm import assembled, linked
 from ..host import Host, host
+from .engine import Foreign
 from .gufunc import inner_loop
 
 _TEXT = """\
@@ -51,7 +51,7 @@ done:
 
 
 @cache
-def _march(target: Host) -> tuple[Any, Any]:
+def _march(target: Host) -> tuple[Foreign, Foreign]:
     """The compiled loop as a ctypes function that releases the GIL, and what keeps its code alive."""
     tracker = linked(assembled(_TEXT, MARCH, target), MARCH, (MARCH,), {})
     word, address = ctypes.c_int64, ctypes.c_void_p

@@ -15,7 +15,7 @@ import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...graph.graph import Graph, Ref
 from ...graph.ops import CALLED, LEAVES, OPERATIONS, Way, named
@@ -148,7 +148,10 @@ def _rounds(
     return bodies, calls
 
 
-def _evenly(items: list[Any], most: int) -> list[list[Any]]:
+Item = TypeVar("Item")
+
+
+def _evenly(items: list[Item], most: int) -> list[list[Item]]:
     """Parts of nearly equal length, none longer than `most`."""
     count = -(-len(items) // most)
     return [items[k * len(items) // count : (k + 1) * len(items) // count] for k in range(count)]
