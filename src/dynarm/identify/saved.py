@@ -18,11 +18,11 @@ from ..errors import DynarmError, FileError, FileMissing, FormatError, InputErro
 from ..robot.arm import Arm
 from ..robot.formats.toml_file import arm_of_table, write_toml
 from .estimators.feasibility import Feasible
-from .estimators.least_squares import Solution
+from .estimators.problem import Solution
 from .identifier import Identifier
 from .judgement.identifiability import Identifiability
 from .judgement.statistics import Residuals
-from .preprocess import Preparation
+from .preprocess import Preparation, Recording
 from .regressor import Column
 from .result import Fit, Record
 
@@ -216,7 +216,7 @@ def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fi
         None,
         _identifiability(table["identifiability"], terms.names),
         _residuals(table["residuals"], n),
-        (),
+        Recording(()),
         doubts=_words(told["doubts"]),
         notes=_words(told["notes"]),
     )
@@ -252,6 +252,7 @@ def _check_names(terms: Terms, names: Sequence[str], source: str) -> None:
 def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -> Solution:
     p, nil = terms.size, np.zeros(0)
     return Solution(
+        None,
         _numbers(told["fitted"], (p,)),
         nil,
         np.zeros((0, 0)),
