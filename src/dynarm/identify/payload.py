@@ -92,6 +92,7 @@ def identify_payload(arm: Arm, without: Logs, loaded: Logs, **options: Any) -> P
     identifier = Identifier(arm, **options)
     sources = _sources(identifier, without, loaded, _payload_columns(arm))
     method = table.named(identifier.estimator)
+    method = method if method.together else table.named("wls")
     solution = method.solve(_problem(sources))
     inflations = _left(sources[1], solution.values).inflation
     ten = solution.values[-10:]

@@ -211,11 +211,13 @@ class Recording:
 
     def pieces(self, how: Preparation) -> list[Stretch]:
         """The smooth stretches of all logs."""
+        return [piece for k in range(len(self.logs)) for piece in self._smooth(k, how)]
 
-        def make() -> list[Stretch]:
-            return [smooth(piece, how) for log in self.logs for piece in stretches(log)]
-
-        return self.once(how, "pieces", make)
+    def _smooth(self, k: int, how: Preparation) -> list[Stretch]:
+        """Those of one log, kept where its short form is kept if it is no longer than that."""
+        log = self.logs[k]
+        holder = self.short if self.short.logs[k] is log else self
+        return holder.once(how, k, lambda: [smooth(piece, how) for piece in stretches(log)])
 
     def keep(self, how: Preparation) -> None:
         """Forget what was made for other preparations, and what is longer than choices need."""

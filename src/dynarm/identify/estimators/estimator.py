@@ -20,9 +20,12 @@ class Estimator:
     covariance   (p, p) of a solution, the inflations (n,) of its joints' residuals given
     plain        the fit without a prior that says what a log determines; None: weighted least squares
     prior        a prior can take part
+    together     an unknown is found from the rows of all joints that feel it; where not, a payload, which no joint
+                 tells alone, is found by weighted least squares
     """
 
     solve: Solve
     covariance: Callable[[Solution, np.ndarray], np.ndarray] = sandwich
     plain: Solve | None = None
     prior: bool = True
+    together: bool = True

@@ -1,4 +1,4 @@
-"""A bootstrap solves the problem of the fit again: its estimator, its prior, its instruments, on other blocks of time."""
+"""A bootstrap solves the problem of the fit again: its estimator, prior and instruments, on other blocks of time."""
 
 from __future__ import annotations
 
