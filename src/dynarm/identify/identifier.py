@@ -26,8 +26,9 @@ from .judgement.verdict import Validation
 from .logs.log import Log, in_order
 from .logs.sources import logs_of
 from .preprocess import Preparation, Recording, Stretch, factor_for
+from .record import Record, nearest_to
 from .regressor import Column, Terms, check_terms, terms_of
-from .result import Fit, FitError, Record, nearest_to
+from .result import Fit, FitError
 from .searchable import Searchable
 
 

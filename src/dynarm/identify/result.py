@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,13 @@ import numpy as np
 
 from ..border.arguments import real, samples, whole
 from ..border.memo import cached_property
-from ..errors import DynarmError, InputError
+from ..errors import DynarmError
 from ..robot.arm import Arm, Friction
 from . import tables
 from .bodies import wrench_forces
 from .estimators import table
-from .estimators.factors import Factors
-from .estimators.feasibility import Feasible, nearest
-from .estimators.problem import Problem, Pull, Solution
+from .estimators.feasibility import Feasible
+from .estimators.problem import Solution
 from .extended import ExtendedModel, with_columns
 from .judgement import reasons as judgement
 from .judgement.identifiability import Identifiability
@@ -27,70 +25,18 @@ from .judgement.statistics import Residuals, bootstrap, essential
 from .judgement.verdict import Validation, Verdict, compared
 from .logs.log import Log, in_order
 from .logs.sources import log_of, logs_of
-from .preprocess import Preparation, Recording, states_at
-from .regressor import Terms
-from .tuning import Trial, channel_delays, choose_widths, trial_factors
+from .preprocess import states_at
+from .record import Record, nearest_to
+from .tuning import channel_delays, choose_widths, trial_factors
 
 if TYPE_CHECKING:
     from ..model.model import Model
-    from .identifier import Identifier
 
 WORTH_IT = 0.2  # part of an error by which another friction shape must lower it to be recommended
 
 
 class FitError(DynarmError, ArithmeticError):
     """A fit whose outcome cannot be relied on."""
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """What a fit was made from and what was decided on the way."""
-
-    identifier: Identifier
-    terms: Terms
-    preparation: Preparation
-    widths: tuple[float, ...]
-    trials: tuple[Trial, ...]
-    ridge_errors: Mapping[float, float]
-    problem: Problem | None  # None: the fit was read from a file, which holds no data
-    identifiability: Identifiability
-    residuals: Residuals
-    recording: Recording
-    doubts: tuple[str, ...] = ()  # reasons not to rely on the fit
-    notes: tuple[str, ...] = ()  # what was done to the logs
-
-    @property
-    def logs(self) -> Sequence[Log]:
-        """The logs that were fitted."""
-        return self.recording.logs
-
-    @property
-    def factors(self) -> Factors | None:
-        """The folded data, rows weighted as the estimator left them; None: read from a file."""
-        return None if self.problem is None else self.problem.factors
-
-    @property
-    def pull(self) -> Pull | None:
-        """The prior, where the fit was regularised."""
-        return self.problem.pull if self.problem is not None and self.problem.ridge > 0 else None
-
-    def data(self, wanted: str) -> Factors:
-        """The folded data, where the fit still has them."""
-        return self.solved(wanted).factors
-
-    def solved(self, wanted: str) -> Problem:
-        """The problem that was solved, where the fit still has its data."""
-        if self.problem is None:
-            raise InputError(
-                f"this fit was read from a file, without its logs; fit again for {wanted}"
-            )
-        return self.problem
-
-
-def nearest_to(record: Record, values: np.ndarray, spread: np.ndarray) -> Feasible:
-    """The consistent set nearest to fitted values, and to the prior arm (else the arm) where they leave it free."""
-    prior = record.identifier.prior
-    return nearest(record.terms, values, spread, None if prior is None else prior.parameters)
 
 
 @dataclass(frozen=True, eq=False)

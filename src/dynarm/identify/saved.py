@@ -23,8 +23,9 @@ from .identifier import Identifier
 from .judgement.identifiability import Identifiability
 from .judgement.statistics import Residuals
 from .preprocess import Preparation, Recording
+from .record import Record
 from .regressor import Column
-from .result import Fit, Record
+from .result import Fit
 
 if TYPE_CHECKING:
     from .regressor import Terms
