@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..identify.estimators import table as estimators
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
 from .options import (
@@ -52,7 +53,7 @@ def identify(
         0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."
     ),
     channels: str = CHANNELS,
-    estimator: str = typer.Option("wls", "--estimator", help="ols, wls, irls, iv or recursive."),
+    estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
     friction: str = typer.Option(
         "viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."
     ),
@@ -110,7 +111,7 @@ def identify(
         fit = replace(identifier, progress=lambda some, whole: done(some / whole)).fit(fitted)
     with busy("predicting"):
         checks = [fit.validate(log) for log in held]
-        verdict = fit.verdict(held, limit)
+        verdict = fit.verdict(checks, limit)
     with busy("writing"), new_folder(out, force) as folder:
         _write(fit, checks, verdict, folder)
     if as_json:

@@ -125,7 +125,7 @@ def identify(story: Story, folder: Path) -> None:
     identifier = Identifier(story.arm, shape="tanh", width=0.02)
     story.fit = fit = identifier.fit(story.logs[0])
     story.checks = (fit.validate(story.logs[1]),)
-    story.verdict = fit.verdict(story.logs[1:])
+    story.verdict = fit.verdict(story.checks)
     story.true_values = _true_values(fit, _true_arm(story.arm))
     fit.arm_.save(folder / "model.toml")
     fit.arm_.save(folder / "identified.urdf")

@@ -35,7 +35,9 @@ FRAMES = 120  # of an animation
 MARGIN = [[0, "#c0322b"], [0.35, "#d9a300"], [1, "#1a7f45"]]  # from tipping to safe
 
 
-def page(robot: MobileManipulator, run: MobileRun, outline: Draw, path: str | os.PathLike[str]) -> None:
+def page(
+    robot: MobileManipulator, run: MobileRun, outline: Draw, path: str | os.PathLike[str]
+) -> None:
     """Write the page of a run. outline(robot, q): .polygon, .arm and .wheels in the plane."""
     title = f"Mobile manipulator: {robot.name}"
     write_page(path, title, sections(robot, run, outline), run.status)

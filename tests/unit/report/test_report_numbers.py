@@ -11,8 +11,8 @@ import pytest
 import dynarm
 from dynarm.cli.count import costs
 from dynarm.cli.rehearsal import simulated_log
-from dynarm.cli.validate import judged, prediction
 from dynarm.identify.design.trajectory import Series, Trajectory
+from dynarm.identify.judgement.validation import judged, model_checks
 from dynarm.mobile.outline import outline
 from dynarm.report import counts, excitation, identification, mobile, robot_sheet, simulation
 from dynarm.report.html import data_json, figure
@@ -181,7 +181,7 @@ def test_doubts_and_friction_are_those_of_the_fit(identified, arm):
 
 
 def test_a_validation_tells_error_and_limit(arm, identified):
-    check = prediction(arm, identified.log, None)
+    (check,) = model_checks(arm, [identified.log])
     for limit in (0.0, float(np.median(check.relative)), 1.0):
         page = written(identification.validation_page, arm, [check], judged(arm, [check], limit))
         part = page["Verdict"]

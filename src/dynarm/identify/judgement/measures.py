@@ -61,7 +61,7 @@ class Motions:
         return self.terms.evaluate(*states)
 
     def _scaled(self, x: np.ndarray) -> np.ndarray:
-        return self._columns(x) / self.rows[:, None] / self.scale
+        return np.asarray(self._columns(x) / self.rows[:, None] / self.scale)
 
     def within(self, x: np.ndarray) -> np.ndarray:
         """The coefficients shrunk and shifted until the limits on position, velocity and acceleration hold."""
@@ -98,26 +98,26 @@ class Motions:
     def joint_conditions(self, x: np.ndarray) -> tuple[float, ...]:
         """cond(A_i) of every joint."""
         columns = self._columns(x)
-        found = []
+        conditions = []
         for j, own in enumerate(self.owned()):
             A = columns[:, j, own]
             size = np.linalg.norm(A, axis=0)
             if not len(own) or (size == 0).any():
-                found.append(1.0 if not len(own) else float("inf"))
+                conditions.append(1.0 if not len(own) else float("inf"))
                 continue
             s = np.linalg.svd(A / size, compute_uv=False)
-            found.append(float(s[0] / s[-1]) if s[-1] > 0 else float("inf"))
-        return tuple(found)
+            conditions.append(float(s[0] / s[-1]) if s[-1] > 0 else float("inf"))
+        return tuple(conditions)
 
     def owned(self) -> list[np.ndarray]:
         """The unknowns that each joint is the outermost to feel."""
         known = set(range(self.terms.size)) - set(self.terms.independent.tolist())
-        found: list[np.ndarray] = [np.zeros(0, int)] * self.terms.n
+        unknowns: list[np.ndarray] = [np.zeros(0, int)] * self.terms.n
         for j in range(self.terms.n - 1, -1, -1):
             mine = [int(k) for k in self.terms.support[j] if int(k) not in known]
-            found[j] = np.array(mine, int)
+            unknowns[j] = np.array(mine, int)
             known |= set(mine)
-        return found
+        return unknowns
 
     def score(self, x: np.ndarray) -> float:
         """The criterion as a number to be made small."""
