@@ -12,8 +12,9 @@ import re
 from functools import cache
 
 from dynarm.graph.graph import Graph
+from dynarm.machine.abi import called
 from dynarm.machine.emit import llvm as door
-from dynarm.machine.emit.kernel import called, kernel_text
+from dynarm.machine.emit.kernel import kernel_text
 from dynarm.machine.emit.loop import runtime_text
 from dynarm.machine.host import Host
 from dynarm.machine.lower.program import Call, program_of
@@ -27,7 +28,7 @@ def instructions(graph: Graph) -> int | None:
     target = door.host()
     if not target.triple.startswith("x86_64"):
         return None
-    program = program_of(graph, target.fused, target.registers)
+    program = program_of(graph, target.fused, target.tuning)
     text = kernel_text(program, graph.inputs, graph.outputs, target)
     functions = {**_runtime(target), **_functions(text, target)}
     names = [

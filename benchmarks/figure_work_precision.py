@@ -24,7 +24,9 @@ from dynarm.machine.load.compiled import function
 from dynarm.machine.load.march import March
 from dynarm.plan.quantities import quantity_named
 from dynarm.plan.scene import minus
-from dynarm.simulation.integrators import Plant, ab4_body, powers, rk4_body, vectors
+from dynarm.simulation.integrators import ab4_body, rk4_body
+from dynarm.simulation.plant import Plant, powers
+from dynarm.simulation.system import vectors
 
 from .chart import Curve, Panel, chart
 

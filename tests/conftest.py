@@ -16,6 +16,8 @@ if FIRST:
     os.environ["DYNARM_TEST_RUN"] = tempfile.mkdtemp(prefix="dynarm-tests-")
 RUN = Path(os.environ["DYNARM_TEST_RUN"])
 os.environ["DYNARM_CACHE_DIR"] = str(RUN / "machine")
+# Every graph is looked at between the passes that rewrite it, here and in the processes that tests start.
+os.environ["DYNARM_VERIFY"] = "1"
 # Graphs are millions of small tuples without cycles: looking for cycles among them takes a third of their time.
 pytest_plugins = ["pytester"]
 gc.set_threshold(100_000, 50, 100)

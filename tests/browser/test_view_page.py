@@ -72,7 +72,7 @@ def test_a_slider_moves_the_arm(browser, tmp_path):
 
 
 def test_playback_runs_when_play_is_pressed(browser):
-    from dynarm.mobile.cases import run as run_case
+    from dynarm.reproductions.tanner2001_cases import run as run_case
     from dynarm.view.viewer import MobileViewer
 
     found = run_case(5)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dynarm.machine.host import Host, kinds, native
 
 KINDS = kinds(native())
 # One of each width: what does not depend on how sums are rounded
 WIDTHS = {name: kind for name, kind in KINDS.items() if kind.fused == native().fused}
 VECTORS = {name: kind for name, kind in WIDTHS.items() if kind.width > 1}
-WOVEN = {f"{name}, woven": replace(kind, woven=True) for name, kind in VECTORS.items()}
+WOVEN = {f"{name}, woven": kind.tuned(woven=True) for name, kind in VECTORS.items()}
 
 
 def host_named(name: str) -> Host:

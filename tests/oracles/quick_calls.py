@@ -10,7 +10,7 @@ import numpy as np
 import dynarm
 from dynarm.graph.graph import Graph
 from dynarm.machine import compile_graph, load_object
-from dynarm.machine.emit import kernel
+from dynarm.machine.abi import Table
 from dynarm.machine.host import Host
 from dynarm.machine.load.gufunc import inner_loop
 from dynarm.model.model import Model
@@ -48,7 +48,7 @@ class Watch:
             return method(*args, **options)
 
         self.spies = by_ufunc, by_method
-        self.places = list(zip((kernel.UFUNC, kernel.METHOD), (ufunc, method), strict=True))
+        self.places = list(zip((Table.UFUNC, Table.METHOD), (ufunc, method), strict=True))
 
     def __enter__(self) -> list[int]:
         for (place, _), spy in zip(self.places, self.spies, strict=True):
@@ -61,7 +61,7 @@ class Watch:
 
 
 def entries(ufunc: np.ufunc) -> ctypes.Array:
-    return (ctypes.c_int64 * kernel.PORTS).from_address(
+    return (ctypes.c_int64 * Table.PORTS).from_address(
         inner_loop(getattr(ufunc, "ufunc", ufunc))[1]
     )
 

@@ -13,7 +13,7 @@ from dynarm import mobile
 from dynarm.mobile import cases
 from dynarm.mobile.admissibility import slip_margins
 from dynarm.mobile.constraints import roller
-from dynarm.mobile.counts import newton_euler_line, paper_counts
+from dynarm.reproductions.tanner2001_counts import newton_euler_line, paper_counts
 from oracles.kane_by_definition import KaneByDefinition
 from oracles.mobile_machines import four_steered, states
 from oracles.mobile_multipliers import MultiplierModel

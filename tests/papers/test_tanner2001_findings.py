@@ -12,7 +12,7 @@ from dynarm import mobile
 from dynarm.mobile import cases
 from dynarm.mobile.outline import outline
 from dynarm.mobile.pace import _spread
-from dynarm.mobile.simulate import negative_spans
+from dynarm.mobile.run import negative_spans
 
 ROBOT = mobile.load("tanner2001")
 T = np.linspace(0.0, 1.0, 201)

@@ -79,38 +79,40 @@ def total(*terms: Scalar) -> Scalar:
     return result
 
 
+def elementary(name: str, x: Scalar) -> Scalar:
+    """A function of one argument by its name: a symbol has it as a method, NumPy for all else."""
+    method = getattr(x, name, None)
+    return getattr(np, name)(x) if method is None else method()
+
+
 def sin(x: Scalar) -> Scalar:
     """sin x for a float, a NumPy batch or a symbol."""
-    if x.__class__ in _PLAIN:
-        return math.sin(x)
-    return x.sin() if hasattr(x, "sin") else np.sin(x)
+    return math.sin(x) if x.__class__ in _PLAIN else elementary("sin", x)
 
 
 def cos(x: Scalar) -> Scalar:
     """cos x for a float, a NumPy batch or a symbol."""
-    if x.__class__ in _PLAIN:
-        return math.cos(x)
-    return x.cos() if hasattr(x, "cos") else np.cos(x)
+    return math.cos(x) if x.__class__ in _PLAIN else elementary("cos", x)
 
 
 def sign(x: Scalar) -> Scalar:
     """-1, 0 or 1."""
-    return x.sign() if hasattr(x, "sign") else np.sign(x)
+    return elementary("sign", x)
 
 
 def tanh(x: Scalar) -> Scalar:
     """tanh x."""
-    return x.tanh() if hasattr(x, "tanh") else np.tanh(x)
+    return elementary("tanh", x)
 
 
 def magnitude(x: Scalar) -> Scalar:
     """|x|."""
-    return x.fabs() if hasattr(x, "fabs") else np.abs(x)
+    return elementary("fabs", x)
 
 
 def sqrt(x: Scalar) -> Scalar:
     """The square root of x."""
-    return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)
+    return elementary("sqrt", x)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import DynarmError, FileError, FileMissing, FormatError
+from ..errors import DynarmError, FileError, FileMissing, FormatError, one_line
 
 LARGEST = 4 << 30  # bytes of a file
 _ROOM = 256 << 20  # bytes that any file may unpack to,
@@ -23,7 +23,7 @@ _LONG = 200  # letters of a path that a message shows
 
 def named(path: str | os.PathLike[str]) -> str:
     """The path as a message shows it: on one line, printable, its end where it is long."""
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(path))
+    text = one_line(str(path))
     return text if len(text) <= _LONG else "..." + text[3 - _LONG :]
 
 

@@ -19,29 +19,14 @@ _SHOWN = 8  # names that a message lists
 _REAL = "biuf"
 
 
-def array_of(value: Any, names: Sequence[str] = (), what: str = "the array") -> np.ndarray:
-    """(...) float64: the numbers of an array, a list, a DataFrame, a Series or anything with `__array__`.
-
-    Columns of a DataFrame (the index of a Series) that are `names`, or `<name>_<what>`, are taken in the order of
-    `names`, and others are left out; if none of them is, all are taken as they stand, and there must be as many. Some
-    but not all: refused. Masked entries, axes with names (xarray), units, texts, objects and complex numbers: refused.
-    """
-    try:
-        array = np.asarray(unlabelled(value, names, what))
-        if array.dtype.kind not in _REAL:
-            raise KindError(f"{what} is of type {array.dtype}; give real numbers")
-        return np.asarray(array, dtype=np.float64)
-    except DynarmError:
-        raise
-    except (TypeError, ValueError):
-        raise InputError(f"{what} is ragged or holds no numbers; give an array") from None
-
-
 def unlabelled(
     value: Any, names: Sequence[str] = (), what: str = "the array", rows: Sequence[str] = ()
 ) -> Any:
     """The value itself if NumPy alone decides what it means, else the plain array that it stands for.
 
+    Columns of a DataFrame (the index of a Series) that are `names`, or `<name>_<what>`, are taken in the order of
+    `names`, and others are left out; if none of them is, all are taken as they stand, and there must be as many. Some
+    but not all: refused. Masked entries, axes with names (xarray), units, texts, objects and complex numbers: refused.
     rows: names that the index of a DataFrame may have, any order, matched as the columns are.
     """
     if is_plain(value):

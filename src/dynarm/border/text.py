@@ -1,4 +1,7 @@
-"""Text from outside, made harmless to look at: names of robots, joints, files and columns are other people's words."""
+"""Text from outside, made harmless to look at: names of robots, joints, files and columns are other people's words.
+
+What comes in is a text already; values of other kinds become one in `border.words`.
+"""
 
 from __future__ import annotations
 

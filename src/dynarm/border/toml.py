@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import FormatError
+from ..errors import FormatError, UnknownName
+from .words import shown
 
 MAX_PARTS = 64  # of a dotted key
 _RUN = re.compile(r"""[\w.\-"' \t]+""")  # whatever a dotted key may be in; runs do not overlap
@@ -38,3 +40,13 @@ def tables(content: bytes, source: str, most: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         said = " ".join(str(error).split())[:200]
         raise FormatError(f"{source} is not a TOML file: {said}; mend that place") from None
+
+
+def known_keys(table: Any, keys: Iterable[str], where: str) -> dict[str, Any]:
+    """The table's entries, after refusing keys that dynarm does not know."""
+    if not isinstance(table, Mapping):
+        raise FormatError(f"{where} is {shown(table)}; give a table of keys")
+    for key in table:
+        if key not in keys:
+            raise UnknownName(f"key in {where}", key, keys)
+    return dict(table)

@@ -1,4 +1,7 @@
-"""What messages say about values and packages that came from outside: short, on one line, whatever they are."""
+"""Values as messages and `repr` show them: short, on one line, whatever they are.
+
+Here a value becomes a text; `border.text` makes a text that somebody else wrote harmless.
+"""
 
 from __future__ import annotations
 
@@ -68,29 +71,3 @@ def _part(value: Any) -> str:
 def titled(kind: str, name: str, rest: str) -> str:
     """<kind 'name'rest>, with a name of any length and any letters."""
     return f"<dynarm.{kind} {shown(name[:_PART])}{rest}>"
-
-
-def extra(name: str) -> str:
-    """The command that installs an extra of dynarm, for messages: from where dynarm itself was installed."""
-    return f"pip install {_source(name)}"
-
-
-def _source(name: str) -> str:
-    """What pip must be given; without a record of an installation, an index is as good as any."""
-    import json  # all of these only where something is missing
-    import shlex
-    from importlib.metadata import PackageNotFoundError, distribution
-    from urllib.parse import urlsplit
-    from urllib.request import url2pathname
-
-    try:
-        record = json.loads(distribution("dynarm").read_text("direct_url.json") or "{}")
-        url = str(record.get("url", ""))
-    except (PackageNotFoundError, ValueError, AttributeError, OSError):
-        record, url = {}, ""
-    if "dir_info" in record and url.startswith("file://"):
-        folder = shlex.quote(f"{url2pathname(urlsplit(url).path)}[{name}]")
-        return f"-e {folder}" if record["dir_info"].get("editable") else folder
-    if "vcs_info" in record:
-        url = f"{record['vcs_info'].get('vcs', 'git')}+{url}"
-    return shlex.quote(f"dynarm[{name}] @ {url}" if url else f"dynarm[{name}]")

@@ -59,9 +59,8 @@ def _before(place: Path, target: Path) -> os.stat_result | None:
         state = os.lstat(place)
     except FileNotFoundError:
         return None
-    if stat.S_ISLNK(
-        state.st_mode
-    ):  # realpath follows all links but those that lead back to themselves
+    # realpath follows all links but those that lead back to themselves
+    if stat.S_ISLNK(state.st_mode):
         raise FileError(f"cannot write {named(target)}: it is a link that leads nowhere")
     if not stat.S_ISREG(state.st_mode):
         kind = "a folder" if stat.S_ISDIR(state.st_mode) else "a pipe, a socket or a device"

@@ -14,8 +14,9 @@ from typing import Any
 import typer
 
 from .. import __version__
+from ..border.text import plain
 from ..errors import DynarmError, DynarmWarning
-from .console import complain, own_output, plain
+from .console import complain, own_output
 from .wording import options_of, spoken
 
 COMMANDS = (

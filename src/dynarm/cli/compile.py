@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .console import print_json, progress, say, show_table
-from .options import BASE, FORMULATION, JSON, ROBOT, TIP, formulation_wishes, load_arm, words
+from .options import (
+    BASE,
+    FORMULATION,
+    FRICTION,
+    JSON,
+    ROBOT,
+    TIP,
+    formulation_wishes,
+    load_arm,
+    words,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,9 +50,7 @@ def compile(
         DEFAULT, "--quantity", "-q", help="Names with commas between them, or all."
     ),
     formulation: list[str] = FORMULATION,
-    friction: bool = typer.Option(
-        False, "--friction", help="Friction and motor inertia of the joints take part."
-    ),
+    friction: bool = FRICTION,
     base: str = BASE,
     tip: str = TIP,
     as_json: bool = JSON,
@@ -106,9 +114,9 @@ def measured(model: Model, name: str) -> dict[str, Any]:
 
 def best(ufunc: np.ufunc, args: list[np.ndarray], repeats: int) -> float:
     """The shortest time of a call [s]."""
-    found = float("inf")
+    shortest = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()
         ufunc(*args)
-        found = min(found, time.perf_counter() - start)
-    return found
+        shortest = min(shortest, time.perf_counter() - start)
+    return shortest

@@ -179,15 +179,15 @@ def _table(
     from rich.table import Table
     from rich.text import Text
 
-    found = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold dim")
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold dim")
     for k, name in enumerate(columns):
         left = k < right or k == wrap
-        found.add_column(
+        table.add_column(
             Text(name), justify="left" if left else "right", no_wrap=k != wrap, overflow="fold"
         )
     for k, row in enumerate(cells):
-        found.add_row(*(Text(x) for x in row), style=styles.get(k))
-    return found
+        table.add_row(*(Text(x) for x in row), style=styles.get(k))
+    return table
 
 
 def _records(

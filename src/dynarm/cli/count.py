@@ -146,15 +146,15 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
         parts = [cheapest(arm, part) for part in PARTS[quantity]]
         papers = dict.fromkeys(part.paper for part in parts)
         tried.append(("+".join(part.name for part in parts), ", ".join(papers)))
-    found = []
+    rows = []
     for name, paper in tried:
         printed = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None
-        found.append(_cells(name, paper, count_operations(arm, quantity, name), printed))
-    found.sort(key=lambda cells: cells["mul"] + cells["add"])
+        rows.append(_cells(name, paper, count_operations(arm, quantity, name), printed))
+    rows.sort(key=lambda cells: cells["mul"] + cells["add"])
     if generic:
         for row in quoted(quantity, generic[0], arm.n, generic[1]):
-            found.append(_cells(row.formulation, f"in {row.paper}", None, row.at(arm.n)))
-    return found
+            rows.append(_cells(row.formulation, f"in {row.paper}", None, row.at(arm.n)))
+    return rows
 
 
 def _cells(

@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from . import story as steps
 from .console import busy, print_json, say, show_table
 from .files import check_folder, new_folder
-from .options import JSON
-from .story import NOISE, RATE, SAMPLES, Story
+from .options import FORCE, JSON
+from .story import NOISE, RATE, SAMPLES
+
+if TYPE_CHECKING:
+    from ..report.story import Story
 
 EXAMPLES = ("dynarm demo",)
 FOLDER = "dynarm-demo"
@@ -28,7 +31,7 @@ def demo(
         help="A new folder for the results; default: dynarm-demo.",
         show_default=False,
     ),
-    force: bool = typer.Option(False, "--force", help="Write into a folder that is not empty."),
+    force: bool = FORCE,
     as_json: bool = JSON,
 ) -> int:
     """See dynarm at work, in under a minute.
@@ -36,6 +39,7 @@ def demo(
     On the built-in Stanford arm: minimal parameters, operation counts, compiled code and its speed, identification from
     a noisy simulated log, validation, control by the identified model, C code, and one report with pictures.
     """
+    from ..report.story import Story, page
     from ..robot.files import load
 
     begun = time.perf_counter()
@@ -50,9 +54,8 @@ def demo(
             if not as_json:
                 tell_of(story)
         with busy("writing the report"):
-            _report(story, draft / "report.html")
+            page(story, draft / "report.html")
     seconds = time.perf_counter() - begun
-    assert story.verdict is not None
     if as_json:
         print_json(_as_data(story, folder, seconds))
     tell(
@@ -82,7 +85,6 @@ def _tell_robot(story: Story) -> None:
     from .info import CHAIN, _joint_row
 
     arm, minimal = story.arm, story.minimal
-    assert minimal is not None
     say("1. The robot", "bold cyan")
     rows = [_joint_row(j)[:-1] for j in arm.joints]
     show_table(
@@ -105,7 +107,6 @@ def _tell_robot(story: Story) -> None:
 def _tell_costs(story: Story) -> None:
     from .info import choices
 
-    assert story.costs is not None
     say("3. What each formulation costs", "bold cyan")
     rows = choices(story.arm, story.costs)
     columns = [c for c in rows[0] if c != "total"]
@@ -118,7 +119,6 @@ def _tell_costs(story: Story) -> None:
 
 
 def _tell_speed(story: Story) -> None:
-    assert story.speeds is not None
     say("4. Compiled", "bold cyan")
     columns = ["quantity", "mul", "add", "compile [ms]", "one call [us]", "batch [ns/sample]"]
     show_table(
@@ -149,7 +149,6 @@ def _tell_fit(story: Story) -> None:
     from .identify import show_errors, show_verdict
 
     fit, verdict = story.fit, story.verdict
-    assert fit is not None and verdict is not None and story.true_values is not None
     check = fit.identifiability_
     say(
         f"{len(fit.names_)} unknowns (minimal parameters, motor inertias, friction): "
@@ -165,7 +164,6 @@ def _tell_fit(story: Story) -> None:
 
 def _tell_control(story: Story) -> None:
     run = story.run
-    assert run is not None
     say("6. Controlled by what was identified", "bold cyan")
     say(
         f"The robot with friction, driven along the second motion by computed torque from the identified model alone: "
@@ -191,21 +189,10 @@ _STEPS: dict[str, Callable[[Story], None]] = {
 }
 
 
-# ---- the report
-
-
-def _report(story: Story, path: Path) -> None:
-    from ..report.story import page
-
-    page(story, path)
-
-
 def _as_data(story: Story, folder: Path, seconds: float) -> dict[str, Any]:
     from .info import choices
 
-    fit, run, minimal, verdict = story.fit, story.run, story.minimal, story.verdict
-    assert fit is not None and run is not None and minimal is not None and verdict is not None
-    assert story.costs is not None
+    fit, minimal, verdict = story.fit, story.minimal, story.verdict
     return {
         "robot": story.arm.name,
         "minimal_parameters": dict(zip(minimal.names, minimal.values.tolist(), strict=True)),

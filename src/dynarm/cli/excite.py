@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..border.arguments import real, whole
+from ..border.arguments import above_zero, real, whole
 from ..errors import InputError
 from .console import busy, print_json, say, show_table
 from .files import write_log
@@ -68,7 +68,7 @@ def excite(
     real("--noise", noise, "a part of the torques' deviation such as 0.02", lambda x: 0 <= x <= 1e3)
     limits = _limits(arm, velocity, acceleration, torque, box)
     with busy("optimising the motion"):
-        found = find(
+        motion = find(
             arm,
             duration,
             harmonics,
@@ -78,24 +78,24 @@ def excite(
             seed=seed,
             **limits,
         )
-    found.save(out)
+    motion.save(out)
     if log is not None:
         from .rehearsal import simulated_log
 
-        write_log(simulated_log(arm, found.t, found.q, found.qd, found.qdd, noise, seed), log)
+        write_log(simulated_log(arm, motion.t, motion.q, motion.qd, motion.qdd, noise, seed), log)
     if html is not None:
         from ..report.excitation import page
 
-        page(arm, found, html)
+        page(arm, motion, html)
     written = [path for path in (out, log, html) if path is not None]
     if as_json:
         print_json(
             {
                 "robot": arm.name,
-                "condition": found.condition,
-                "random": found.random,
-                "joint_conditions": found.joint_conditions,
-                "status": found.status,
+                "condition": motion.condition,
+                "random": motion.random,
+                "joint_conditions": motion.joint_conditions,
+                "status": motion.status,
                 "files": written,
             }
         )
@@ -103,14 +103,14 @@ def excite(
     rows = [
         [name, f"{q.min():.3f}", f"{q.max():.3f}", f"{abs(qd).max():.3f}", f"{abs(qdd).max():.3f}"]
         for name, q, qd, qdd in zip(
-            arm.joint_names, found.q.T, found.qd.T, found.qdd.T, strict=True
+            arm.joint_names, motion.q.T, motion.qd.T, motion.qdd.T, strict=True
         )
     ]
     columns = ["joint", "lowest", "highest", "fastest", "strongest acceleration"]
     show_table(f"{arm.name}: {duration:g} s, {harmonics} harmonics (rad or m, s)", columns, rows)
     say(
-        f"condition number {found.condition:.3g}; of {len(found.random)} random motions {min(found.random):.3g} to "
-        f"{max(found.random):.3g} ({found.status})"
+        f"condition number {motion.condition:.3g}; of {len(motion.random)} random motions {min(motion.random):.3g} to "
+        f"{max(motion.random):.3g} ({motion.status})"
     )
     say(f"wrote {', '.join(written)}")
 
@@ -118,7 +118,7 @@ def excite(
 def _check_times(duration: float, rate: float, harmonics: int) -> None:
     """Refuse a length and a rate that leave too few samples to show the highest harmonic."""
     seconds("--duration", duration)
-    real("--rate", rate, "samples a second, above 0", lambda x: 0 < x < float("inf"))
+    real("--rate", rate, "samples a second, above 0", above_zero)
     whole("--harmonics", harmonics, 2, HARMONICS)
     if duration * rate < 2 * harmonics:
         raise InputError(

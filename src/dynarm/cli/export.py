@@ -10,7 +10,18 @@ import typer
 from ..border.arguments import path_of, shown
 from ..errors import InputError
 from .console import busy, print_json, say
-from .options import BASE, FORMULATION, JSON, ROBOT, TIP, formulation_wishes, load_arm, words
+from .options import (
+    BASE,
+    FORCE,
+    FORMULATION,
+    FRICTION,
+    JSON,
+    ROBOT,
+    TIP,
+    formulation_wishes,
+    load_arm,
+    words,
+)
 
 EXAMPLES = (
     "dynarm export two_link",
@@ -33,11 +44,9 @@ def export(
     bounded_stack: bool = typer.Option(
         False, "--bounded-stack", help="Stack of a stated size at most; slower."
     ),
-    friction: bool = typer.Option(
-        False, "--friction", help="Friction and motor inertia of the joints take part."
-    ),
+    friction: bool = FRICTION,
     formulation: list[str] = FORMULATION,
-    force: bool = typer.Option(False, "--force", help="Write into a folder that is not empty."),
+    force: bool = FORCE,
     base: str = BASE,
     tip: str = TIP,
     as_json: bool = JSON,

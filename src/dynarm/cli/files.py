@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..border.arguments import drafted, path_of
+from ..border.arguments import path_of
+from ..border.written import drafted
 from ..errors import FileError
 
 if TYPE_CHECKING:

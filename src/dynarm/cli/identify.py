@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..identify.estimators import table as estimators
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
 from .options import (
     BASE,
     CHANNELS,
+    CUTOFF,
+    FORCE,
     JSON,
+    LIMIT,
     LOGS,
     ROBOT,
     TIP,
@@ -26,8 +31,9 @@ from .wording import spoken
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.logs.log import Log
-    from ..identify.result import Fit, Validation, Verdict
+    from ..identify.result import Fit
 
 EXAMPLES = (
     "dynarm excite two_link --duration 10 --log log.csv",
@@ -47,7 +53,7 @@ def identify(
         0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."
     ),
     channels: str = CHANNELS,
-    estimator: str = typer.Option("wls", "--estimator", help="ols, wls, irls, iv or recursive."),
+    estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
     friction: str = typer.Option(
         "viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."
     ),
@@ -62,16 +68,12 @@ def identify(
     feasible: bool = typer.Option(
         False, "--feasible", help="Values are made physically consistent."
     ),
-    cutoff: float = typer.Option(
-        None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."
-    ),
-    limit: float = typer.Option(
-        0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."
-    ),
+    cutoff: float = CUTOFF,
+    limit: float = LIMIT,
     out: str = typer.Option(
         "identified", "--out", "-o", metavar="FOLDER", help="Where the results go."
     ),
-    force: bool = typer.Option(False, "--force", help="Write into a folder that is not empty."),
+    force: bool = FORCE,
     base: str = BASE,
     tip: str = TIP,
     as_json: bool = JSON,
@@ -81,13 +83,13 @@ def identify(
     Minimal parameters, motor inertias and friction. Says what the logs determine and what they do not, predicts held-
     out logs, and writes model.toml, identified.urdf, report.html and c/. Exit code 1 if the verdict is FAIL.
     """
+    from ..dynamics.drive import TERMS
     from ..identify.identifier import Identifier
-    from ..identify.regressor import FRICTION
 
     arm = load_arm(robot, base, tip)
     check_folder(out, force)
     check_logs(logs, channels, validate)
-    terms = () if friction == "none" else words("--friction", friction, FRICTION)
+    terms = () if friction == "none" else words("--friction", friction, tuple(TERMS))
     if not terms:
         refuse_given(
             "is about friction, which --friction none leaves out", {"--asymmetric": asymmetric}
@@ -109,7 +111,7 @@ def identify(
         fit = replace(identifier, progress=lambda some, whole: done(some / whole)).fit(fitted)
     with busy("predicting"):
         checks = [fit.validate(log) for log in held]
-        verdict = fit.verdict(held, limit)
+        verdict = fit.verdict(checks, limit)
     with busy("writing"), new_folder(out, force) as folder:
         _write(fit, checks, verdict, folder)
     if as_json:
@@ -135,7 +137,7 @@ def _read(
     return fitted, held
 
 
-def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Any) -> None:
+def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Path) -> None:
     from ..model.export import export_c
     from ..model.model import compile as compile_arm
     from ..report.identification import page
@@ -193,8 +195,6 @@ def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
 
 
 def _short(source: str) -> str:
-    from pathlib import Path
-
     return Path(source).name
 
 

@@ -131,13 +131,13 @@ def choices(arm: Arm, counted: dict[str, list[dict[str, Any]]]) -> list[dict[str
     """For each quantity the formulation that is compiled, its cost, the next best, and how many were compared."""
     from ..plan.choice import cheapest
 
-    found = []
+    chosen = []
     for quantity, rows in counted.items():
         name = cheapest(arm, quantity).name
         best = next(row for row in rows if row["formulation"] == name)
         rest = [row for row in rows if row is not best]
         second = f"{rest[0]['formulation']} ({rest[0]['mul'] + rest[0]['add']})" if rest else ""
-        found.append(
+        chosen.append(
             {
                 "quantity": quantity,
                 "chosen": best["formulation"],
@@ -148,7 +148,7 @@ def choices(arm: Arm, counted: dict[str, list[dict[str, Any]]]) -> list[dict[str
                 "compared": len(rows),
             }
         )
-    return found
+    return chosen
 
 
 def _show_choices(arm: Arm, counted: dict[str, list[dict[str, Any]]]) -> None:

@@ -21,9 +21,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..mobile.cases import CaseRun
     from ..mobile.robot import MobileManipulator
-    from ..mobile.simulate import Run
+    from ..mobile.run import MobileRun as Run
+    from ..reproductions.tanner2001_cases import CaseRun
 
 EXAMPLES = (
     "dynarm mobile tanner2001 --case 5",
@@ -109,7 +109,7 @@ def _state(
     machine: MobileManipulator, q0: str | None, z0: str | None, torque: str | None
 ) -> tuple[list[float], list[float], list[float]]:
     """Coordinates, speeds and inputs as numbers; 0 where none are given."""
-    found = []
+    values = []
     for option, text, names in (
         ("--q0", q0, machine.coordinate_names),
         ("--z0", z0, machine.speed_names),
@@ -118,8 +118,8 @@ def _state(
         own = len(names) - machine.arm.n  # of the platform, the joints come after them
         angles = [name not in LENGTHS for name in names[:own]] + turning(machine.arm)
         turns = angles if option != "--torque" else ()
-        found.append(numbers(option, "0" if text is None else text, len(names), names, turns))
-    q, z, tau = found
+        values.append(numbers(option, "0" if text is None else text, len(names), names, turns))
+    q, z, tau = values
     return q, z, tau
 
 
@@ -208,9 +208,9 @@ def _show_run(machine: MobileManipulator, run: Run, html: str | None, as_json: b
 
 def _case(robot: str, case: int, html: str | None, as_json: bool) -> int:
     """One of the paper's motions, its statements checked."""
-    from ..mobile.cases import run as run_case
     from ..mobile.outline import outline
     from ..report.mobile import case_page
+    from ..reproductions.tanner2001_cases import run as run_case
 
     if robot != PAPER:
         raise InputError(
@@ -219,31 +219,33 @@ def _case(robot: str, case: int, html: str | None, as_json: bool) -> int:
     target = f"{PAPER}_case{case}.html" if html is None and not as_json else html
     writable_all({"--html": (target, (".html",))})
     with busy("simulating"):
-        found = run_case(case)
+        played = run_case(case)
     if target is not None:
-        case_page(found, outline, target)
+        case_page(played, outline, target)
     if as_json:
-        print_json(_case_data(found, target))
-        return 0 if found.ok else 1
-    say(f"Fig. {found.case.number}: {found.case.title}", "bold")
-    say(f"start: {found.case.start}")
+        print_json(_case_data(played, target))
+        return 0 if played.ok else 1
+    say(f"Fig. {played.case.number}: {played.case.title}", "bold")
+    say(f"start: {played.case.start}")
     say()
-    rows = [[f.claim, "holds" if f.holds else "FAILS", f.text] for f in found.findings]
+    rows = [[f.claim, "holds" if f.holds else "FAILS", f.text] for f in played.findings]
     show_table("What the paper says", ["statement", "", "found"], rows, right=3, wrap=2)
-    for low, high in found.run.intervals:
+    for low, high in played.run.intervals:
         say(f"tips between {low:.3f} s and {high:.3f} s", "yellow")
     say(f"wrote {target}")
-    return 0 if found.ok else 1
+    return 0 if played.ok else 1
 
 
-def _case_data(found: CaseRun, target: str | None) -> dict[str, Any]:
+def _case_data(played: CaseRun, target: str | None) -> dict[str, Any]:
     return {
-        "case": found.case.number,
-        "title": found.case.title,
-        "start": found.case.start,
-        "assumptions": found.assumptions,
-        "findings": [{"claim": f.claim, "holds": f.holds, "found": f.text} for f in found.findings],
-        "intervals": found.run.intervals,
-        "verdict": "PASS" if found.ok else "FAIL",
+        "case": played.case.number,
+        "title": played.case.title,
+        "start": played.case.start,
+        "assumptions": played.assumptions,
+        "findings": [
+            {"claim": f.claim, "holds": f.holds, "found": f.text} for f in played.findings
+        ],
+        "intervals": played.run.intervals,
+        "verdict": "PASS" if played.ok else "FAIL",
         "files": [] if target is None else [target],
     }

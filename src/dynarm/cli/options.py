@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..border.arguments import path_of, real
+from ..border.digits import NUMBER
 from ..border.words import shown
 from ..errors import FileError, InputError, UnknownName
+from ..identify.logs.readers import known_formats
 
 if TYPE_CHECKING:
     from ..robot.arm import Arm
 
 LONGEST = 1e9  # seconds of anything, some thirty years
-_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?:deg)?|inf|nan)")
+_NUMBER = re.compile(rf"{NUMBER}(?:deg)?|[+-]?(?:inf|nan)")
 
 
 def robots(incomplete: str = "") -> list[str]:
@@ -51,15 +53,23 @@ JSON = typer.Option(False, "--json", help="Print JSON for machines.")
 FORMULATION = typer.Option(
     [], "--formulation", "-f", metavar="QUANTITY=NAME", help="Force a formulation; may be repeated."
 )
-LOGS = typer.Argument(
-    help="One or more logs: CSV, Parquet, npz, MAT or a ROS 2 bag.", show_default=False
-)
+LOGS = typer.Argument(help=f"One or more logs: {known_formats()}.", show_default=False)
 CHANNELS = typer.Option(
     None,
     "--channels",
     metavar="TOML",
     help="What the logs' columns are; default: <log>.toml, else the usual names.",
 )
+FRICTION = typer.Option(
+    False, "--friction", help="Friction and motor inertia of the joints take part."
+)
+CUTOFF = typer.Option(
+    None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."
+)
+LIMIT = typer.Option(
+    0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."
+)
+FORCE = typer.Option(False, "--force", help="Write into a folder that is not empty.")
 HTML = typer.Option(None, "--html", metavar="FILE", help="Write a page with pictures too.")
 
 
@@ -131,7 +141,7 @@ def refuse_given(belongs: str, given: Mapping[str, object]) -> None:
 
 def check_logs(logs: Sequence[str], channels: str | None, held: Sequence[str] = ()) -> None:
     """Refuse names of logs and declarations that name nothing."""
-    wanted = "the name of a log: CSV, Parquet, npz, MAT or a ROS 2 bag"
+    wanted = f"the name of a log: {known_formats()}"
     for what, paths in (("LOGS", logs), ("--validate", held)):
         for path in paths:
             path_of(what, path, wanted)
@@ -141,35 +151,35 @@ def check_logs(logs: Sequence[str], channels: str | None, held: Sequence[str] = 
 
 def formulation_wishes(texts: Iterable[str]) -> dict[str, str]:
     """{quantity: name} from texts such as mass_matrix=composite_1."""
-    found: dict[str, str] = {}
+    wishes: dict[str, str] = {}
     for text in texts:
         quantity, sign, name = text.partition("=")
         if not (sign and quantity and name):
             raise InputError(
                 f"--formulation is {shown(text)}; give quantity=name, for example mass_matrix=composite_1"
             )
-        if found.get(quantity, name) != name:
+        if wishes.get(quantity, name) != name:
             raise InputError(
-                f"--formulation asks for {quantity}={found[quantity]} and for {quantity}={name}; leave one out"
+                f"--formulation asks for {quantity}={wishes[quantity]} and for {quantity}={name}; leave one out"
             )
-        found[quantity] = name
-    return found
+        wishes[quantity] = name
+    return wishes
 
 
 def words(option: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
     """Words of a list with commas, each of them known."""
-    found = tuple(dict.fromkeys(w.strip() for w in text.split(",") if w.strip()))
+    chosen = tuple(dict.fromkeys(w.strip() for w in text.split(",") if w.strip()))
     known = list(known)
-    if not found:
+    if not chosen:
         raise InputError(f"{option} is {shown(text)}; give names such as {option} {known[0]}")
-    for word in found:
+    for word in chosen:
         if word not in known:
             raise UnknownName(f"word in {option}", word, known)
-    return found
+    return chosen
 
 
 def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Path:
-    """The path, after a look whether it can be written: found out before long work, not after."""
+    """The path, after a look whether it can be written: before long work, not after."""
     wanted = f"the name of a file that ends in {' or '.join(suffixes)}"
     target = path_of(what, path, wanted)
     if target.suffix.lower() not in suffixes:

@@ -1,5 +1,4 @@
-"""Simulated recordings: what a log of a motion would look like, with noise, so that identification can be "
-"tried first."""
+"""Simulated recordings: the log of a motion as it would look, with noise, to try identification on first."""
 
 from __future__ import annotations
 

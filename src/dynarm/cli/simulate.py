@@ -12,6 +12,7 @@ from ..errors import InputError, UnknownName
 from .console import print_json, progress, say
 from .options import (
     BASE,
+    FRICTION,
     HTML,
     JSON,
     ROBOT,
@@ -58,9 +59,7 @@ def simulate(
     payload: float = typer.Option(
         0.0, "--payload", min=0.0, help="Mass at the tool [kg], which the controller does not know."
     ),
-    friction: bool = typer.Option(
-        False, "--friction", help="Friction and motor inertia of the joints take part."
-    ),
+    friction: bool = FRICTION,
     method: str = typer.Option(
         "dop853",
         "--method",

@@ -1,25 +1,23 @@
-"""The steps of the demo, and the record of what they find. A step's docstring is what a waiting person reads."""
+"""The steps of the demo. Each writes what it finds into the story; its docstring is what a waiting person reads."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .files import write_log
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..identify.logs.log import Log
-    from ..identify.result import Fit, Validation, Verdict
+    from ..identify.result import Fit
     from ..model.model import Model
-    from ..parameters.minimal import MinimalParameters
+    from ..report.story import Story
     from ..robot.arm import Arm
-    from ..simulation.run import Run
 
 SHOWN = (
     "inverse_dynamics",
@@ -36,25 +34,6 @@ NOISE = 0.03  # of the torques, part of their standard deviation
 VISCOUS = (3.0, 3.0, 15.0, 0.5, 0.5, 0.3)  # friction of the robot that the logs come from
 COULOMB = (4.0, 4.0, 20.0, 0.6, 0.6, 0.4)
 GAINS = (100.0, 20.0)
-
-
-@dataclass(slots=True)
-class Story:
-    """What the demo found out, step by step."""
-
-    arm: Arm
-    minimal: MinimalParameters | None = None
-    costs: dict[str, list[dict[str, Any]]] | None = None
-    speeds: list[dict[str, Any]] | None = None
-    agreement: float = 0.0
-    logs: tuple[Log, ...] = ()
-    true_values: np.ndarray | None = None
-    fit: Fit | None = None
-    checks: tuple[Validation, ...] = ()
-    verdict: Verdict | None = None
-    run: Run | None = None
-    tracking: float = 0.0
-    functions: tuple[str, ...] = ()
 
 
 def describe(story: Story, folder: Path) -> None:
@@ -146,7 +125,7 @@ def identify(story: Story, folder: Path) -> None:
     identifier = Identifier(story.arm, shape="tanh", width=0.02)
     story.fit = fit = identifier.fit(story.logs[0])
     story.checks = (fit.validate(story.logs[1]),)
-    story.verdict = fit.verdict(story.logs[1:])
+    story.verdict = fit.verdict(story.checks)
     story.true_values = _true_values(fit, _true_arm(story.arm))
     fit.arm_.save(folder / "model.toml")
     fit.arm_.save(folder / "identified.urdf")
@@ -173,7 +152,6 @@ def control(story: Story, folder: Path) -> None:
     from ..model.model import compile as compile_arm
     from ..simulation import ComputedTorque, simulate
 
-    assert story.fit is not None
     believed = compile_arm(story.fit.arm_, friction=True)
     robot = compile_arm(_true_arm(story.arm), friction=True)
     motion = _motion("check")
@@ -192,7 +170,6 @@ def export(story: Story, folder: Path) -> None:
     from ..model.export import export_c
     from ..model.model import compile as compile_arm
 
-    assert story.fit is not None
     wanted = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity")
     model = compile_arm(story.fit.arm_, friction=True)
     story.functions = export_c(model, folder / "c", quantities=wanted).functions

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import typer
-
 from .console import busy, print_json, say, show_table
 from .identify import show_verdict
 from .options import (
     BASE,
     CHANNELS,
+    CUTOFF,
     HTML,
     JSON,
+    LIMIT,
     LOGS,
     ROBOT,
     TIP,
@@ -20,11 +18,6 @@ from .options import (
     load_arm,
     writable_all,
 )
-
-if TYPE_CHECKING:
-    from ..identify.logs.log import Log
-    from ..identify.result import Validation, Verdict
-    from ..robot.arm import Arm
 
 EXAMPLES = (
     "dynarm excite two_link --duration 10 --log log.csv",
@@ -36,12 +29,8 @@ def validate(
     robot: str = ROBOT,
     logs: list[str] = LOGS,
     channels: str = CHANNELS,
-    cutoff: float = typer.Option(
-        None, "--cutoff", help="Of the low-pass filter [Hz]; default: chosen from the data."
-    ),
-    limit: float = typer.Option(
-        0.5, "--limit", min=0.0, help="Largest error over deviation of a joint that passes."
-    ),
+    cutoff: float = CUTOFF,
+    limit: float = LIMIT,
     base: str = BASE,
     tip: str = TIP,
     html: str = HTML,
@@ -52,13 +41,14 @@ def validate(
     Predicts their torques by the robot's own numbers (such as an identified model.toml) and compares. Friction and
     motor inertia take part where the robot has them. Exit code 1 if the verdict is FAIL.
     """
+    from ..identify.judgement.validation import judged, model_checks
     from ..identify.logs.log import Log
 
     arm = load_arm(robot, base, tip)
     writable_all({"--html": (html, (".html",))})
     check_logs(logs, channels)
     with busy("predicting"):
-        checks = [prediction(arm, Log.read(path, channels), cutoff) for path in logs]
+        checks = model_checks(arm, [Log.read(path, channels) for path in logs], cutoff)
     verdict = judged(arm, checks, limit)
     if html:
         from ..report.identification import validation_page
@@ -91,39 +81,3 @@ def validate(
     if html:
         say(f"wrote {html}")
     return verdict.exit_code
-
-
-def prediction(arm: Arm, log: Log, cutoff: float | None) -> Validation:
-    """The arm's torques along a log against those measured."""
-    import numpy as np
-
-    from ..identify.estimators.factors import wrench_forces
-    from ..identify.identifier import Identifier
-    from ..identify.preprocess import Preparation, states_at
-    from ..identify.result import Validation
-    from ..identify.tuning import choose_preparation
-    from ..model.model import compile as compile_arm
-
-    identifier = Identifier(arm)
-    (log,) = identifier.prepare(log)
-    how, _ = choose_preparation([log], identifier.terms(), Preparation(cutoff=cutoff))
-    predicted = compile_arm(arm, friction=True).inverse_dynamics(*states_at(log, how))
-    if log.wrench is not None:
-        predicted = predicted + wrench_forces(arm, log.q, log.wrench)
-    rmse = np.sqrt(((log.tau - predicted) ** 2).mean(axis=0))
-    spread = log.tau.std(axis=0)
-    relative = rmse / np.where(spread > 0, spread, 1.0)
-    return Validation(rmse, relative, log.t, log.tau, predicted, log.source)
-
-
-def judged(arm: Arm, checks: list[Validation], limit: float) -> Verdict:
-    """PASS where the error of every joint stays below the limit."""
-    from ..identify.result import Verdict
-
-    reasons = tuple(
-        f"joint {name}: error {error:.2f} of the torque's standard deviation on {check.source}"
-        for check in checks
-        for name, error in zip(arm.joint_names, check.relative, strict=True)
-        if not error <= limit
-    )
-    return Verdict(not reasons, reasons)

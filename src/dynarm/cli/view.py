@@ -130,13 +130,13 @@ def _mobile_viewer(robot: str, case: int | None, port: int | None) -> Viewer:
     """The paper's machine in one of its cases; any other rolling straight at walking pace for a while."""
     import numpy as np
 
-    from ..mobile.cases import run as run_case
     from ..mobile.files import load
+    from ..reproductions.tanner2001_cases import run as run_case
     from ..view.viewer import MobileViewer
 
     if robot == "tanner2001":
-        found = run_case(CASE if case is None else case)
-        return MobileViewer(found.robot, found.run, port)
+        played = run_case(CASE if case is None else case)
+        return MobileViewer(played.robot, played.run, port)
     if case is not None:
         raise InputError("--case belongs to tanner2001; leave it out")
     machine = load(robot)

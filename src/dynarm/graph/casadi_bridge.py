@@ -14,28 +14,16 @@ from typing import Any
 import casadi as ca
 
 from ..algebra.vectors import Scalar
-from .graph import Builder, Graph, Port, Ref, Symbol
+from .graph import Builder, Graph, Node, Port, Ref, Symbol
+from .ops import LEAVES, OPERATIONS
 
-_UNARY = {
-    ca.OP_SQRT: "sqrt",
-    ca.OP_SIN: "sin",
-    ca.OP_COS: "cos",
-    ca.OP_TANH: "tanh",
-    ca.OP_SIGN: "sign",
-    ca.OP_FABS: "abs",
-}
-_SX: dict[str, Any] = {
-    "add": lambda x, y: x + y,
-    "sub": lambda x, y: x - y,
-    "mul": lambda x, y: x * y,
-    "div": lambda x, y: x / y,
-    "sqrt": ca.sqrt,
-    "sin": ca.sin,
-    "cos": ca.cos,
-    "tanh": ca.tanh,
-    "sign": ca.sign,
-    "abs": ca.fabs,
-}
+Expressed = Any  # an SX expression or a casadi.Function: CasADi tells no types
+
+
+def _expressed(node: Node, args: list[Expressed]) -> Expressed:
+    """An operation on SX expressions."""
+    how = OPERATIONS[node.op].casadi
+    return getattr(ca, how)(*args) if isinstance(how, str) else how(*args)
 
 
 def jacobian(values: Sequence[Scalar], variables: Sequence[Symbol]) -> list[list[Scalar]]:
@@ -46,28 +34,12 @@ def jacobian(values: Sequence[Scalar], variables: Sequence[Symbol]) -> list[list
     if not traced:
         return J
     leaves = {v.ref.node for v in variables}
-    cone = build.cone([v.ref for v in traced.values()], leaves)
-    work: dict[int, Any] = {}
-    names: list[int] = []  # the nodes behind the symbols of the SX function
-    for k in cone:
-        node = build.nodes[k]
-        if k in leaves or node.op == "input":
-            work[k] = ca.SX.sym(f"x{k}")
-            names.append(k)
-        elif node.op == "const":
-            work[k] = ca.SX(node.value)
-        else:
-            work[k] = _SX[node.op](*(work[a] for a in node.args))
-    column = ca.vertcat(
-        *(-work[v.ref.node] if v.ref.negative else work[v.ref.node] for v in traced.values())
-    )
-    wanted = [work.get(v.ref.node, ca.SX.sym("unused")) for v in variables]
-    derivative = ca.jacobian(column, ca.vertcat(*wanted))
+    cone = _Cone(build, build.cone([v.ref for v in traced.values()], leaves), leaves)
+    wanted = [cone.work.get(v.ref.node, ca.SX.sym("unused")) for v in variables]
+    derivative = cone.derivative([v.ref for v in traced.values()], ca.vertcat(*wanted))
     rows, columns = derivative.sparsity().get_triplet()
-    f = ca.Function(
-        "d", [ca.vertcat(*(work[k] for k in names))], [ca.vertcat(*derivative.nonzeros())]
-    )
-    refs = _write_back(build, f, [[Ref(k) for k in names]])[0]
+    f = ca.Function("d", [ca.vertcat(*cone.symbols)], [ca.vertcat(*derivative.nonzeros())])
+    refs = _write_back(build, f, [cone.refs])[0]
     places = list(traced)
     for i, j, ref in zip(rows, columns, refs, strict=True):
         sign = -1 if variables[j].ref.negative else 1
@@ -75,10 +47,56 @@ def jacobian(values: Sequence[Scalar], variables: Sequence[Symbol]) -> list[list
     return J
 
 
-def _write_back(build: Builder, f: Any, inputs: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
+class _Cone:
+    """Part of a builder's nodes in SX: inputs and operations that have a derivative of their own are symbols there."""
+
+    def __init__(self, build: Builder, nodes: Sequence[int], leaves: set[int]):
+        self.work: dict[int, Expressed] = {}
+        self.symbols: list[Expressed] = []
+        self.refs: list[Ref] = []  # what the symbols stand for
+        self.own: list[tuple[Expressed, Expressed, Expressed]] = []  # symbol, argument, derivative
+        for k in nodes:
+            node = build.nodes[k]
+            rule = None if node.op in LEAVES else OPERATIONS[node.op].derivative
+            if k in leaves or node.op == "input" or rule is not None:
+                self.work[k] = self._symbol(f"x{k}", Ref(k))
+            elif node.op == "const":
+                self.work[k] = ca.SX(node.value)
+            else:
+                self.work[k] = _expressed(node, [self.work[a] for a in node.args])
+            if rule is not None and k not in leaves:
+                slope = rule(Symbol(build, Ref(node.args[0])))
+                known = slope.ref if isinstance(slope, Symbol) else build.const(slope)
+                slopes = self._symbol(f"d{k}", known)
+                self.own.append((self.work[k], self.work[node.args[0]], slopes))
+
+    def _symbol(self, name: str, ref: Ref) -> Expressed:
+        symbol = ca.SX.sym(name)
+        self.symbols.append(symbol)
+        self.refs.append(ref)
+        return symbol
+
+    def derivative(self, refs: Sequence[Ref], variables: Expressed) -> Expressed:
+        """d refs / d variables: CasADi's, and by the chain rule through the operations with one of their own."""
+        column = ca.vertcat(
+            *(-self.work[r.node] if r.negative else self.work[r.node] for r in refs)
+        )
+        total = ca.jacobian(column, variables)
+        rows: list[tuple[Expressed, Expressed]] = []  # symbol, its derivative by the variables
+        for symbol, argument, slope in self.own:
+            inner = ca.jacobian(argument, variables)
+            for earlier, row in rows:
+                inner += ca.jacobian(argument, earlier) @ row
+            rows.append((symbol, slope * inner))
+            total += ca.jacobian(column, symbol) @ rows[-1][1]
+        return total
+
+
+def _write_back(build: Builder, f: Expressed, inputs: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
     """The outputs of a casadi.Function, its instructions added to a builder."""
     work: dict[int, Ref] = {}
     results: list[list[Ref]] = [[Ref(0)] * f.numel_out(k) for k in range(f.n_out())]
+    names = {getattr(ca, op.opcode): name for name, op in OPERATIONS.items() if op.opcode}
     for k in range(f.n_instructions()):
         op, out, args = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
         if op == ca.OP_OUTPUT:
@@ -88,29 +106,22 @@ def _write_back(build: Builder, f: Any, inputs: Sequence[Sequence[Ref]]) -> list
         elif op == ca.OP_CONST:
             work[out[0]] = build.const(f.instruction_constant(k))
         else:
-            work[out[0]] = _operation(build, op, [work[a] for a in args])
+            refs = [work[a] for a in args]
+            known = op in names
+            work[out[0]] = build.operation(names[op], refs) if known else _short(build, op, refs)
     return results
 
 
-def _operation(build: Builder, op: int, x: list[Ref]) -> Ref:
-    if op == ca.OP_MUL:
-        return build.mul(x[0], x[1])
-    if op == ca.OP_ADD:
-        return build.add(x[0], x[1])
-    if op == ca.OP_SUB:
-        return build.add(x[0], -x[1])
+def _short(build: Builder, op: int, x: list[Ref]) -> Ref:
+    """What CasADi has an instruction for and the graph says with others."""
     if op == ca.OP_NEG:
         return -x[0]
     if op == ca.OP_SQ:
         return build.mul(x[0], x[0])
     if op == ca.OP_TWICE:
         return build.mul(build.const(2.0), x[0])
-    if op == ca.OP_DIV:
-        return build.div(x[0], x[1])
     if op == ca.OP_INV:
         return build.div(build.const(1.0), x[0])
-    if op in _UNARY:
-        return build.unary(_UNARY[op], x[0])
     raise AssertionError(f"CasADi operation {op} has no counterpart in the graph")
 
 
@@ -122,11 +133,11 @@ class Expression:
     """Symbols and what was computed from them, in CasADi's SX."""
 
     inputs: tuple[Port, ...]
-    symbols: tuple[Any, ...]  # one SX column an input
+    symbols: tuple[Expressed, ...]  # one SX column an input
     outputs: tuple[Port, ...]
-    values: tuple[Any, ...]  # one dense SX column an output, C order
+    values: tuple[Expressed, ...]  # one dense SX column an output, C order
 
-    def function(self, name: str = "f") -> Any:
+    def function(self, name: str = "f") -> Expressed:
         """The casadi.Function of the expression."""
         names = [p.name for p in self.inputs], [p.name for p in self.outputs]
         if set(names[0]) & set(names[1]):
@@ -134,7 +145,7 @@ class Expression:
         return ca.Function(name, list(self.symbols), list(self.values), *names)
 
 
-def column(scalars: Iterable[Scalar]) -> Any:
+def column(scalars: Iterable[Scalar]) -> Expressed:
     """A dense SX column of scalars (plain numbers allowed)."""
     return ca.densify(ca.vertcat(*(ca.SX(x) for x in scalars)))
 
@@ -142,14 +153,14 @@ def column(scalars: Iterable[Scalar]) -> Any:
 def express(graph: Graph) -> Expression:
     """A graph in CasADi's symbols."""
     given = [ca.SX.sym(p.name, p.size) for p in graph.inputs]
-    work: list[Any] = []
+    work: list[Expressed] = []
     for node in graph.nodes:
         if node.op == "input":
             work.append(given[node.args[0]][node.args[1]])
         elif node.op == "const":
             work.append(ca.SX(node.value))
         else:
-            work.append(_SX[node.op](*(work[a] for a in node.args)))
+            work.append(_expressed(node, [work[a] for a in node.args]))
     values = tuple(
         column(-work[r.node] if r.negative else work[r.node] for r in refs)
         for refs in graph.results

@@ -8,11 +8,19 @@ and not in a node. Negations therefore cost nothing until an output needs one.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+
+from ..algebra.vectors import Scalar
+from . import ops
+from .ops import LEAVES, OPERATIONS, Parity, Way
+
+ANGLES = ops.named(Way.ANGLE)  # sin and cos: free in a count, and one of them comes with the other
 
 
 class Node(NamedTuple):
@@ -91,52 +99,45 @@ class Graph:
             elif node.op == "const":
                 values.append(np.asarray(node.value))
             else:
-                values.append(NUMPY[node.op](*(values[k] for k in node.args)))
-        found = []
+                values.append(OPERATIONS[node.op].numpy(*(values[k] for k in node.args)))
+        arrays = []
         for port, refs in zip(self.outputs, self.results, strict=True):
             rows = [-values[r.node] if r.negative else values[r.node] for r in refs]
             stacked = np.stack([np.broadcast_to(x, batch) for x in rows], axis=-1)
-            found.append(stacked.reshape(batch + port.shape))
-        return tuple(found)
+            arrays.append(stacked.reshape(batch + port.shape))
+        return tuple(arrays)
 
     def count(self) -> Count:
         """Operations by kind, and the critical path. An offset added to a joint angle belongs to its sin/cos."""
         offsets = self._angle_offsets()
-        tally = dict.fromkeys(("mul", "add", "sub", "div", "sqrt", "sin", "cos"), 0)
-        other = 0
+        tally = Counter[str]()
         depth = [0] * len(self.nodes)
         angles = set()
         for k, (op, args, _) in enumerate(self.nodes):
             if op in LEAVES or k in offsets:
                 continue
-            if op in tally:
-                tally[op] += 1
-            else:
-                other += 1
-            if op in ("sin", "cos"):
+            if op in ANGLES:
                 angles.add(args[0])
             else:
+                tally[op] += 1
                 depth[k] = 1 + max([depth[a] for a in args])
+        costs: dict[str, int] = dict.fromkeys(ops.COSTS, 0)
+        for op, times in tally.items():
+            costs[OPERATIONS[op].cost] += times
+        costs["sincos"] = len(angles)
         ends = [depth[r.node] for refs in self.results for r in refs]
-        return Count(
-            tally["mul"],
-            tally["add"] + tally["sub"],
-            tally["div"],
-            tally["sqrt"],
-            len(angles),
-            other,
-            max(ends, default=0),
-        )
+        return Count(**costs, depth=max(ends, default=0))
 
     @property
     def total(self) -> int:
         """`count().total`, without the critical path."""
-        return sum([node.op in COSTLY for node in self.nodes]) - len(self._angle_offsets())
+        priced = ops.priced()
+        return sum([node.op in priced for node in self.nodes]) - len(self._angle_offsets())
 
     def _angle_offsets(self) -> set[int]:
         """Nodes that add a constant to an input and feed nothing but sin and cos."""
         leaves = {k: node.op for k, node in enumerate(self.nodes) if node.op in LEAVES}
-        found = {
+        offsets = {
             k
             for k, (op, args, _) in enumerate(self.nodes)
             if op in ("add", "sub")
@@ -144,28 +145,12 @@ class Graph:
             and args[1] in leaves
             and leaves[args[0]] != leaves[args[1]]
         }
-        if not found:
-            return found
+        if not offsets:
+            return offsets
         for op, args, _ in self.nodes:
-            if op not in ("input", "sin", "cos"):
-                found.difference_update(args)
-        return found.difference(r.node for refs in self.results for r in refs)
-
-
-LEAVES = frozenset({"input", "const"})
-COSTLY = frozenset({"mul", "add", "sub", "div", "sqrt"})
-NUMPY: dict[str, Callable[..., np.ndarray]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tanh": np.tanh,
-    "sign": np.sign,
-    "abs": np.abs,
-}
+            if op != "input" and op not in ANGLES:
+                offsets.difference_update(args)
+        return offsets.difference(r.node for refs in self.results for r in refs)
 
 
 class Builder:
@@ -182,7 +167,7 @@ class Builder:
         self, op: str, args: tuple[int, ...], value: float = 0.0, negative: bool = False
     ) -> Ref:
         k = self._known.get((op, args, value))  # type: ignore[call-overload]
-        if k is None or not (self.share or op in ("input", "const", "sin", "cos")):
+        if k is None or not (self.share or op in LEAVES or op in ANGLES):
             node = Node(op, args, value)
             k = self._known[node] = len(self.nodes)
             self.nodes.append(node)
@@ -252,17 +237,18 @@ class Builder:
         return self._put("div", (x.node, y.node), negative=x.negative != y.negative)
 
     def unary(self, op: str, x: Ref) -> Ref:
-        """op(x); even and odd functions see no sign."""
+        """op(x); even and odd functions see no sign, for others it becomes an operation: 0 - x."""
+        record = OPERATIONS[op]
         number = self.value(x)
         if number is not None:
-            return self.const(float(NUMPY[op](number)))
-        if op in ("cos", "abs"):  # even
+            return self.const(float(record.numpy(number)))
+        if record.parity is Parity.EVEN:
             return self._put(op, (x.node,))
-        if op == "sqrt":
-            if x.negative:
-                x = self._put("sub", (self.const(0.0).node, x.node))
-            return self._put(op, (x.node,))
-        return self._put(op, (x.node,), negative=x.negative)  # odd: sin, tanh, sign
+        if record.parity is Parity.ODD:
+            return self._put(op, (x.node,), negative=x.negative)
+        if x.negative:
+            x = self._put("sub", (self.const(0.0).node, x.node))
+        return self._put(op, (x.node,))
 
     def finish(
         self, inputs: Sequence[Port], outputs: Sequence[Port], results: Sequence[Sequence[Ref]]
@@ -326,7 +312,7 @@ class Builder:
             node = self.nodes[k]
             if k in place:
                 continue
-            if node.op in ("input", "const"):
+            if node.op in LEAVES:
                 place[k] = Ref(k)
             else:
                 place[k] = self.operation(node.op, [place[a] for a in node.args])
@@ -343,29 +329,29 @@ class Symbol:
         self.builder = builder
         self.ref = ref
 
-    def _ref(self, other: Any) -> Ref:
+    def _ref(self, other: Scalar) -> Ref:
         return other.ref if other.__class__ is Symbol else self.builder.const(other)
 
-    def __add__(self, o: Any) -> Symbol:
+    def __add__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.add(self.ref, self._ref(o)))
 
     __radd__ = __add__
 
-    def __sub__(self, o: Any) -> Symbol:
+    def __sub__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.add(self.ref, -self._ref(o)))
 
-    def __rsub__(self, o: Any) -> Symbol:
+    def __rsub__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.add(self._ref(o), -self.ref))
 
-    def __mul__(self, o: Any) -> Symbol:
+    def __mul__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.mul(self.ref, self._ref(o)))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, o: Any) -> Symbol:
+    def __truediv__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.div(self.ref, self._ref(o)))
 
-    def __rtruediv__(self, o: Any) -> Symbol:
+    def __rtruediv__(self, o: Scalar) -> Symbol:
         return Symbol(self.builder, self.builder.div(self._ref(o), self.ref))
 
     def __neg__(self) -> Symbol:
@@ -374,23 +360,18 @@ class Symbol:
     def __pos__(self) -> Symbol:
         return self
 
-    def _unary(self, op: str) -> Symbol:
+    def apply(self, op: str) -> Symbol:
+        """A function of one argument by its name in the table of operations."""
         return Symbol(self.builder, self.builder.unary(op, self.ref))
 
-    def sin(self) -> Symbol:
-        return self._unary("sin")
+    def __getattr__(self, name: str) -> Callable[[], Symbol]:
+        """The same as a method (`sin`, `fabs`), as formulas over abstract scalars call it."""
+        op = ops.method(name)
+        if op is None:
+            raise AttributeError(f"a symbol has no method {name!r}; see graph/ops.py")
+        return partial(self.apply, op.name)
 
-    def cos(self) -> Symbol:
-        return self._unary("cos")
 
-    def sqrt(self) -> Symbol:
-        return self._unary("sqrt")
-
-    def tanh(self) -> Symbol:
-        return self._unary("tanh")
-
-    def sign(self) -> Symbol:
-        return self._unary("sign")
-
-    def fabs(self) -> Symbol:
-        return self._unary("abs")
+def apply(op: str, x: Scalar) -> Scalar:
+    """A function of one argument by its name in the table of operations, of a float, a NumPy batch or a symbol."""
+    return x.apply(op) if isinstance(x, Symbol) else OPERATIONS[op].numpy(x)

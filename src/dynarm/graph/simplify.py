@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 
 from .graph import Builder, Graph, Ref
+from .verify import verified
 
 MERGED = {"mul": ("add", "sub", "mul"), "add": ("add", "sub"), "sub": ("add", "sub")}  # into which
 Term = tuple[bool, tuple[int, ...]]  # sign and factors (nodes of the old graph) of a product
@@ -21,10 +22,10 @@ def simplify(graph: Graph) -> Graph:
     """The graph after factoring, as often as that helps."""
     cost = graph.total
     while True:
-        found = _Pass(graph).run()
-        if found.total >= cost:
+        factored = verified(_Pass(graph).run())
+        if factored.total >= cost:
             return graph
-        graph, cost = found, found.total
+        graph, cost = factored, factored.total
 
 
 class _Pass:
@@ -68,31 +69,31 @@ class _Pass:
 
     def _terms(self, k: int) -> list[tuple[bool, int]]:
         """The signed terms of a sum, from left to right, looking into the sums that only it uses."""
-        found = []
+        terms = []
         todo = [(False, k)]
         while todo:
             sign, j = todo.pop()
             node = self.nodes[j]
             if j != k and not (self.inner[j] and node.op in ("add", "sub")):
-                found.append((sign, j))
+                terms.append((sign, j))
                 continue
             first, second = node.args
             todo += [(sign != (node.op == "sub"), second), (sign, first)]
-        return found
+        return terms
 
     def _factors(self, k: int) -> tuple[int, ...]:
         """The factors of a product, looking into the products that only it uses; (k,) where it is none of these."""
         if self.nodes[k].op != "mul" or k in self.new:
             return (k,)
-        found = []
+        factors = []
         todo = [k]
         while todo:
             j = todo.pop()
             if j == k or (self.inner[j] and self.nodes[j].op == "mul"):
                 todo += reversed(self.nodes[j].args)
             else:
-                found.append(j)
-        return tuple(found)
+                factors.append(j)
+        return tuple(factors)
 
     def _sum(self, terms: list[Term], k: int | None = None) -> Ref:
         """The sum of products, each time the factor that most of them share pulled out; k: the node that it was."""
@@ -164,5 +165,5 @@ class _Pass:
 
 def _repeated(terms: list[Term]) -> bool:
     """Whether any factor stands twice in products: only then one can be pulled out."""
-    found = [f for _, factors in terms if len(factors) > 1 for f in factors]
-    return len(set(found)) < len(found)
+    listed = [f for _, factors in terms if len(factors) > 1 for f in factors]
+    return len(set(listed)) < len(listed)

@@ -12,9 +12,12 @@ from typing import Any
 from ..algebra.vectors import Scalar
 from ..border.forks import IMPORTS
 from .graph import Builder, Graph, Port, Ref, Symbol
+from .verify import verified
+
+Nested = Any  # a scalar, or lists and tuples of such
 
 
-def flatten(nested: Any) -> list[Scalar]:
+def flatten(nested: Nested) -> list[Scalar]:
     """The scalars of nested lists, in C order."""
     if isinstance(nested, (list, tuple)):
         return [x for item in nested for x in flatten(item)]
@@ -24,7 +27,7 @@ def flatten(nested: Any) -> list[Scalar]:
 def trace_function(
     inputs: Sequence[Port],
     outputs: Sequence[Port],
-    function: Callable[..., Any],
+    function: Callable[..., Nested],
     share: bool = True,
 ) -> Graph:
     """The graph of a function over scalars: one flat list of scalars an input, nested lists out.
@@ -36,16 +39,16 @@ def trace_function(
         [Symbol(build, build.input(k, j)) for j in range(port.size)]
         for k, port in enumerate(inputs)
     ]
-    found = function(*given)
+    values = function(*given)
     if len(outputs) == 1:
-        found = (found,)
-    results = [[_ref(build, x) for x in flatten(value)] for value in found]
+        values = (values,)
+    results = [[_ref(build, x) for x in flatten(value)] for value in values]
     for port, refs in zip(outputs, results, strict=True):
         if len(refs) != port.size:
             raise AssertionError(
                 f"output {port.name} has {len(refs)} entries, its port {port.size}"
             )
-    return build.finish(inputs, outputs, results)
+    return verified(build.finish(inputs, outputs, results), share)
 
 
 def _ref(build: Builder, x: Scalar) -> Ref:

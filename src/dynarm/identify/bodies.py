@@ -20,8 +20,8 @@ def body_forces(
     empty = [_with_ten(body, (0,) * 10) for body in chain.joints]
     empty[-1] = _with_ten(chain.joints[-1], ten.tolist())
     steps = pose(chain, list(q.T))
-    found = inverse_dynamics(Chain(tuple(empty), chain.gravity), steps, list(qd.T), list(qdd.T))
-    return np.column_stack([np.broadcast_to(f, len(q)) for f in found])
+    forces = inverse_dynamics(Chain(tuple(empty), chain.gravity), steps, list(qd.T), list(qdd.T))
+    return np.column_stack([np.broadcast_to(f, len(q)) for f in forces])
 
 
 def wrench_forces(arm: Arm, q: np.ndarray, wrench: np.ndarray) -> np.ndarray:
@@ -33,8 +33,8 @@ def wrench_forces(arm: Arm, q: np.ndarray, wrench: np.ndarray) -> np.ndarray:
     still = [0] * chain.n
     steps = pose(chain, list(q.T))
     weightless = Chain(bodies, Vec3(0, 0, 0))
-    found = inverse_dynamics(weightless, steps, still, still, (Vec3(*force.T), Vec3(*moment.T)))
-    return np.column_stack([np.broadcast_to(f, len(q)) for f in found])
+    forces = inverse_dynamics(weightless, steps, still, still, (Vec3(*force.T), Vec3(*moment.T)))
+    return np.column_stack([np.broadcast_to(f, len(q)) for f in forces])
 
 
 def _with_ten(body: Limb, ten: Sequence[float]) -> Limb:

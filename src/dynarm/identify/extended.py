@@ -82,16 +82,18 @@ class ExtendedModel:
     ) -> np.ndarray:
         """Joint forces (..., n) for accelerations qdd, the columns' forces included."""
         rigid = self.rigid.inverse_dynamics(q, qd, qdd, wrench, **_without_out(options))
-        return rigid + self.extra(q, qd, qdd)
+        return np.asarray(rigid + self.extra(q, qd, qdd))
 
     def bias(self, q: Any, qd: Any, **options: Any) -> np.ndarray:
         """Bias forces (..., n) without the joints' friction: the columns' at qdd = 0 included."""
-        return self.rigid.bias(q, qd, **_without_out(options)) + self.extra(q, qd, np.zeros(1))
+        rigid = self.rigid.bias(q, qd, **_without_out(options))
+        return np.asarray(rigid + self.extra(q, qd, np.zeros(1)))
 
     def gravity(self, q: Any, **options: Any) -> np.ndarray:
         """Joint forces (..., n) that hold the arm at rest without friction, the columns' at rest included."""
         rest = np.zeros(1)
-        return self.rigid.gravity(q, **_without_out(options)) + self.extra(q, rest, rest)
+        rigid = self.rigid.gravity(q, **_without_out(options))
+        return np.asarray(rigid + self.extra(q, rest, rest))
 
     def _added_inertia(self, q: np.ndarray, qd: np.ndarray, still: np.ndarray) -> np.ndarray:
         """(..., n, n): how the columns' forces grow with each acceleration."""
@@ -106,7 +108,7 @@ class ExtendedModel:
         q = np.asarray(q, float)
         rest = np.zeros_like(q)
         added = self._added_inertia(q, rest, self.extra(q, rest, rest))
-        return self.rigid.mass_matrix(q, **_without_out(options)) + added
+        return np.asarray(self.rigid.mass_matrix(q, **_without_out(options)) + added)
 
     def mass_matrix_and_bias(
         self, q: Any, qd: Any, **options: Any

@@ -10,29 +10,26 @@ from typing import Any
 import numpy as np
 
 from ..border.arguments import among, each, flag, items, positive, real, shown
-from ..errors import DynarmWarning, InputError, KindError, UnknownName
+from ..errors import DynarmWarning, InputError, KindError
 from ..robot.arm import Arm
 from . import tuning
-from .estimators import least_squares as estimators
-from .estimators.factors import Factors, fold
-from .estimators.instruments import instrumented
-from .estimators.least_squares import Pull, Solution
+from .estimators import table, wls
+from .estimators.factors import Source, fold
 from .estimators.prior import pull_of
-from .estimators.robust import robust
+from .estimators.problem import Problem, Pull
 from .judgement.identifiability import NOT, Identifiability, assess
 from .judgement.outliers import left_out, without_outliers
 from .judgement.quality import unit_doubts
 from .judgement.soundness import check_digits, check_stretches, negative_energy
-from .judgement.statistics import Residuals, covariance, residuals
+from .judgement.statistics import residuals
 from .judgement.verdict import Validation
 from .logs.log import Log, in_order
 from .logs.sources import logs_of
-from .preprocess import Preparation, Stretch, factor_for, smooth, stretches
+from .preprocess import Preparation, Recording, Stretch, factor_for
+from .record import Record, nearest_to
 from .regressor import Column, Terms, check_terms, terms_of
-from .result import Fit, FitError, Record, nearest_to
+from .result import Fit, FitError
 from .searchable import Searchable
-
-ESTIMATORS = ("ols", "wls", "irls", "iv", "recursive")
 
 
 @dataclass(unsafe_hash=True)  # frozen by Searchable, which lets scikit-learn keep notes of its own
@@ -76,8 +73,7 @@ class Identifier(Searchable):
             raise KindError(
                 f"arm is {shown(self.arm)}; give a dynarm.Arm, for example dynarm.load(...)"
             )
-        if not among(self.estimator, ESTIMATORS):
-            raise UnknownName("estimator", self.estimator, ESTIMATORS)
+        table.named(self.estimator)
         if self.prior is not None and not isinstance(self.prior, Arm):
             raise KindError(f"prior is {shown(self.prior)}; give a dynarm.Arm, or None")
         if self.prior is not None and self.prior.n != self.arm.n:
@@ -177,43 +173,37 @@ class Identifier(Searchable):
         return done
 
     def _fit(self, logs: list[Log]) -> Fit:
-        terms = self.terms(self._widths())
-        how = self.preparation
-        if self.cutoff is not None:
-            how = replace(how, cutoff=self.cutoff)
-        check_stretches(logs, how)
-        how, trials = tuning.choose_preparation(logs, terms, how)
-        pieces = [smooth(piece, how) for one in logs for piece in stretches(one)]
-        _check_length(terms, pieces, how)
-        widths: tuple[float, ...] = terms.widths
-        if self.shape == "tanh" and self.width is None and "coulomb" in terms.friction:
-            widths, _ = tuning.choose_widths(terms, pieces, how)
-            terms = self.terms(widths)
+        method = table.named(self.estimator)
+        source, recording, trials = self._source(logs)
+        terms, pieces, how = source.terms, source.pieces, source.how
         factors = fold(terms, pieces, how, tick=self._ticker(sum(map(len, pieces))))
-        plain, left = self._plain(terms, factors, pieces, how)
+        problem = Problem(factors, names=terms.names, sources=(source,))
+        free = method.plain or wls.solve
+        plain = free(problem)  # without a prior: it tells what the log determines
+        left = residuals(terms, pieces, how, plain.values)
         check = assess(terms, factors, plain, left.inflation, pieces)
         pull = pull_of(terms, factors, plain, self.prior)
-        ridge, errors = self._ridge(factors, pull, float(np.sqrt(left.inflation.mean())), check)
-        factors, solution = self._solve(terms, factors, pieces, how, ridge, pull, plain)
-        if solution is not plain:
+        unit = float(np.sqrt(left.inflation.mean()))
+        ridge, errors = self._ridge(problem, pull, unit, check)
+        solution = plain
+        if ridge > 0 or method.solve is not free:
+            solution = method.solve(replace(problem, ridge=ridge, pull=pull))
             left = residuals(terms, pieces, how, solution.values)
-        spread = self._covariance(factors, solution, left.inflation)
-        doubts = negative_energy(terms, pieces, solution.values, spread)
-        notes = tuple(f"{one.source}: {note}" for one in logs for note in left_out(one))
+        spread = method.covariance(solution, left.inflation)
+        recording.keep(how)
         record = Record(
             replace(self, progress=None),
             terms,
             how,
-            widths,
+            terms.widths,
             trials,
             errors,
-            factors,
+            solution.problem,
             check,
             left,
-            logs,
-            pull if solution.ridge > 0 else None,
-            doubts,
-            notes,
+            recording,
+            negative_energy(terms, pieces, solution.values, spread),
+            tuple(f"{one.source}: {note}" for one in logs for note in left_out(one)),
         )
         if not self.feasible:
             return Fit(record, solution, solution.values, spread)
@@ -221,14 +211,23 @@ class Identifier(Searchable):
         left = residuals(terms, pieces, how, near.values)  # what is judged is what is returned
         return Fit(replace(record, residuals=left), solution, near.values, spread)
 
-    def _covariance(
-        self, factors: Factors, solution: Solution, inflations: np.ndarray
-    ) -> np.ndarray:
-        if self.estimator == "recursive":
-            return estimators.recursive_covariance(factors, solution.values, inflations)
-        if self.estimator == "iv":
-            return solution.covariance * float(np.mean(inflations))
-        return covariance(factors, solution, inflations)
+    def _source(self, logs: Sequence[Log]) -> tuple[Source, Recording, tuple[tuning.Trial, ...]]:
+        """The rows to fit, preparation and widths decided, the memory of the logs, and the trials that decided."""
+        terms, how = self.terms(self._widths()), self.prepared
+        check_stretches(logs, how)
+        recording = Recording(logs)
+        how, trials = tuning.choose_preparation(recording, terms, how)
+        pieces = recording.pieces(how)
+        _check_length(terms, pieces, how)
+        if self.shape == "tanh" and self.width is None and "coulomb" in terms.friction:
+            terms = self.terms(tuning.choose_widths(terms, pieces, how)[0])
+        return Source(terms, pieces, how), recording, trials
+
+    @property
+    def prepared(self) -> Preparation:
+        """The preparation with the cut-off that was given here, if one was."""
+        how = self.preparation
+        return how if self.cutoff is None else replace(how, cutoff=self.cutoff)
 
     def cross_validate(self, logs: Sequence[Log]) -> list[Validation]:
         """For each run, its prediction by the fit of all others."""
@@ -237,48 +236,17 @@ class Identifier(Searchable):
             raise InputError("cross-validation needs at least two logs; give a list of runs")
         return [self.fit([*runs[:k], *runs[k + 1 :]]).validate(run) for k, run in enumerate(runs)]
 
-    def _plain(
-        self, terms: Terms, factors: Factors, pieces: Sequence[Stretch], how: Preparation
-    ) -> tuple[Solution, Residuals]:
-        """The fit without a prior, which tells what the log determines."""
-        if self.estimator == "ols":
-            plain = _own_weights(factors, estimators.ols(factors.merged()))
-        else:
-            plain = estimators.wls(factors)
-        return plain, residuals(terms, pieces, how, plain.values)
-
     def _ridge(
-        self, factors: Factors, pull: Pull, unit: float, check: Identifiability
+        self, problem: Problem, pull: Pull, unit: float, check: Identifiability
     ) -> tuple[float, dict[float, float]]:
         """0 where the log determines all, else what held-out time supports; unit: what the noise alone calls for."""
         if self.regularise != "auto":
             return float(self.regularise) * unit, {}
-        if self.estimator in ("recursive", "iv") or (check.worst <= NOT and self.prior is None):
+        able = table.named(self.estimator).prior
+        if not able or (check.worst <= NOT and self.prior is None):
             return 0.0, {}
-        ridge, errors = tuning.choose_ridge(factors, pull, unit)
+        ridge, errors = tuning.choose_ridge(problem.factors, pull, unit)
         return max(ridge, unit), errors
-
-    def _solve(
-        self,
-        terms: Terms,
-        factors: Factors,
-        pieces: Sequence[Stretch],
-        how: Preparation,
-        ridge: float,
-        pull: Pull,
-        plain: Solution,
-    ) -> tuple[Factors, Solution]:
-        if self.estimator == "recursive":
-            return factors, estimators.recursive(factors)
-        if self.estimator == "iv":
-            return factors, instrumented(terms, factors, pieces, how, plain)
-        if self.estimator == "irls":
-            return robust(terms, factors, pieces, how, ridge, pull)
-        if self.estimator == "ols":
-            return factors, _own_weights(factors, estimators.ols(factors.merged(), ridge, pull))
-        if ridge == 0:
-            return factors, plain
-        return factors, estimators.wls(factors, ridge, pull)
 
 
 def _fitting(arm: Arm, log: Log) -> Log:
@@ -307,22 +275,3 @@ def _check_length(terms: Terms, pieces: Sequence[Stretch], how: Preparation) -> 
             f"{rows} samples of {terms.n} joints remain after filtering and decimation for {terms.size} unknowns; "
             "record longer, raise the cut-off or lower decimate"
         )
-
-
-def _own_weights(factors: Factors, solution: Solution) -> Solution:
-    """An ordinary fit with the weights that make its covariance one of white noise of equal size."""
-    free = max(int(factors.rows.sum()) - factors.size, 1)
-    common = float(np.sqrt(factors.squares(solution.values).sum() / free))
-    common = common if common > 0 else 1.0
-    return replace(
-        solution,
-        weights=np.full(factors.n, 1 / common),
-        covariance=solution.covariance * common**2,
-        scales=solution.scales / common,
-        pulls=solution.pulls / common,
-    )
-
-
-def check_log(arm: Arm, log: Log | Sequence[Log], **options: Any) -> Identifiability:
-    """Which unknowns a log determines: the identifiability check alone."""
-    return Identifier(arm, **options).fit(log).identifiability_

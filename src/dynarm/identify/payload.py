@@ -7,7 +7,7 @@ torques known, the payload is found; with the payload known and currents instead
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,15 @@ from ..errors import InputError
 from ..robot.arm import Arm, Joint, move_parameters, unpack_parameters
 from ..robot.frames.chain import chain_of
 from .bodies import body_forces
-from .estimators.factors import Factors, fold, triangle
+from .estimators import table
+from .estimators.factors import Factors, Source, folded, triangle
 from .estimators.feasibility import one_body
-from .estimators.least_squares import Solution, deviations, sizes, solve
+from .estimators.least_squares import lengths, weighted
+from .estimators.problem import Problem, Solution
 from .identifier import Identifier
-from .judgement.statistics import covariance, inflation, residuals
+from .judgement.statistics import Residuals, inflation, residuals
 from .logs.log import Log
-from .preprocess import Preparation, smooth, stretches
+from .preprocess import Recording
 from .regressor import Column, Terms
 from .tables import html_table, plain_table
 from .tuning import choose_preparation
@@ -32,6 +34,7 @@ Logs = Log | Sequence[Log]
 _TOLD = (
     1e-6  # singular value, columns of length one, from which on a direction counts as determined
 )
+_GAIN_PASSES = 10
 _HEADS = ("parameter", "value", "std", "unit")
 
 
@@ -86,21 +89,24 @@ class Gains:
 
 def identify_payload(arm: Arm, without: Logs, loaded: Logs, **options: Any) -> Payload:
     """The payload that explains the difference between logs without and with it; options are those of Identifier."""
-    both = _Pair(Identifier(arm, **options), without, loaded, _payload_columns(arm))
-    p = both.terms.size
-    solution = both.solve()
-    found = solution.values[p - 10 :]
-    spread = covariance(both.factors, solution, both.inflation(solution.values))[p - 10 :, p - 10 :]
-    seen, free = _told(both.factors, solution, p)
+    identifier = Identifier(arm, **options)
+    sources = _sources(identifier, without, loaded, _payload_columns(arm))
+    method = table.named(identifier.estimator)
+    method = method if method.together else table.named("wls")
+    solution = method.solve(_problem(sources))
+    inflations = _left(sources[1], solution.values).inflation
+    ten = solution.values[-10:]
+    spread = method.covariance(solution, inflations)[-10:, -10:]
+    seen, free = _told(solution)
     std = np.sqrt(np.maximum(np.diag(spread), 0))
     if len(free):  # what the motion does not tell is anything, not zero
         std = np.where(
             (np.abs(free) > 1e-9 * np.abs(free).max(axis=1)[:, None]).any(axis=0), np.inf, std
         )
-    body = one_body(found, spread + _anything(free, found))
+    body = one_body(ten, spread + _anything(free, ten))
     mass, com, inertia = unpack_parameters(body)
-    same = np.allclose(seen @ body, seen @ found, rtol=1e-6, atol=1e-6 * np.abs(seen @ found).max())
-    return Payload(mass, com, inertia, found, std, len(seen), bool(same))
+    same = np.allclose(seen @ body, seen @ ten, rtol=1e-6, atol=1e-6 * np.abs(seen @ ten).max())
+    return Payload(mass, com, inertia, ten, std, len(seen), bool(same))
 
 
 def _anything(free: np.ndarray, ten: np.ndarray) -> np.ndarray:
@@ -132,7 +138,7 @@ def drive_gains(
     if not ten.any():
         raise InputError("the payload has neither mass nor inertia; give one that the drives feel")
     known = Column("payload", _torque_of(arm, ten))
-    return _Pair(identifier, without, loaded, (known,)).gains()
+    return _gains(_sources(identifier, without, loaded, (known,)))
 
 
 def _payload_columns(arm: Arm) -> tuple[Column, ...]:
@@ -154,103 +160,74 @@ def _torque_of(arm: Arm, ten: np.ndarray) -> Any:
     return force
 
 
-class _Pair:
-    """Logs without and with a payload, folded with the same columns."""
-
-    def __init__(
-        self, identifier: Identifier, without: Logs, loaded: Logs, columns: Sequence[Column]
-    ):
-        if identifier.columns:
-            raise InputError("columns of the user's own are not taken here; leave them out")
-        plain, full = identifier.prepare(without), identifier.prepare(loaded)
-        arm = identifier.arm
-        base = identifier.terms(identifier._widths())
-        how = identifier.preparation
-        how, _ = choose_preparation(plain, base, _with_cutoff(how, identifier.cutoff))
-        self.terms = _with_columns(base, tuple(columns))
-        self.how = how
-        self.base, self.extra = base.size, len(columns)
-        self.pieces = [
-            [smooth(p, how) for log in logs for p in stretches(log)] for logs in (plain, full)
-        ]
-        empty = _with_columns(base, tuple(Column(c.name, _nothing(arm.n)) for c in columns))
-        self.parts = [
-            _widened(fold(empty, self.pieces[0], how), self.terms),
-            fold(self.terms, self.pieces[1], how),
-        ]
-
-    @property
-    def factors(self) -> Factors:
-        """Both logs' factors, block after block."""
-        a, b = self.parts
-        return Factors(
-            self.terms.support, self.terms.size, [*a.R, *b.R], np.vstack([a.rows, b.rows])
-        )
-
-    def solve(self) -> Solution:
-        """The weighted solution of both logs together."""
-        merged = self.factors.merged()
-        floor = 1e-12 * np.maximum(sizes(merged), 1e-300)
-        sigma = sizes(merged)
-        for _ in range(20):
-            found = solve(merged, 1 / np.maximum(sigma, floor))
-            new = deviations(merged, found.values)
-            if np.abs(new / np.maximum(sigma, floor) - 1).max() < 1e-6:
-                break
-            sigma = new
-        return solve(merged, 1 / np.maximum(sigma, floor))
-
-    def inflation(self, values: np.ndarray) -> np.ndarray:
-        """(n,) autocorrelation of the loaded log's residuals."""
-        return residuals(self.terms, self.pieces[1], self.how, values).inflation
-
-    def gains(self) -> Gains:
-        """Gains from the factors of [X load current]: load is what X values - gain current must cancel."""
-        n, p = self.terms.n, self.base
-        rows, right, owner = [], [], []
-        for part in self.parts:
-            for j in range(n):
-                R, support = part.joint(j), self.terms.support[j]
-                arm_part = np.flatnonzero(support < p)
-                load = np.flatnonzero(support == p)
-                wide = np.zeros((len(R), p + n))
-                wide[:, support[arm_part]] = R[:, arm_part]
-                wide[:, p + j] = -R[:, -1]
-                rows.append(wide)
-                right.append(-R[:, load[0]] if len(load) else np.zeros(len(R)))
-                owner.append(np.full(len(R), j))
-        A, b, joint = np.vstack(rows), np.concatenate(right), np.concatenate(owner)
-        count = self.factors.rows.sum(axis=0)
-        sigma = np.ones(n)
-        x, spread = np.zeros(p + n), np.zeros((p + n, p + n))
-        for _ in range(10):
-            w = 1 / sigma[joint]
-            scale = np.linalg.norm(A * w[:, None], axis=0)
-            scale[scale == 0] = 1.0
-            scaled = A * w[:, None] / scale
-            x = np.linalg.lstsq(scaled, b * w, rcond=1e-12)[0] / scale
-            spread = np.linalg.pinv(scaled.T @ scaled, rcond=1e-12) / np.outer(scale, scale)
-            left = (b - A @ x) ** 2
-            power = np.array([left[joint == j].sum() for j in range(n)])
-            sigma = np.sqrt(
-                np.maximum(power / np.maximum(count - p / n, 1), 1e-24 * np.abs(b).max() ** 2)
-            )
-        inflations = self.inflation_of_gains(x)
-        return Gains(x[p:], np.sqrt(np.maximum(np.diag(spread)[p:], 0)) * np.sqrt(inflations))
-
-    def inflation_of_gains(self, x: np.ndarray) -> np.ndarray:
-        """(n,) autocorrelation of the residual in currents: gain current - X values - load."""
-        gains = np.where(np.abs(x[self.base :]) > 0, x[self.base :], 1.0)
-        values = np.r_[x[: self.base], 1.0]
-        left = residuals(self.terms, self.pieces[1], self.how, values)
-        found = []
-        for j in range(self.terms.n):
-            found.append(inflation(gains[j] * left.measured[j] - left.predicted[j]))
-        return np.array(found)
+# ---- both logs together
 
 
-def _with_cutoff(how: Preparation, cutoff: float | None) -> Preparation:
-    return how if cutoff is None else replace(how, cutoff=cutoff)
+def _sources(
+    identifier: Identifier, without: Logs, loaded: Logs, columns: tuple[Column, ...]
+) -> tuple[Source, Source]:
+    """Logs without and with a payload, prepared alike; the payload's columns are zero in the first."""
+    if identifier.columns:
+        raise InputError("columns of the user's own are not taken here; leave them out")
+    plain, full = (Recording(identifier.prepare(logs)) for logs in (without, loaded))
+    base = identifier.terms(identifier._widths())
+    how, _ = choose_preparation(plain, base, identifier.prepared)
+    empty = tuple(Column(c.name, _nothing(identifier.arm.n)) for c in columns)
+    return (
+        Source(_with_columns(base, empty), plain.pieces(how), how),
+        Source(_with_columns(base, columns), full.pieces(how), how),
+    )
+
+
+def _problem(sources: tuple[Source, Source]) -> Problem:
+    terms = sources[1].terms
+    return Problem(folded(sources, terms.support), names=terms.names, sources=sources)
+
+
+def _left(loaded: Source, values: np.ndarray) -> Residuals:
+    """The residuals of the loaded logs."""
+    return residuals(loaded.terms, loaded.pieces, loaded.how, values)
+
+
+# ---- drive gains
+
+
+def _gains(sources: tuple[Source, Source]) -> Gains:
+    """Gains of the problem in which load is what X values - gain current must cancel, weighted by joint."""
+    p = sources[1].terms.size - 1
+    problem = Problem(_in_currents(_problem(sources).factors, p))
+    factors, n = problem.factors, problem.factors.n
+    count = factors.rows.sum(axis=0)
+    most = max((float(np.abs(R[:, -1]).max(initial=0.0)) for R in factors.R[0]), default=0.0)
+    sigma, solution = np.ones(n), weighted(problem, np.ones(n))
+    for _ in range(_GAIN_PASSES):
+        solution = weighted(problem, 1 / sigma)
+        power = factors.squares(solution.values).sum(axis=0)
+        sigma = np.sqrt(np.maximum(power / np.maximum(count - p / n, 1), 1e-24 * most**2))
+    variances = np.maximum(np.diag(solution.covariance)[p:], 0)
+    inflations = _inflation_of_gains(sources[1], solution.values, p)
+    return Gains(solution.values[p:], np.sqrt(variances) * np.sqrt(inflations))
+
+
+def _in_currents(factors: Factors, p: int) -> Factors:
+    """[X load current] of each joint as [X -current -load]: its gain is an unknown, the load what is explained."""
+    support, joints = [], []
+    for j, own in enumerate(factors.support):
+        R, arm = factors.joint(j), np.flatnonzero(own < p)
+        load = R[:, np.flatnonzero(own == p)].sum(
+            axis=1
+        )  # nothing where the joint does not feel it
+        support.append(np.r_[own[arm], p + j])
+        joints.append(np.column_stack([R[:, arm], -R[:, -1], -load]))
+    return Factors(tuple(support), p + factors.n, [joints], factors.rows.sum(axis=0)[None])
+
+
+def _inflation_of_gains(loaded: Source, x: np.ndarray, p: int) -> np.ndarray:
+    """(n,) autocorrelation of the residual in currents: gain current - X values - load."""
+    gains = np.where(np.abs(x[p:]) > 0, x[p:], 1.0)
+    left = _left(loaded, np.r_[x[:p], 1.0])
+    rows = zip(gains, left.measured, left.predicted, strict=True)
+    return np.array([inflation(gain * a - b) for gain, a, b in rows])
 
 
 def _with_columns(base: Terms, columns: tuple[Column, ...]) -> Terms:
@@ -270,27 +247,12 @@ def _nothing(n: int) -> Any:
     return lambda q, qd, qdd: [0] * n
 
 
-def _widened(factors: Factors, terms: Terms) -> Factors:
-    """Factors over the unknowns of more terms, which were zero there."""
-    R = []
-    for block in factors.R:
-        joints = []
-        for j, part in enumerate(block):
-            support = terms.support[j]
-            wide = np.zeros((len(part), len(support) + 1))
-            wide[:, np.searchsorted(support, factors.support[j])] = part[:, :-1]
-            wide[:, -1] = part[:, -1]
-            joints.append(wide)
-        R.append(joints)
-    return Factors(terms.support, terms.size, R, factors.rows)
-
-
-def _told(factors: Factors, solution: Solution, p: int) -> tuple[np.ndarray, np.ndarray]:
+def _told(solution: Solution) -> tuple[np.ndarray, np.ndarray]:
     """Directions of the ten payload parameters that the data determine (rows, of unit worth), and those they do not."""
-    X, _ = factors.merged().stacked(solution.weights)
-    scale = np.linalg.norm(X, axis=0)
-    scale[scale == 0] = 1.0
+    X, _ = solution.data.merged().stacked(solution.weights)
+    scale = lengths(X)
     R = triangle(X / scale)
-    _, s, V = np.linalg.svd(R[p - 10 :, p - 10 :], full_matrices=True)
+    first = X.shape[1] - 10
+    _, s, V = np.linalg.svd(R[first:, first:], full_matrices=True)
     count = int((s > _TOLD).sum())
-    return V[:count] * scale[p - 10 :], V[count:] / scale[p - 10 :]
+    return V[:count] * scale[-10:], V[count:] / scale[-10:]

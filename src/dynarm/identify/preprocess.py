@@ -8,11 +8,11 @@ is applied to them must be applied to the regressor as well, and that is what de
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from ..errors import InputError
 from .logs.log import Log
 
 LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
+_LONG = 60_000  # samples of a log that choices look at
 _FIR_SIDE = 6  # half length of the decimation filter, in samples of the coarse grid
+T = TypeVar("T")
 VELOCITIES = ("auto", "recorded", "differentiate")
 
 
@@ -52,7 +54,9 @@ class Preparation:
 
     def __post_init__(self) -> None:
         if self.cutoff is not None:
-            real("cutoff", self.cutoff, "a frequency in Hz", positive)
+            cutoff = real("cutoff", self.cutoff, "a frequency in Hz", positive)
+            if not isinstance(self.cutoff, Hashable):
+                object.__setattr__(self, "cutoff", cutoff)
         if not among(self.velocity, VELOCITIES):
             raise InputError(
                 f"velocity is {shown(self.velocity)}; choose 'auto', 'recorded' or 'differentiate'"
@@ -69,6 +73,8 @@ class Preparation:
                 raise InputError(
                     f"slow is {shown(self.slow)}; give speeds, one a joint or one for all"
                 )
+            if not isinstance(self.slow, Hashable):  # what was made for a preparation is kept by it
+                object.__setattr__(self, "slow", tuple(slow.tolist()) if slow.ndim else float(slow))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,12 +128,12 @@ def low_pass(
         return x
     sos = signal.butter(order, cutoff, fs=rate, output="sos")
     wanted = padding if padding is not None else int(np.ceil(3 * rate / cutoff))
-    return signal.sosfiltfilt(sos, x, axis=0, padlen=min(wanted, len(x) - 2))
+    return np.asarray(signal.sosfiltfilt(sos, x, axis=0, padlen=min(wanted, len(x) - 2)))
 
 
 def differentiate(x: np.ndarray, rate: float) -> np.ndarray:
     """Central differences (one-sided at the ends)."""
-    return np.gradient(x, 1 / rate, axis=0)
+    return np.asarray(np.gradient(x, 1 / rate, axis=0))
 
 
 def _even(log: Log) -> tuple[Log, float]:
@@ -161,30 +167,81 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     keep = np.abs(qd) >= _slow(how.slow, qd)
     often = keep.mean(axis=0) < 0.2  # a joint that hardly moves tells nothing but at rest
     keep[:, often] = True
-    found = Stretch(even.t, q, qd, qdd, even.tau, even.wrench, keep, rate)
+    stretch = Stretch(even.t, q, qd, qdd, even.tau, even.wrench, keep, rate)
     if how.trim is not None:
-        return found.part(slice(how.trim, None))
+        return stretch.part(slice(how.trim, None))
     ends = min(int(rate / how.cutoff), len(q) // 10)  # what the filter's ends may spoil
     if ends:
         keep[:ends] = keep[-ends:] = False
-    return found
+    return stretch
+
+
+def middle(log: Log) -> Log:
+    """The log, or as much from its middle as a choice needs."""
+    if len(log) <= _LONG:
+        return log
+    start = (len(log) - _LONG) // 2
+    return log.rows(slice(start, start + _LONG))
+
+
+class Recording:
+    """The logs of a fit, and what was made of them for one preparation or more: each thing once.
+
+    The one memory of a fit: what is smoothed or folded in a trial, and needed again by the fit, by its delays or by its
+    advice on friction, is kept here until `keep` names the preparation that was chosen. A copy by pickle begins empty.
+    """
+
+    def __init__(self, logs: Sequence[Log]):
+        self.logs = tuple(logs)
+        self._made: dict[tuple[Preparation, Hashable], Any] = {}
+        middles = tuple(map(middle, self.logs))
+        same = all(a is b for a, b in zip(self.logs, middles, strict=True))
+        self.short: Recording = self if same else Recording(middles)  # as much as choices look at
+
+    def __reduce__(self) -> tuple[type[Recording], tuple[tuple[Log, ...]]]:
+        return Recording, (self.logs,)
+
+    def once(self, how: Preparation, name: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, which is called where nothing of that name was made for the preparation yet."""
+        key = (how, name)
+        if key not in self._made:
+            self._made[key] = make()
+        kept: T = self._made[key]
+        return kept
+
+    def pieces(self, how: Preparation) -> list[Stretch]:
+        """The smooth stretches of all logs."""
+        return [piece for k in range(len(self.logs)) for piece in self._smooth(k, how)]
+
+    def _smooth(self, k: int, how: Preparation) -> list[Stretch]:
+        """Those of one log, kept where its short form is kept if it is no longer than that."""
+        log = self.logs[k]
+        holder = self.short if self.short.logs[k] is log else self
+        return holder.once(how, k, lambda: [smooth(piece, how) for piece in stretches(log)])
+
+    def keep(self, how: Preparation) -> None:
+        """Forget what was made for other preparations, and what is longer than choices need."""
+        for key in [key for key in self.short._made if key[0] != how]:
+            del self.short._made[key]
+        if self.short is not self:
+            self._made.clear()
 
 
 def _slow(given: float | tuple[float, ...] | None, qd: np.ndarray) -> np.ndarray:
     if given is None:
-        return 0.02 * np.sqrt((qd**2).mean(axis=0))
+        return np.asarray(0.02 * np.sqrt((qd**2).mean(axis=0)))
     return np.broadcast_to(np.asarray(given, float), qd.shape[1:])
 
 
 def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Smooth q, qd, qdd (N, n) at the log's own samples."""
-    found = [np.empty((len(log), log.n)) for _ in range(3)]
+    q, qd, qdd = states = [np.empty((len(log), log.n)) for _ in range(3)]
     covered = np.zeros(len(log), bool)
     whole = replace(how, trim=None)
     for piece in stretches(log):
         rows = np.searchsorted(log.t, piece.t)
         state = smooth(piece, whole)
-        for out, x in zip(found, (state.q, state.qd, state.qdd), strict=True):
+        for out, x in zip(states, (state.q, state.qd, state.qdd), strict=True):
             for j in range(log.n):
                 out[rows, j] = np.interp(piece.t, state.t, x[:, j])
         covered[rows] = True
@@ -196,9 +253,9 @@ def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.nd
             )
         lost = np.flatnonzero(~covered)
         pick = near[np.clip(np.searchsorted(near, lost), 0, len(near) - 1)]
-        for out in found:
+        for out in states:
             out[lost] = out[pick]
-    return found[0], found[1], found[2]
+    return q, qd, qdd
 
 
 def band(pieces: Sequence[Stretch], share: float) -> float:

@@ -1,27 +1,28 @@
 """The columns of the linear model: tau = columns @ values, for rigid body, drives, friction and a user's own terms.
 
 In order: the minimal parameters of the arm (armatures merged where they must be, the others after them), then joint by
-joint viscous, Coulomb and offset, then the user's columns.
+joint its friction, term by term as `dynamics.drive` has them, then the user's columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..algebra.vectors import Scalar
 from ..border.arguments import among, each, items, shown
 from ..border.memo import cached_property
-from ..dynamics.papers.minimal_parameters_lin1995 import layout
+from ..dynamics.drive import TERMS, Instant, Term, shaped
 from ..errors import InputError, KindError
-from ..model.model import compile as compile_arm
-from ..parameters.minimal import minimal_parameters
-from ..robot.arm import SHAPES, Arm
+from ..robot.arm import SHAPES, Arm, Friction
+from .rigid import Rigid, rigid_of
 
-FRICTION = ("viscous", "coulomb", "offset")
+FRICTION = ("viscous", "coulomb", "offset")  # unless others are asked for
+Forces = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
 _UNITS = 400  # random states that tell which columns a joint feels
 
 
@@ -36,7 +37,7 @@ class Column:
     """
 
     name: str
-    function: Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sequence[Any]]
+    function: Forces
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -49,122 +50,23 @@ class Column:
         n = q.shape[-1]
         states = ([x[..., j] for j in range(n)] for x in (q, qd, qdd))
         word = f"what column '{self.name}' returns"
-        found = items(word, self.function(*states), "one force a joint")
-        if len(found) != n:
-            raise InputError(f"column '{self.name}' returns {len(found)} forces for {n} joints")
+        forces = items(word, self.function(*states), "one force a joint")
+        if len(forces) != n:
+            raise InputError(f"column '{self.name}' returns {len(forces)} forces for {n} joints")
         out = np.empty(q.shape)
-        for j, force in enumerate(found):
+        for j, force in enumerate(forces):
             out[..., j] = each(f"force {j + 1} of column '{self.name}'", force, q.shape[:-1])
         return out
-
-
-# ---- the rigid body
-
-
-@dataclass(frozen=True)
-class Rigid:
-    """The minimal parameters of an arm, armatures included on request, and their regressor."""
-
-    arm: Arm
-    armature: bool
-
-    def __reduce__(self) -> Any:
-        return rigid_of, (self.arm, self.armature)  # its compiled regressor is made anew
-
-    @cached_property
-    def minimal(self) -> Any:
-        return minimal_parameters(self.arm, armature=self.armature)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.minimal.names)
-
-    @property
-    def matrix(self) -> np.ndarray:
-        """(p, 10 n), or (p, 11 n) with armatures: values = matrix @ natural parameters."""
-        return np.asarray(self.minimal.matrix)
-
-    @cached_property
-    def natural(self) -> np.ndarray:
-        """(n, 10) or (n, 11): the arm's own parameters, armature last."""
-        if not self.armature:
-            return self.arm.parameters
-        own = [[joint.armature] for joint in self.arm.joints]
-        return np.hstack([self.arm.parameters, own])
-
-    @cached_property
-    def _kernel(self) -> Any:
-        """The compiled regressor; it depends on the kinematics only, so arms that share them share it."""
-        bare = self.arm.with_parameters(np.zeros((self.arm.n, 10)))
-        return compile_arm(bare).functions["regressor"]
-
-    @cached_property
-    def _mixture(self) -> np.ndarray:
-        """From the compiled columns and the armatures' to those of the minimal parameters."""
-        n = self.arm.n
-        plain = np.asarray(minimal_parameters(self.arm).matrix)
-        both = np.zeros((len(plain) + n, n, 11))
-        both[: len(plain), :, :10] = plain.reshape(-1, n, 10)
-        both[len(plain) + np.arange(n), np.arange(n), 10] = 1.0
-        return both.reshape(len(both), -1) @ np.linalg.pinv(self.matrix)
-
-    @cached_property
-    def sources(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """For each minimal parameter its column of the compiled regressor, or -1, and the joint of its armature, or -1.
-
-        None where parameters mix several of those.
-        """
-        plain = minimal_parameters(self.arm)
-        if not self.armature:
-            return np.arange(plain.count), np.full(plain.count, -1)
-        place = {k: column for column, k in enumerate(plain.kept)}
-        last = len(layout(plain.structure))
-        kept = self.minimal.kept
-        if any(k < last and k not in place for k in kept):
-            return None
-        columns = [place[k] if k < last else -1 for k in kept]
-        return np.array(columns), np.array([-1 if k < last else k - last for k in kept])
-
-    @cached_property
-    def compiled_size(self) -> int:
-        """Number of columns of the compiled regressor."""
-        return minimal_parameters(self.arm).count
-
-    def compiled(
-        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        """(N, n, p) of the minimal parameters without armatures, into `out` if given."""
-        return self._kernel(q, qd, qdd) if out is None else self._kernel(q, qd, qdd, out=out)
-
-    def columns(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """(N, n, p): joint forces per unit of each minimal parameter."""
-        Y = self.compiled(q, qd, qdd)
-        if not self.armature:
-            return Y
-        n, p = self.arm.n, Y.shape[2]
-        wide = np.zeros((len(Y), n, p + n))
-        wide[..., :p] = Y
-        j = np.arange(n)
-        wide[:, j, p + j] = qdd
-        if self.sources is None:
-            return wide @ self._mixture
-        return wide[..., np.where(self.sources[0] >= 0, self.sources[0], p + self.sources[1])]
 
 
 # ---- all columns of a model
 
 
-@lru_cache(maxsize=64)
-def rigid_of(arm: Arm, armature: bool) -> Rigid:
-    """The rigid part of a model, kept for the next fit of the same arm."""
-    return Rigid(arm, armature)
-
-
 def check_terms(friction: Sequence[Any], shape: Any, columns: Sequence[Any]) -> None:
     """Refuse what no column can be made of."""
     for word in friction:
-        if not among(word, FRICTION):
-            raise InputError(f"friction has {shown(word)}; choose among {', '.join(FRICTION)}")
+        if not among(word, tuple(TERMS)):
+            raise InputError(f"friction has {shown(word)}; choose among {', '.join(TERMS)}")
     if not among(shape, SHAPES):
         raise InputError(f"shape is {shown(shape)}; choose 'sign' or 'tanh'")
     for column in columns:
@@ -189,9 +91,9 @@ class Terms:
     def __post_init__(self) -> None:
         put = object.__setattr__
         check_terms(self.friction, self.shape, self.columns)
-        wanted = tuple(w for w in FRICTION if w in self.friction)
-        if self.asymmetric and "coulomb" in wanted:
-            wanted = tuple(w for w in wanted if w != "offset")  # it is their mean already
+        wanted = tuple(w for w in TERMS if w in self.friction)
+        if self.asymmetric:
+            wanted = tuple(w for w in wanted if TERMS[w].within not in wanted)
         put(self, "friction", wanted)
         if not self.widths:
             put(self, "widths", (0.02,) * self.arm.n)
@@ -204,12 +106,19 @@ class Terms:
     @cached_property
     def drive_names(self) -> tuple[str, ...]:
         """Friction parameters of one joint, in order."""
-        if not self.asymmetric:
-            return self.friction
-        found: list[str] = []
-        for word in self.friction:
-            found += [word] if word == "offset" else [word, f"{word}_negative"]
-        return tuple(found)
+        return tuple(name for name, _, _ in self.drives)
+
+    @property
+    def drives(self) -> list[tuple[str, Term, tuple[float, float]]]:
+        """The same with the term of each, and with the coefficients of that term that a unit of it stands for."""
+        terms = [TERMS[word] for word in self.friction]
+        return [(name, t, one) for t in terms for name, one in t.unknowns(self.asymmetric).items()]
+
+    @cached_property
+    def shapes(self) -> tuple[Friction, ...]:
+        """For each joint the record of its friction's shape, its coefficients 0."""
+        pairs = zip(self.arm.joints, self.widths, strict=True)
+        return tuple(shaped(joint.friction, shape=self.shape, width=w) for joint, w in pairs)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -232,16 +141,25 @@ class Terms:
 
     def drive_columns(self, qd: np.ndarray) -> list[np.ndarray]:
         """The friction columns (N, n) in the order of drive_names: entry j belongs to joint j."""
-        found = []
-        for word in self.friction:
-            if word == "offset":
-                found.append(np.ones_like(qd))
-                continue
-            x = qd
-            if word == "coulomb":
-                x = np.sign(qd) if self.shape == "sign" else np.tanh(qd / np.array(self.widths))
-            found += [np.maximum(x, 0), np.minimum(x, 0)] if self.asymmetric else [x]
-        return found
+        columns = [np.empty(qd.shape) for _ in self.drive_names]
+        for k, column in enumerate(columns):
+            for j in range(self.n):
+                column[..., j] = self.drive_column(k, j, qd[..., j])
+        return columns
+
+    def drive_column(self, k: int, joint: int, v: Scalar) -> Scalar:
+        """The force of a joint at velocity v per unit of its friction parameter k, a float, a batch or a symbol."""
+        _, term, one = self.drives[k]
+        return term.both_ways(self.shapes[joint], Instant(v), *one)
+
+    def friction_of(self, joint: int, values: np.ndarray) -> Friction | None:
+        """The record of a joint's friction by the values of all unknowns; None where none is fitted."""
+        if not self.drive_names:
+            return None
+        own = {w: float(values[self.drive_index(joint, w)]) for w in self.drive_names}
+        terms = [TERMS[word] for word in self.friction]
+        held = {key: x for t in terms for key, x in t.entries(own).items()}
+        return replace(self.shapes[joint], **held)  # type: ignore[arg-type]  # fields by name
 
     def evaluate(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """(N, n, size): joint forces per unit of each unknown."""
@@ -264,32 +182,31 @@ class Terms:
         The one place where a fit gets its numbers from. scratch keeps the compiled regressor's array between calls.
         """
         Y = self._by_columns(q, qd, qdd, scratch)
-        drives, p, words = self.drive_columns(qd), self.rigid_size, len(self.drive_names)
+        p, words = self.rigid_size, len(self.drive_names)
         own = [c.evaluate(q, qd, qdd) for c in self.columns]
-        found = []
+        rows = []
         for j, (support, picks) in enumerate(zip(self.support, self._picks, strict=True)):
             out = np.empty((len(support) + 1, len(q)))
-            np.take(
-                Y[j], picks, axis=0, out=out[: len(picks)]
-            )  # armatures are the last of the rigid ones
+            # armatures are the last of the rigid ones
+            np.take(Y[j], picks, axis=0, out=out[: len(picks)])
             for row in range(len(picks), len(support)):
                 k = int(support[row])
                 if k < p:
                     out[row] = qdd[:, j]
                 elif k < p + words * self.n:
-                    out[row] = drives[(k - p) % words][:, j]
+                    out[row] = self.drive_column((k - p) % words, j, qd[:, j])
                 else:
                     out[row] = own[k - p - words * self.n][:, j]
-            found.append(out)
-        return found
+            rows.append(out)
+        return rows
 
     @cached_property
     def _picks(self) -> tuple[np.ndarray, ...]:
         """For each joint the columns of `_by_columns` that its first unknowns are."""
         p, sources = self.rigid_size, self.rigid.sources
         columns = np.arange(p) if sources is None else sources[0]
-        found = [columns[support[support < p]] for support in self.support]
-        return tuple(picks[picks >= 0] for picks in found)
+        rigid = [columns[support[support < p]] for support in self.support]
+        return tuple(picks[picks >= 0] for picks in rigid)
 
     def _by_columns(
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, scratch: dict[str, np.ndarray]
@@ -322,7 +239,7 @@ class Terms:
             out += column * values[p + k : p + words * self.n : words]
         for k, own in enumerate(self.columns):
             out += own.evaluate(q, qd, qdd) * values[p + words * self.n + k]
-        return out
+        return np.asarray(out)
 
     @cached_property
     def _sampled(self) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,67 +10,33 @@ import numpy as np
 
 from ..border.arguments import real, samples, whole
 from ..border.memo import cached_property
-from ..errors import DynarmError, InputError
-from ..robot.arm import Arm, Friction
+from ..errors import DynarmError
+from ..robot.arm import Arm
 from . import tables
 from .bodies import wrench_forces
-from .estimators.factors import Factors
-from .estimators.feasibility import Feasible, nearest
-from .estimators.least_squares import Pull, Solution
+from .estimators import table
+from .estimators.feasibility import Feasible
+from .estimators.problem import Solution
 from .extended import ExtendedModel, with_columns
 from .judgement import reasons as judgement
 from .judgement.identifiability import Identifiability
 from .judgement.reasons import POOR
 from .judgement.statistics import Residuals, bootstrap, essential
-from .judgement.verdict import Validation, Verdict
+from .judgement.verdict import Validation, Verdict, compared
 from .logs.log import Log, in_order
 from .logs.sources import log_of, logs_of
-from .preprocess import Preparation, smooth, states_at, stretches
-from .regressor import Terms
-from .tuning import Trial, channel_delays, choose_widths, middle
+from .preprocess import states_at
+from .record import Record, nearest_to
+from .tuning import channel_delays, choose_widths, trial_factors
 
 if TYPE_CHECKING:
     from ..model.model import Model
-    from .identifier import Identifier
 
 WORTH_IT = 0.2  # part of an error by which another friction shape must lower it to be recommended
 
 
 class FitError(DynarmError, ArithmeticError):
     """A fit whose outcome cannot be relied on."""
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """What a fit was made from and what was decided on the way."""
-
-    identifier: Identifier
-    terms: Terms
-    preparation: Preparation
-    widths: tuple[float, ...]
-    trials: tuple[Trial, ...]
-    ridge_errors: Mapping[float, float]
-    factors: Factors | None  # None: the fit was read from a file, which holds no data
-    identifiability: Identifiability
-    residuals: Residuals
-    logs: Sequence[Log]
-    pull: Pull | None = None  # the prior, where the fit was regularised
-    doubts: tuple[str, ...] = ()  # reasons not to rely on the fit
-    notes: tuple[str, ...] = ()  # what was done to the logs
-
-    def data(self, wanted: str) -> Factors:
-        """The folded data, where the fit still has them."""
-        if self.factors is None:
-            raise InputError(
-                f"this fit was read from a file, without its logs; fit again for {wanted}"
-            )
-        return self.factors
-
-
-def nearest_to(record: Record, values: np.ndarray, spread: np.ndarray) -> Feasible:
-    """The consistent set nearest to fitted values, and to the prior arm (else the arm) where they leave it free."""
-    prior = record.identifier.prior
-    return nearest(record.terms, values, spread, None if prior is None else prior.parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +70,7 @@ class Fit:
     def relative_std_(self) -> np.ndarray:
         """(p,) standard deviations over the size of the values [%]."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return 100 * self.std_ / np.abs(self.values_)
+            return np.asarray(100 * self.std_ / np.abs(self.values_))
 
     def intervals(self, level: float = 0.95) -> np.ndarray:
         """(p, 2) confidence intervals."""
@@ -145,11 +110,11 @@ class Fit:
     @cached_property
     def delays_(self) -> np.ndarray:
         """(n,) time by which each joint's torque lags its motion [s]; NaN where the logs do not show it."""
-        how = self.record.preparation
-        pieces = [smooth(p, how) for log in self.record.logs for p in stretches(middle(log))]
+        terms, recording, how = self.record.terms, self.record.recording, self.record.preparation
+        pieces = recording.short.pieces(how)
         if not pieces:
-            return np.full(self.record.terms.n, np.nan)
-        return channel_delays(self.record.terms, pieces, how)
+            return np.full(terms.n, np.nan)
+        return channel_delays(terms, pieces, how, trial_factors(recording, terms, how))
 
     @property
     def cutoff_(self) -> float:
@@ -166,7 +131,7 @@ class Fit:
     def relative_(self) -> np.ndarray:
         """(n,) fitted error: RMS residual over the torque's standard deviation, both filtered as fitted."""
         left = self.record.residuals
-        return left.rms / np.where(left.spread > 0, left.spread, 1.0)
+        return np.asarray(left.rms / np.where(left.spread > 0, left.spread, 1.0))
 
     @cached_property
     def consistent_(self) -> np.ndarray:
@@ -177,7 +142,7 @@ class Fit:
         rows = np.maximum(factors.rows.sum(axis=0), 1)
         rms = np.sqrt(factors.squares(self.feasible_.values).sum(axis=0) / rows)
         spread = self.record.residuals.spread
-        return rms / np.where(spread > 0, spread, 1.0)
+        return np.asarray(rms / np.where(spread > 0, spread, 1.0))
 
     @cached_property
     def status_(self) -> str:
@@ -222,11 +187,7 @@ class Fit:
     def validate(self, log: Any) -> Validation:
         """The prediction of a log (or its path, or a DataFrame) compared with what was measured."""
         log = self._log(log)
-        predicted = self.predict(log)
-        rmse = np.sqrt(((log.tau - predicted) ** 2).mean(axis=0))
-        spread = log.tau.std(axis=0)
-        relative = rmse / np.where(spread > 0, spread, 1.0)
-        return Validation(rmse, relative, log.t, log.tau, predicted, log.source)
+        return compared(log, self.predict(log))
 
     def score(self, log: Any) -> float:
         """1 - mean over joints of (RMSE / standard deviation)^2: 1 is perfect, 0 as good as the mean torque.
@@ -255,18 +216,11 @@ class Fit:
             replace(
                 joint.with_parameters(table[j].tolist()),
                 armature=float(armatures[j]),
-                friction=self._friction(j, values),
+                friction=terms.friction_of(j, values),
             )
             for j, joint in enumerate(terms.arm.joints)
         )
         return replace(terms.arm, joints=joints)
-
-    def _friction(self, j: int, values: np.ndarray) -> Friction | None:
-        terms = self.record.terms
-        if not terms.drive_names:
-            return None
-        found = {w: float(values[terms.drive_index(j, w)]) for w in terms.drive_names}
-        return Friction(shape=terms.shape, width=terms.widths[j], **found)
 
     @cached_property
     def model_(self) -> Model | ExtendedModel:
@@ -304,13 +258,17 @@ class Fit:
     @cached_property
     def essential_(self) -> tuple[str, ...]:
         """Names of the unknowns that the prediction needs; leaving the others out costs at most 1 % of error."""
-        return essential(self.record.data("essential_"), self.solution, self.names_)
+        self.record.data("essential_")
+        return essential(self.solution, self.names_)
 
     def bootstrap(self, repetitions: int = 200, seed: int = 0) -> np.ndarray:
-        """(repetitions, p): values refitted to blocks of time drawn with replacement, with the prior of the fit."""
+        """(repetitions, p): values refitted to blocks of time drawn with replacement.
+
+        By the estimator of the fit, with its prior; the rows of a robust fit count as they do there.
+        """
         count = whole("repetitions", repetitions, 1, 10**7), whole("seed", seed)
-        factors = self.record.data("bootstrap")
-        return bootstrap(factors, self.solution.ridge, self.record.pull, *count)
+        problem = replace(self.record.solved("bootstrap"), weights=self.solution.weights)
+        return bootstrap(problem, table.named(self.record.identifier.estimator).solve, *count)
 
     @cached_property
     def speeds_(self) -> np.ndarray:
@@ -336,8 +294,7 @@ class Fit:
         terms, how = self.record.terms, self.record.preparation
         if terms.shape != "sign" or "coulomb" not in terms.friction or not self.record.logs:
             return ()
-        pieces = [smooth(p, how) for log in self.record.logs for p in stretches(middle(log))]
-        widths, errors = choose_widths(terms, pieces, how)
+        widths, errors = choose_widths(terms, self.record.recording.short.pieces(how), how)
         gains = 1 - errors.min(axis=1) / np.maximum(errors[:, 0], 1e-300)
         return tuple(
             f"joint {name}: shape='tanh' (width {width:g}) would lower the error by {100 * gain:.0f} %"
@@ -346,13 +303,18 @@ class Fit:
         )
 
     def verdict(self, held_out: Any = (), limit: float = POOR) -> Verdict:
-        """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines."""
+        """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines.
+
+        held_out: logs as `validate` takes them, or what it returned for them, which is not computed again.
+        """
         wanted = "an error over the torque's standard deviation, 0 or more"
         limit = real("limit", limit, wanted, lambda x: x >= 0)
         arm = self.record.terms.arm
         none = isinstance(held_out, (list, tuple)) and not held_out
-        logs = [] if none else [self._log(one) for one in logs_of(held_out, arm)]
-        return judgement.verdict(self, logs, limit)
+        one = isinstance(held_out, Validation)
+        given = [] if none else [held_out] if one else logs_of(held_out, arm)
+        checks = [x if isinstance(x, Validation) else self.validate(x) for x in given]
+        return judgement.verdict(self, checks, limit)
 
     # ---- text, tables, files
 

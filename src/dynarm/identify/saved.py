@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..border.arguments import drafted, items, path_of
+from ..border.arguments import items, path_of
+from ..border.written import drafted
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
 from ..robot.arm import Arm
 from ..robot.formats.toml_file import arm_of_table, write_toml
 from .estimators.feasibility import Feasible
-from .estimators.least_squares import Solution
+from .estimators.problem import Solution
 from .identifier import Identifier
 from .judgement.identifiability import Identifiability
 from .judgement.statistics import Residuals
-from .preprocess import Preparation
+from .preprocess import Preparation, Recording
+from .record import Record
 from .regressor import Column
-from .result import Fit, Record
+from .result import Fit
 
 if TYPE_CHECKING:
     from .regressor import Terms
@@ -216,7 +218,7 @@ def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fi
         None,
         _identifiability(table["identifiability"], terms.names),
         _residuals(table["residuals"], n),
-        (),
+        Recording(()),
         doubts=_words(told["doubts"]),
         notes=_words(told["notes"]),
     )
@@ -252,6 +254,7 @@ def _check_names(terms: Terms, names: Sequence[str], source: str) -> None:
 def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -> Solution:
     p, nil = terms.size, np.zeros(0)
     return Solution(
+        None,
         _numbers(told["fitted"], (p,)),
         nil,
         np.zeros((0, 0)),

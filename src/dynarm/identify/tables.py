@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 _ROWS = 16  # unknowns that a short table shows
 _WORDS = 160  # letters of a status that it shows
 _RIGID = {"U": "kg m^2", "k": "kg m", "m": "kg"}
-_DRIVE = {
-    "viscous": ("N m s/rad", "N s/m"),
-    "coulomb": ("N m", "N"),
-    "offset": ("N m", "N"),
-}
 COLUMNS = ("name", "value", "std", "unit", "status")
 
 
@@ -33,8 +28,7 @@ def units(terms: Terms) -> tuple[str, ...]:
     revolute = [joint.revolute for joint in terms.arm.joints]
     told = [_rigid_unit(name, revolute) for name in terms.rigid.names]
     for turning in revolute:
-        for word in terms.drive_names:
-            told.append(_DRIVE[word.removesuffix("_negative")][0 if turning else 1])
+        told += [term.units[0 if turning else 1] for _, term, _ in terms.drives]
     return (*told, *("" for _ in terms.columns))
 
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..algebra.vectors import tanh
+from ..algebra.vectors import Scalar
+from ..dynamics.drive import COULOMB, Instant
+from ..robot.arm import Friction
 from .estimators.factors import Factors, fold
-from .estimators.least_squares import Pull, quick
-from .logs.log import Log
-from .preprocess import Preparation, Stretch, smooth, stretches
-from .regressor import Column, Terms
+from .estimators.least_squares import quick
+from .estimators.problem import Pull
+from .preprocess import Preparation, Recording, Stretch
+from .regressor import Column, Forces, Terms
 
 CUTOFFS = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0, 150.0)  # [Hz]
 # [rad/s or m/s]
@@ -23,7 +25,6 @@ _TRIAL_RIDGE = 0.02
 _EXACT = 1e-6  # held-out error below which recorded states are taken as they are
 _TRIAL = 2000  # rows a joint in a trial fit
 _SHIFTS = (-0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03)  # [s]
-_LONG = 60_000  # samples of a log that trials look at
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,10 @@ class Trial:
 
 
 def choose_preparation(
-    logs: Sequence[Log], terms: Terms, how: Preparation
+    recording: Recording, terms: Terms, how: Preparation
 ) -> tuple[Preparation, tuple[Trial, ...]]:
     """The preparation with cut-off and velocity decided, and the trials that decided it."""
+    logs = recording.logs
     rate = min(log.quality.rate for log in logs)
     recorded = all(log.qd is not None for log in logs)
     if how.velocity == "auto":
@@ -50,45 +52,50 @@ def choose_preparation(
         cutoffs = [0.2 * rate]
     if len(sources) * len(cutoffs) == 1:
         return replace(how, cutoff=cutoffs[0], velocity=sources[0]), ()
-    trials = []
-    logs = [middle(log) for log in logs]
+    trials: list[Trial] = []
     if how.cutoff is None and recorded and all(log.qdd is not None for log in logs):
         exact = replace(how, cutoff=np.inf, velocity="recorded")
-        trials.append(Trial(np.inf, "recorded", _trial(logs, terms, exact, 0.0)))
+        trials.append(Trial(np.inf, "recorded", _trial(recording, terms, exact, 0.0)))
         if trials[0].error < _EXACT:  # a simulation: nothing to filter
             return exact, tuple(trials)
     for source in sources:
         worse = 0
         for cutoff in cutoffs:
             tried = replace(how, cutoff=cutoff, velocity=source)
-            error = _trial(logs, terms, tried)
+            error = _trial(recording, terms, tried)
             trials.append(Trial(float(cutoff), source, error))
+            recording.keep(_best(how, trials))
             best = min(t.error for t in trials if t.velocity == source)
             worse = worse + 1 if error > 1.05 * best else 0
             if worse >= 3:  # well past the best
                 break
+    return _best(how, trials), tuple(trials)
+
+
+def _best(how: Preparation, trials: Sequence[Trial]) -> Preparation:
     chosen = min(trials, key=lambda t: t.error)
-    return replace(how, cutoff=chosen.cutoff, velocity=chosen.velocity), tuple(trials)
+    return replace(how, cutoff=chosen.cutoff, velocity=chosen.velocity)
 
 
-def middle(log: Log) -> Log:
-    """The log, or as much from its middle as a choice needs."""
-    if len(log) <= _LONG:
-        return log
-    start = (len(log) - _LONG) // 2
-    return log.rows(slice(start, start + _LONG))
+def _sparse(pieces: Sequence[Stretch]) -> Sequence[Stretch]:
+    """So few samples of the pieces as a trial needs; many short stretches stay whole."""
+    step = max(1, sum(len(p) for p in pieces) // _TRIAL)
+    thinned = [p.part(slice(None, None, step)) for p in pieces]
+    return [p for p in thinned if len(p) >= 8] or pieces
+
+
+def trial_factors(recording: Recording, terms: Terms, how: Preparation) -> Factors:
+    """The sparse samples folded without decimation."""
+    sparse, plain = _sparse(recording.short.pieces(how)), replace(how, decimate=1)
+    return recording.short.once(how, terms, lambda: fold(terms, sparse, plain))
 
 
 def _trial(
-    logs: Sequence[Log], terms: Terms, how: Preparation, ridge: float = _TRIAL_RIDGE
+    recording: Recording, terms: Terms, how: Preparation, ridge: float = _TRIAL_RIDGE
 ) -> float:
     """Error of a fit to raw torques at sparse samples, on blocks that were left out."""
-    pieces = [smooth(piece, how) for log in logs for piece in stretches(log)]
-    step = max(1, sum(len(p) for p in pieces) // _TRIAL)
-    thinned = [p.part(slice(None, None, step)) for p in pieces]
-    sparse = [p for p in thinned if len(p) >= 8] or pieces  # many short stretches stay whole
-    plain = replace(how, decimate=1)
-    factors = fold(terms, sparse, plain)
+    sparse = _sparse(recording.short.pieces(how))
+    factors = trial_factors(recording, terms, how)
     spread = np.concatenate([p.tau for p in sparse]).std(axis=0)
     errors = held_out(split(factors, 4), ridge, None)
     return float(np.mean(np.sqrt((errors**2).mean(axis=0)) / np.where(spread > 0, spread, 1)))
@@ -98,12 +105,12 @@ def split(factors: Factors, folds: int = FOLDS) -> list[tuple[Factors, Factors]]
     """Pairs of factors: all blocks but a stretch of time, and that stretch."""
     folds = min(folds, factors.blocks)
     number = np.arange(factors.blocks) * folds // factors.blocks
-    found = []
+    pairs = []
     for k in range(folds):
         inside, outside = np.flatnonzero(number != k), np.flatnonzero(number == k)
         if len(inside) and len(outside) and factors.rows[outside].sum(axis=0).all():
-            found.append((factors.merged(inside.tolist()), factors.merged(outside.tolist())))
-    return found
+            pairs.append((factors.merged(inside.tolist()), factors.merged(outside.tolist())))
+    return pairs
 
 
 def held_out(
@@ -140,7 +147,7 @@ def choose_widths(
     terms: Terms, pieces: Sequence[Stretch], how: Preparation
 ) -> tuple[tuple[float, ...], np.ndarray]:
     """For each joint the width of tanh that explains its torque best, and the residual of every width (n, widths)."""
-    others = tuple(w for w in terms.friction if w != "coulomb")
+    others = tuple(w for w in terms.friction if w != COULOMB.name)
     smoothed = tuple(
         Column(f"{j}:{width}", _smoothed_sign(j, width)) for j in range(terms.n) for width in WIDTHS
     )
@@ -161,29 +168,33 @@ def choose_widths(
     return tuple(WIDTHS[k] for k in errors.argmin(axis=1)), errors
 
 
-def _smoothed_sign(joint: int, width: float):  # type: ignore[no-untyped-def]
-    def force(q, qd, qdd):  # type: ignore[no-untyped-def]
-        found = [0] * len(qd)
-        found[joint] = tanh(qd[joint] * (1 / width))
-        return found
+def _smoothed_sign(joint: int, width: float) -> Forces:
+    """The Coulomb column of one joint, for a sign smoothed over a width."""
+    shape = Friction(shape="tanh", width=width)
+
+    def force(q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        forces: list[Scalar] = [0] * len(qd)
+        forces[joint] = COULOMB.force(shape, Instant(qd[joint]))
+        return forces
 
     return force
 
 
-def channel_delays(terms: Terms, pieces: Sequence[Stretch], how: Preparation) -> np.ndarray:
+def channel_delays(
+    terms: Terms, pieces: Sequence[Stretch], how: Preparation, still: Factors | None = None
+) -> np.ndarray:
     """(n,): time by which each joint's torque lags its motion [s].
 
     Torques are shifted against the motion, each joint is fitted alone, and the least error is found by a parabola; NaN
-    where it lies beyond the shifts tried.
+    where it lies beyond the shifts tried. still: the factors of the pieces as they are (`trial_factors`).
     """
-    step = max(1, sum(len(p) for p in pieces) // _TRIAL)
     plain = replace(how, decimate=1)
     errors = []
     for shift in _SHIFTS:
-        shifted = [_shifted(p, shift) for p in pieces]
-        moved = [p.part(slice(None, None, step)) for p in shifted]
-        factors = fold(terms, [p for p in moved if len(p) >= 8] or shifted, plain, blocks=1)
-        errors.append([_alone(factors.R[0][j]) for j in range(terms.n)])
+        factors = still if shift == 0 else None
+        if factors is None:
+            factors = fold(terms, _sparse([_shifted(p, shift) for p in pieces]), plain, blocks=1)
+        errors.append([_alone(factors.joint(j)) for j in range(terms.n)])
     table = np.array(errors) ** 2
     return np.array([_least(column) for column in table.T])
 

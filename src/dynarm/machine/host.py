@@ -1,4 +1,4 @@
-"""What code is made for: a processor and all that is tuned to it, one record, found or forced.
+"""What code is made for: a processor and all that is tuned to it, one record, asked of the machine or forced.
 
 Which processor this is, LLVM says; what follows from its features is decided here, by pure functions, so that every
 kind of processor can be tried on any other. `DYNARM_LANES` in the environment, or `on(host)` inside a program, forces
@@ -13,16 +13,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from ..errors import DynarmError, InputError
 
 LANES = "DYNARM_LANES"
 WIDTHS = (1, 2, 4, 8)
-MANY, FEW = (
-    26,
-    11,
-)  # registers of 32 and of 16 that a program may fill, a few left for constants and temporaries
-STACK = 1 << 16  # bytes; larger workspaces are taken from the heap
+# Registers of 32 and of 16 that a program may fill; a few are left for constants and temporaries.
+MANY, FEW = 26, 11
 WOVEN_LANES = 8  # lanes from which on there are enough registers for arithmetic and moves at once
 # Features of x86 (how their names begin) that a processor without so many lanes, or without multiply-adds, has not
 _EIGHT = ("avx512", "avx10", "amx-avx512")
@@ -31,20 +29,75 @@ _FOUR = ("avx", "f16c", "vaes", "vpclmulqdq", "xop", *_EIGHT, *_MULTIPLY_ADDS)
 
 
 @dataclass(frozen=True, slots=True)
+class Tuning:
+    """What code for a processor is tuned by. No result depends on it, only how fast it comes.
+
+    The numbers were measured on server processors of x86 and hold for their like; what differs from kind to kind is
+    set in `_tuned`. Another processor gets other numbers here, and nowhere else.
+    """
+
+    # registers and moves
+    registers: int = MANY  # values that a program may hold in vector registers
+    woven: bool = (
+        False  # whether short kernels move their neighbours' inputs and outputs while they compute
+    )
+    woven_most: int = 600  # instructions up to which moves are felt enough to compile such a kernel
+    unrolled: int = (
+        64  # elements of dense ports on one side for which code of their own is worth compiling
+    )
+    copied: int = 8  # elements that are copied in one turn of a loop
+    angles: int = 6  # angles whose sin and cos are computed side by side
+
+    # how straight-line code runs
+    latency: int = 4  # cycles from an arithmetic instruction to its result
+    slow: int = 24  # the same of a slow one, such as a division
+    ports: int = 2  # vector instructions that start in a cycle
+    window: int = 97  # instructions that wait for their operands while later ones may start
+    fetch: int = 6  # instructions that are fetched in a cycle
+    pressure: int = 16  # values alive from which on an order by latency frees registers first
+    move: float = 0.12  # cycles that a load or store takes from arithmetic
+    waiting: float = (
+        1.05  # times its instructions' own time: what takes longer is waiting for results
+    )
+
+    # how long code is: instructions, or weights of instructions and stores
+    store: int = 3  # weight of a stored output: LLVM's scheduler looks at every pair of stores
+    piece: int = (
+        1200  # weight of one function: some passes of LLVM are more than linear in its length
+    )
+    brief: int = 300  # of pieces whose order waits: the next block begins while the last one waits
+    long: int = 1600  # from which on fetching instructions, not waiting for results, decides
+    cached: int = 4000  # of a kernel that still runs from a common instruction cache
+    very_long: int = 20000  # from which on trying several orders takes longer than it gains
+    huge: int = 20000  # from which on a scalar kernel takes longer to compile than it is worth
+    slot: float = 2.0  # moves that a slot of a long program is worth: workspaces just fit the first-level cache
+    tile: int = 2  # blocks of samples that go through each piece of a longer program in turn
+
+    # caches and memory
+    line: int = 64  # bytes of a line of cache
+    stage: tuple[int, int] = (16, 128)  # sizes of outputs that are written in whole lines
+    soon: int = 4  # blocks ahead for which a woven kernel asks for lines
+    past_caches: int = 32 << 20  # bytes of an output that no cache will hold until it is read
+    stack: int = 1 << 16  # bytes; larger workspaces are taken from the heap
+
+
+USUAL = Tuning()
+
+
+@dataclass(frozen=True, slots=True)
 class Host:
-    """A processor, and all that code for it is tuned by."""
+    """A processor: what it can do, and what code for it is tuned by."""
 
     triple: str
     cpu: str
     features: str  # as LLVM reads them: +avx2,-avx512f ...
     width: int  # lanes of a vector register; 1: numbers one by one
     fused: bool  # whether a multiply-add is one instruction
-    registers: int  # values that a program may hold in vector registers
-    woven: (
-        bool  # whether short kernels move their neighbours' inputs and outputs while they compute
-    )
-    past_caches: int = 32 << 20  # bytes of an output that no cache will hold until it is read
-    stack: int = STACK
+    tuning: Tuning = USUAL
+
+    def tuned(self, **numbers: Any) -> Host:
+        """The same processor with some numbers of its tuning forced."""
+        return replace(self, tuning=replace(self.tuning, **numbers))
 
 
 def detected(triple: str, cpu: str, features: Mapping[str, bool]) -> Host:
@@ -54,7 +107,7 @@ def detected(triple: str, cpu: str, features: Mapping[str, bool]) -> Host:
     width = width if x86 else 2
     fused = bool(features.get("fma")) if x86 else True
     listed = ",".join(f"{'+' if has else '-'}{name}" for name, has in sorted(features.items()))
-    return _tuned(Host(triple, cpu, listed, width, fused, FEW, False))
+    return _tuned(Host(triple, cpu, listed, width, fused))
 
 
 def _is_x86(triple: str) -> bool:
@@ -64,7 +117,7 @@ def _is_x86(triple: str) -> bool:
 def _tuned(target: Host) -> Host:
     """The host with what follows from its width."""
     many = target.width == 8 or not _is_x86(target.triple)
-    return replace(target, registers=MANY if many else FEW, woven=target.width >= WOVEN_LANES)
+    return target.tuned(registers=MANY if many else FEW, woven=target.width >= WOVEN_LANES)
 
 
 _X86, _ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"

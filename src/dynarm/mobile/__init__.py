@@ -13,7 +13,7 @@ from .files import catalogue, load
 from .pace import Motion, SafeSpeed
 from .platform import Base, Platform, Steering, Wheel
 from .robot import MobileManipulator
-from .simulate import Run
+from .run import MobileRun as Run
 from .stability import Tipover
 
 __all__ = [
@@ -33,9 +33,15 @@ __all__ = [
     "load",
 ]
 
+_LATER = {  # modules that users reach as attributes; imported when they are asked for
+    "cases": "..reproductions.tanner2001_cases",
+    "counts": "..reproductions.tanner2001_counts",
+    "export": ".export",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name in ("cases", "counts", "export"):
+    if name in _LATER:
         with IMPORTS:
-            return importlib.import_module(f".{name}", __name__)
+            return importlib.import_module(_LATER[name], __name__)
     raise AttributeError(f"module 'dynarm.mobile' has no attribute {name!r}")

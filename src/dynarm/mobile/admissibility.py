@@ -140,18 +140,20 @@ def best_distribution(
         blocks.append([(k * step[0], k * step[1]), push, side, up])
     goal = np.zeros(a + b + 1)
     goal[-1] = 1.0
-    status, found = maximise(goal, blocks)
+    status, stresses = maximise(goal, blocks)
     if status != "solved":
         return forces  # the minimum-norm split, whose margins are then reported as they are
     better = forces.copy()
-    better[:, 2] += scale * vertical @ found[:a]
-    better[:, 1] += scale * axle @ found[a : a + b]
+    better[:, 2] += scale * vertical @ stresses[:a]
+    better[:, 1] += scale * axle @ stresses[a : a + b]
     return better
 
 
 def slip_margins(forces: np.ndarray, eta: np.ndarray) -> np.ndarray:
     """(..., w) [N]: F_z - |F| / sqrt(1 + eta^2), the no-slipping row of (9)."""
-    return forces[..., 2] - np.sqrt((forces * forces).sum(-1)) / np.sqrt(1 + eta**2)
+    sizes = np.sqrt((forces * forces).sum(-1))
+    margins: np.ndarray = forces[..., 2] - sizes / np.sqrt(1 + eta**2)
+    return margins
 
 
 def admissibility(
@@ -173,8 +175,8 @@ def admissibility(
             f"admissible looks at one state, q has shape {q.shape}; loop over the batch"
         )
     eta = coefficients(friction, len(robot.wheels))
-    found = robot.evaluate(q, z, tau, load, locked)
-    forces = found.forces
+    outputs = robot.evaluate(q, z, tau, load, locked)
+    forces = outputs.forces
     if forces.ndim != 2:
         raise InputError("admissible looks at one state; tau or load holds a batch: loop over it")
     if not np.isfinite(forces).all():
@@ -183,8 +185,8 @@ def admissibility(
     guides = np.array([w.guides for w in robot.wheels])
     vertical, axle = self_stresses(robot, phi)
     chosen = best_distribution(forces, vertical, axle, eta, guides)
-    drive = _driving(robot, q, z, tau, found.zd, forces)
-    rows = _rows(robot, q, chosen, found.ground, eta, drive)
+    drive = _driving(robot, q, z, tau, outputs.zd, forces)
+    rows = _rows(robot, q, chosen, outputs.ground, eta, drive)
     optimised = vertical.shape[1] + axle.shape[1] > 0
     failing = [f"{r.name}{' of ' + r.wheel if r.wheel else ''}" for r in rows if not r.holds]
     way = "some distribution of the open forces" if optimised else "the forces"

@@ -20,7 +20,7 @@ from .platform import Base, Platform, Wheel
 
 def links_of(arm: Arm) -> tuple[Link, ...]:
     """The arm's links with inertia about their mass centres; massless links must have no first moments."""
-    found = []
+    links = []
     for joint in arm.joints:
         if joint.mass == 0 and any(joint.parameters[1:4]):  # type: ignore[index]
             raise ModelError(
@@ -31,7 +31,7 @@ def links_of(arm: Arm) -> tuple[Link, ...]:
         scale = max(float(np.abs(I).max()), 1e-300)
         size = max(map(abs, joint.com)) or 1.0
         upper = (I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2])
-        found.append(
+        links.append(
             Link(
                 joint.revolute,
                 joint.mass,
@@ -39,7 +39,7 @@ def links_of(arm: Arm) -> tuple[Link, ...]:
                 Sym3(*(0 if abs(x) <= 1e-15 * scale else float(x) for x in upper)),
             )
         )
-    return tuple(found)
+    return tuple(links)
 
 
 def mount_of(base: Base, arm: Arm) -> Mount:

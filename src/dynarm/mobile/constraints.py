@@ -212,12 +212,12 @@ def _odd_ones(
     guides: Sequence[Wheel], steering: Steering | None, phi: float, size: float
 ) -> list[Wheel]:
     """The wheels whose removal alone would let the others roll; all of them if there is none."""
-    found = []
+    independent = []
     for k, wheel in enumerate(guides):
         others = [w for j, w in enumerate(guides) if j != k]
         if _rank(_rows(others, steering, phi, size)) < 3:
-            found.append(wheel)
-    return found or list(guides)
+            independent.append(wheel)
+    return independent or list(guides)
 
 
 def _labels(wheels: Sequence[Wheel], some: Sequence[Wheel]) -> list[str]:
@@ -253,10 +253,10 @@ def _basis(
 def _forward(guidance: Guidance, steering: Steering | None) -> None:
     """Refuse wheels that do not let the platform move along x at phi = 0, for then v is no speed of it."""
     with np.errstate(all="ignore"):
-        found = [
+        speeds = [
             np.array([float(x) for x in column]) for column in _columns_at_zero(guidance, steering)
         ]
-    if not all(np.isfinite(column).all() and np.abs(column).max() < SINGULAR for column in found):
+    if not all(np.isfinite(column).all() and np.abs(column).max() < SINGULAR for column in speeds):
         raise ModelError(
             "at phi = 0 the wheels do not let the platform move along its x axis, and v is its forward speed; "
             "turn the wheels (angle) or the platform's frame"

@@ -40,13 +40,14 @@ class Contact:
     def margin(self, friction: Numbers) -> np.ndarray:
         """(..., w) [N]: friction times vertical force minus the horizontal force; negative where a wheel slips."""
         sideways = np.hypot(self.forces[..., 0], self.forces[..., 1])
-        return np.asarray(friction) * self.forces[..., 2] - sideways
+        left: np.ndarray = np.asarray(friction) * self.forces[..., 2] - sideways
+        return left
 
 
-def contact_of(robot: MobileManipulator, found: Outputs) -> Contact:
+def contact_of(robot: MobileManipulator, outputs: Outputs) -> Contact:
     """The contact record out of the outputs of the `control` function."""
-    forces = found.forces
-    tipover = robot.tipover_of(found.ground)
+    forces = outputs.forces
+    tipover = robot.tipover_of(outputs.ground)
     determinate = determinate_parts(robot)
     sums = {
         tuple(robot.wheel_names[j] for j in group): forces[..., list(group), 1].sum(-1)
@@ -80,8 +81,8 @@ def _status(
 
 def _rows(robot: MobileManipulator, phi: float = _GENERIC) -> np.ndarray:
     """(k, 3): rows (1) of the wheels that guide."""
-    found = [tuple(roller(w, robot.platform.steering, phi).skid) for w in robot.wheels if w.guides]
-    return np.array(found, dtype=float)
+    rows = [tuple(roller(w, robot.platform.steering, phi).skid) for w in robot.wheels if w.guides]
+    return np.array(rows, dtype=float)
 
 
 def determinate_parts(robot: MobileManipulator) -> np.ndarray:

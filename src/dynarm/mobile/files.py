@@ -19,14 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from ..border.arguments import drafted, path_of
+from ..border.arguments import number, numbers, path_of
 from ..border.files import content, named
-from ..border.toml import tables
+from ..border.toml import known_keys, tables
+from ..border.toml_text import toml_lines, toml_value
 from ..border.words import shown
+from ..border.written import drafted
 from ..errors import DynarmError, FileError, FormatError, KindError, UnknownName
 from ..robot.arm import Arm, Friction
 from ..robot.formats.toml_file import arm_of_table, write_toml
-from ..robot.numbers import number, numbers
 from .platform import Base, Platform, Steering, Wheel
 from .robot import MobileManipulator
 
@@ -74,17 +75,8 @@ def _read(text: bytes, source: str, friction: bool | None, folder: Path) -> Mobi
         raise FormatError(f"{source}: {error}") from None
 
 
-def _known(table: Any, keys: Any, where: str) -> dict[str, Any]:
-    if not isinstance(table, Mapping):
-        raise FormatError(f"{where} is {shown(table)}; give a table of keys")
-    for key in table:
-        if key not in keys:
-            raise UnknownName(f"key in {where}", key, keys)
-    return dict(table)
-
-
 def _robot(table: Mapping[str, Any], friction: bool | None, folder: Path) -> MobileManipulator:
-    given = _known(table, _TOP, "the file")
+    given = known_keys(table, _TOP, "the file")
     for key in ("platform", "wheels", "arm"):
         if key not in given:
             raise FormatError(
@@ -105,14 +97,14 @@ def _robot(table: Mapping[str, Any], friction: bool | None, folder: Path) -> Mob
 
 
 def _platform(table: Any) -> Platform:
-    given = _known(table, [f.name for f in fields(Platform)], "platform")
+    given = known_keys(table, [f.name for f in fields(Platform)], "platform")
     for key in ("mass", "inertia", "height"):
         if key not in given:
             raise FormatError(
                 f"platform has no {key}; give mass [kg], inertia [kg m^2] and height [m]"
             )
     if "steering" in given:
-        steering = _known(
+        steering = known_keys(
             given["steering"], [f.name for f in fields(Steering)], "platform steering"
         )
         if "x" not in steering:
@@ -124,20 +116,20 @@ def _platform(table: Any) -> Platform:
 
 
 def _wheel(row: Any, where: str) -> Wheel:
-    given = _known(row, [f.name for f in fields(Wheel)], where)
+    given = known_keys(row, [f.name for f in fields(Wheel)], where)
     for key in ("x", "y", "radius"):
         if key not in given:
             raise FormatError(f"{where} has no {key}; give x, y and radius [m]")
     for key in ("rolling", "swivel"):
         if key in given:
             given[key] = Friction(
-                **_known(given[key], [f.name for f in fields(Friction)], f"{where}: {key}")
+                **known_keys(given[key], [f.name for f in fields(Friction)], f"{where}: {key}")
             )
     return Wheel(**given)
 
 
 def _base(table: Any) -> Base:
-    given = _known(table, ("mass", "com", "inertia", "mount", "position", "yaw"), "base")
+    given = known_keys(table, ("mass", "com", "inertia", "mount", "position", "yaw"), "base")
     if "position" in given or "yaw" in given:
         if "mount" in given:
             raise FormatError("base has both mount and position or yaw; give one of the two")
@@ -172,41 +164,19 @@ def save(robot: MobileManipulator, path: str | os.PathLike[str]) -> None:
 def write(robot: MobileManipulator) -> str:
     """The robot as TOML text."""
     lines = [
-        f"name = {_value(robot.name)}",
-        f"gravity = {_value(robot.gravity)}",
-        f"friction = {_value(robot.friction)}",
+        f"name = {toml_value(robot.name)}",
+        f"gravity = {toml_value(robot.gravity)}",
+        f"friction = {toml_value(robot.friction)}",
         "",
         "[platform]",
-        *_lines(robot.platform),
+        *toml_lines(robot.platform),
     ]
     for wheel in robot.wheels:
-        lines += ["", "[[wheels]]", *_lines(wheel)]
+        lines += ["", "[[wheels]]", *toml_lines(wheel)]
     base = robot.base
     rows = [list(base.mount[4 * k : 4 * k + 4]) for k in range(4)]
-    lines += ["", "[base]", f"mass = {_value(base.mass)}", f"com = {_value(base.com)}"]
-    lines += [f"inertia = {_value(base.inertia)}", f"mount = {_value(rows)}", "", "[arm]"]
+    lines += ["", "[base]", f"mass = {toml_value(base.mass)}", f"com = {toml_value(base.com)}"]
+    lines += [f"inertia = {toml_value(base.inertia)}", f"mount = {toml_value(rows)}", "", "[arm]"]
     headers = {"[[joints]]": "[[arm.joints]]", "[origin]": "[arm.origin]"}
     lines += [headers.get(line, line) for line in write_toml(robot.arm).splitlines()]
     return "\n".join(lines) + "\n"
-
-
-def _lines(record: Any) -> list[str]:
-    pairs = ((f.name, getattr(record, f.name)) for f in fields(record))
-    return [f"{key} = {_value(value)}" for key, value in pairs if value is not None]
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        plain = value.replace("\\", "\\\\").replace('"', '\\"')
-        return (
-            '"'
-            + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in plain)
-            + '"'
-        )
-    if isinstance(value, (Friction, Steering)):
-        return "{ " + ", ".join(_lines(value)) + " }"
-    if isinstance(value, (tuple, list)):
-        return "[" + ", ".join(_value(x) for x in value) + "]"
-    return repr(float(value))

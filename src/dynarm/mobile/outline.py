@@ -32,23 +32,23 @@ def platform_pose(q: np.ndarray) -> np.ndarray:
 def wheel_headings(robot: MobileManipulator, q: np.ndarray) -> list[float]:
     """Directions [rad] in which the wheels roll, in the platform's axes; casters point along the platform."""
     phi = float(q[3]) if robot.guidance.steered else 0.0
-    found = []
+    headings = []
     for wheel in robot.wheels:
         if not wheel.guides:
-            found.append(0.0)
+            headings.append(0.0)
             continue
         at = roller(wheel, robot.platform.steering, phi)
-        found.append(float(np.arctan2(at.s, at.c)))
-    return found
+        headings.append(float(np.arctan2(at.s, at.c)))
+    return headings
 
 
 def arm_frames(robot: MobileManipulator, q: np.ndarray) -> list[np.ndarray]:
     """4x4 poses on the ground of the arm's mount, its links and its tool."""
     frame = platform_pose(q) @ robot.base.mount_pose @ robot.arm.base_pose
-    found = [frame]
+    frames = [frame]
     for joint, angle in zip(robot.arm.joints, q[len(q) - robot.arm.n :], strict=True):
-        found.append(found[-1] @ joint.displacement(float(angle)))
-    return [*found, found[-1] @ robot.arm.tool_pose]
+        frames.append(frames[-1] @ joint.displacement(float(angle)))
+    return [*frames, frames[-1] @ robot.arm.tool_pose]
 
 
 def outline(robot: MobileManipulator, q: np.ndarray) -> Outline:

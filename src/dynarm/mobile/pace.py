@@ -127,19 +127,19 @@ def safe_speed(
         raise InputError(f"load is {shown(load)}; give force, then couple: 6 finite numbers")
     still = _demand(robot, q, 0 * z, 0 * zd, push)
     moving = tuple(a - b for a, b in zip(_demand(robot, q, z, zd, push), still, strict=True))
-    found = [
+    windows = [
         _window(robot, float(q[k, 3]) if robot.guidance.steered else 0.0, *parts, eta)
         for k, parts in enumerate(
             zip(zip(*still, strict=True), zip(*moving, strict=True), strict=True)
         )
     ]
-    lowest, limits = np.sqrt([w.low for w in found]), np.sqrt([w.high for w in found])
+    lowest, limits = np.sqrt([w.low for w in windows]), np.sqrt([w.high for w in windows])
     worst = int(limits.argmin())
     late = int(lowest.argmax())
     possible = bool(limits[worst] >= lowest[late] and not np.isnan(limits).any())
     scale = float(limits[worst]) if possible else 0.0
     sample = worst if possible else late
-    wheel = found[sample].wheel
+    wheel = windows[sample].wheel
     t = float(motion.t[sample])
     return SafeSpeed(
         scale, limits, lowest, sample, wheel, _status(scale, float(lowest[late]), t, wheel)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..border.arguments import among, flag, reals, shown
+from ..border.arguments import among, flag, numbers, reals, shown
+from ..border.arguments import number as finite
 from ..border.words import brief
 from ..errors import InputError, KindError, ModelError
-from ..robot.arm import HEAVIEST, LONGEST, Friction, numbers, rigid
-from ..robot.numbers import number as finite
+from ..robot.arm import HEAVIEST, LONGEST, Friction, rigid
 
 KINDS = ("fixed", "steered", "ackermann", "caster")
 Tensor = tuple[tuple[float, float, float], ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -14,23 +15,38 @@ from ..border.kinds import FloatArray, Given, Numbers
 from ..border.memo import cached_property
 from ..border.words import shown, titled
 from ..errors import DynarmError, InputError, KindError, UnknownName
-from ..graph.graph import Count, Port
-from ..model.refusals import AXES
+from ..graph.graph import Count, Graph, Port
+from ..machine.load.compiled import Kernel, kernel
+from ..machine.load.march import March
+from ..model.functions import Functions
+from ..model.refusals import AXES, explained
 from ..robot.arm import Arm
 from .constraints import SINGULAR, Guidance, guidance_of
 from .contact import Contact, contact_of
-from .functions import Functions
-from .kernels import NAMES, Formulas, graph_of, ports
+from .formulas import Formulas
+from .kernels import NAMES, graph_of, ports
 from .platform import Base, Platform, Wheel
+from .regularity import check_regular
 from .stability import Support, Tipover, friction_needed, support_of, tip_angles
 
 if TYPE_CHECKING:
+    from ..model.export import Written
     from .admissibility import Admissibility
     from .pace import Motion, SafeSpeed
-    from .simulate import Run
+    from .run import MobileRun
 
 _NO_LOAD = np.zeros(6)
 _NO_LOAD.setflags(write=False)
+
+
+PLACES = {  # what the entries of an input are, and which list of names has their order
+    "q": ("coordinates", "coordinate_names"),
+    "z": ("speeds", "speed_names"),
+    "zd": ("speeds", "speed_names"),
+    "u": ("speeds of (7)", "kane_speed_names"),
+    "tau": ("inputs", "input_names"),
+    "load": ("entries", ""),
+}
 
 
 class Outputs(NamedTuple):
@@ -75,10 +91,8 @@ class MobileManipulator:
         put(self, "wheels", wheels)
         if len(set(self.wheel_names)) != len(wheels):
             raise InputError(f"wheel names are not unique: {list(self.wheel_names)}; rename them")
-        gravity = real("gravity", self.gravity, "one number, m/s^2 downwards")
-        if not (np.isfinite(gravity) and gravity >= 0):
-            raise InputError(f"gravity is {gravity}; give its size downwards, for example 9.81")
-        put(self, "gravity", gravity)
+        wanted = "its size downwards [m/s^2], for example 9.81"
+        put(self, "gravity", real("gravity", self.gravity, wanted, lambda g: 0 <= g < math.inf))
         put(self, "friction", flag("friction", self.friction))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {shown(self.name)}; give a non-empty string")
@@ -121,7 +135,16 @@ class MobileManipulator:
     @cached_property
     def functions(self) -> Functions:
         """The bare gufuncs by name."""
-        return Functions(self.formulas, self.name, self.entry_names)
+        return Functions(self, lambda: NAMES)
+
+    @cached_property
+    def _quick(self) -> dict[str, Any]:
+        return {}
+
+    @cached_property
+    def marches(self) -> dict[Any, March]:
+        """Steps and right-hand sides of simulations, compiled when first used."""
+        return {}
 
     @property
     def wheel_names(self) -> tuple[str, ...]:
@@ -164,9 +187,7 @@ class MobileManipulator:
 
     def count(self, name: str = "equations") -> Count:
         """Operations of a function's graph."""
-        if not among(name, NAMES):
-            raise UnknownName("function", name, NAMES)
-        return graph_of(self.formulas, name).count()
+        return self.graph(name).count()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot to x.toml."""
@@ -174,19 +195,56 @@ class MobileManipulator:
 
         save(self, path)
 
-    # ---- calling
+    def written(self) -> Written:
+        """What `dynarm.export_c` makes C of."""
+        from .export import written
+
+        return written(self)
+
+    # ---- compiling and calling
+
+    def ports(self, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+        """Inputs and outputs of a function."""
+        return ports(self.formulas, name)
+
+    def graph(self, name: str) -> Graph:
+        """The operations behind a function, traced anew."""
+        if not among(name, NAMES):
+            raise UnknownName("function", name, NAMES)
+        return graph_of(self.formulas, name)
+
+    def kernel(self, key: str) -> Kernel:
+        """The compiled function of a name."""
+        if not among(key, NAMES):
+            raise UnknownName("function", key, NAMES)
+        if key.startswith(("control", "derivative")):
+            check_regular(self.formulas, key.endswith(":locked"), self.name)
+        name = "mobile_" + key.replace(":", "_")
+        return kernel(self.formulas.recipe, name, *self.ports(key), lambda: (self.graph(key), {}))
 
     def call(self, name: str, *args: Numbers) -> tuple[np.ndarray, ...]:
         """The outputs of a compiled function; singular steering is refused."""
+        outputs = self._outputs(name, *args)
+        if self.guidance.steered and name != "energy" and not (outputs[-1] < SINGULAR**2).all():
+            self._singular(args[0], outputs[-1])
+        return outputs
+
+    def _outputs(self, name: str, *args: Numbers) -> tuple[np.ndarray, ...]:
+        """The outputs of a compiled function, errors in the robot's words."""
         try:
-            found: tuple[np.ndarray, ...] = self.functions[name](*args)
+            outputs: tuple[np.ndarray, ...] = self.functions[name](*args)
         except (TypeError, ValueError, OverflowError) as refusal:
             if isinstance(refusal, DynarmError):
                 raise
-            raise self._explain(ports(self.formulas, name)[0], args, refusal) from None
-        if self.guidance.steered and name != "energy" and not (found[-1] < SINGULAR**2).all():
-            self._singular(args[0], found[-1])
-        return found
+            wrong = explained(self._place, name, self.ports(name)[0], args)
+            raise wrong or InputError(f"{name}: {refusal}") from None
+        return outputs
+
+    def _place(self, port: Port) -> str:
+        """What a port wants, in words."""
+        what, where = PLACES[port.name]
+        order = f"; order them as robot.{where}: {', '.join(self.entry_names(port.name))}"
+        return f", robot '{self.name}' has {port.size} {what}{order if where else ''}"
 
     def _singular(self, q: Numbers, skew: np.ndarray) -> None:
         wrong = np.flatnonzero(~(np.ravel(skew) < SINGULAR**2))
@@ -198,34 +256,6 @@ class MobileManipulator:
             f"steering angle phi = {phi:.6g} is singular for robot '{self.name}': the platform cannot move forward "
             "there, so v does not describe its motion; steer less"
         )
-
-    def _explain(self, given: tuple[Port, ...], args: tuple[Any, ...], why: Exception) -> Exception:
-        """What was wrong with the arguments that NumPy refused."""
-        words = {
-            "q": ("coordinates", "coordinate_names"),
-            "z": ("speeds", "speed_names"),
-            "zd": ("speeds", "speed_names"),
-            "u": ("speeds of (7)", "kane_speed_names"),
-            "tau": ("inputs", "input_names"),
-            "load": ("entries", ""),
-        }
-        for port, value in zip(given, args, strict=True):
-            try:
-                array = np.asarray(value)
-            except ValueError:
-                return InputError(f"{port.name} is ragged; give an array (..., {port.size})")
-            if array.dtype.kind not in "bifu":
-                return KindError(f"{port.name} is of type {array.dtype}; give real numbers")
-            if array.ndim == 0 or array.shape[-1] != port.size:
-                has = f"{array.shape[-1]} entries" if array.ndim else "a single number"
-                what, where = words[port.name]
-                names = self.entry_names(port.name)
-                order = f"; order them as robot.{where}: {', '.join(names)}" if where else ""
-                return InputError(
-                    f"{port.name} has {has}, robot '{self.name}' has {port.size} {what}{order}"
-                )
-        shapes = ", ".join(f"{p.name} {np.shape(a)}" for p, a in zip(given, args, strict=True))
-        return InputError(f"the batch axes do not fit together: {shapes} ({why})")
 
     def evaluate(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
@@ -252,18 +282,12 @@ class MobileManipulator:
 
     def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (8): M zd + F = B tau, gravity inside F."""
-        found = self.call("equations", q, z)
-        return found[0], found[1], found[2]
+        M, F, B, *_ = self.call("equations", q, z)
+        return M, F, B
 
     def kane_equations(self, q: Numbers, u: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (7) in the paper's speeds u1, u2 = xd/Z_o, yd/Z_o, u4 = phid, joint speeds."""
-        try:
-            M, F, B, Zo = self.functions["kane_equations"](q, u)
-        except (TypeError, ValueError, OverflowError) as refusal:
-            if isinstance(refusal, DynarmError):
-                raise
-            given = ports(self.formulas, "kane_equations")[0]
-            raise self._explain(given, (q, u), refusal) from None
+        M, F, B, Zo = self._outputs("kane_equations", q, u)
         if not (np.abs(Zo) > self.guidance.size / SINGULAR).all():
             raise InputError(
                 f"Z_o of wheel '{self.wheel_names[self.formulas.rolling[self.formulas.lead]]}' vanishes, where the "
@@ -298,8 +322,8 @@ class MobileManipulator:
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """M, F, B (load inside F) and the wheel forces from one kernel."""
-        found = self.evaluate(q, z, tau, load, locked)
-        return found.M, found.F, found.B, found.forces
+        outputs = self.evaluate(q, z, tau, load, locked)
+        return outputs.M, outputs.F, outputs.B, outputs.forces
 
     def contact(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
@@ -351,7 +375,7 @@ class MobileManipulator:
 
     def simulate(
         self, q0: Numbers, z0: Numbers, t_end: float, torque: Any = None, **options: Any
-    ) -> Run:
+    ) -> MobileRun:
         """The motion from (q0, z0) until t_end; see `simulate.simulate` for the options."""
         from .simulate import simulate
 

@@ -126,7 +126,8 @@ def _solve(A: Sym3, b: Vec3) -> Vec3:
     c3 = A.third
     a, d, e = c2.cross(c3), c3.cross(c1), c1.cross(c2)
     inverse = 1 / c1.dot(a)
-    return Vec3(a.dot(b), d.dot(b), e.dot(b)) * inverse
+    solved: Vec3 = Vec3(a.dot(b), d.dot(b), e.dot(b)) * inverse
+    return solved
 
 
 # ---- over arrays
@@ -166,7 +167,7 @@ def tip_angles(support: Support, force: np.ndarray, moment: np.ndarray) -> np.nd
     (9) in one arctangent.
     """
     force, moment = np.asarray(force, float), np.asarray(moment, float)
-    found = []
+    angles = []
     for first, second in support.axes:
         p = support.points[second]
         a = p - support.points[first]
@@ -175,8 +176,8 @@ def tip_angles(support: Support, force: np.ndarray, moment: np.ndarray) -> np.nd
         across = force - (force @ a)[..., None] * a
         n = (moment @ a)[..., None] * a
         f = across + np.cross(l, n) / (l @ l)
-        found.append(np.arctan2(np.cross(l, f) @ a, f @ l))
-    return np.stack(found, axis=-1)
+        angles.append(np.arctan2(np.cross(l, f) @ a, f @ l))
+    return np.stack(angles, axis=-1)
 
 
 def friction_needed(forces: np.ndarray) -> np.ndarray:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ..border.arguments import flag, items, path_of, shown
 from ..border.folders import check_folder, write_folder
@@ -54,8 +55,26 @@ class Exported:
     __repr__ = brief
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an export makes C of: functions by name, and what is said about them."""
+
+    name: str  # of the robot
+    default: tuple[str, ...]  # functions that are written where none are asked for
+    graph: Callable[[str], Graph]
+    about: Callable[[int], str]  # bytes of stack -> the comment that the header begins with
+    prototype: Callable[[str, Graph, c.Dialect], str]
+    defines: Mapping[str, int]  # numbers that the header gives names
+
+
+class Exportable(Protocol):
+    """A robot that says itself what is to be written."""
+
+    def written(self) -> Written: ...
+
+
 def export_c(
-    model: Model,
+    model: Model | Exportable,
     folder: str | os.PathLike[str],
     *,
     quantities: Sequence[str] = DEFAULT,
@@ -66,69 +85,44 @@ def export_c(
 ) -> Exported:
     """Write <name>.h, <name>.c, <name>_test.c and CMakeLists.txt into the folder, all or nothing.
 
+    model: dynarm.compile(arm), or a mobile manipulator.
     quantities: names as in `model.functions`; 'inverse_dynamics:wrench' becomes <name>_inverse_dynamics_wrench.
     name: what files and functions begin with; default: the robot's name, made a C name that nothing else uses.
     single: float instead of double. bounded_stack: temporaries share one array, slower, and the header says how many
     bytes of stack a function takes at most. An existing folder that is not empty is refused unless force=True, which
     replaces the files of the same names and keeps their modes; where one of them is a link, it is refused.
     """
-    if not isinstance(model, Model):
-        raise KindError(f"model is {shown(model)}; give dynarm.compile(arm)")
+    bounded = flag("bounded_stack", bounded_stack)
+    source = _of_model(model, bounded) if isinstance(model, Model) else _of_robot(model)
     if name is not None and not isinstance(name, str):
         raise KindError(f"name is {shown(name)}; give the word that the C names begin with")
-    prefix = identifier(model.arm.name) if name is None else check_prefix(name)
-    dialect = c.Dialect(prefix, flag("single", single), flag("bounded_stack", bounded_stack))
+    prefix = identifier(source.name) if name is None else check_prefix(name)
+    dialect = c.Dialect(prefix, flag("single", single), bounded)
     folder = check_folder(path_of("folder", folder, "a path"), flag("force", force))
-    graphs = {q.replace(":", "_"): model.graph(q) for q in _wanted(quantities)}
-    codes = {q: c.function(graph, q, dialect) for q, graph in graphs.items()}
+    wanted = source.default if quantities is DEFAULT else _wanted(quantities, source.default)
+    written, stack = texts(source, wanted, dialect)
+    write_folder(folder, written)
+    names = tuple(f"{prefix}_{q.replace(':', '_')}" for q in wanted)
+    return Exported(folder, prefix, names, stack)
+
+
+def texts(source: Written, names: Sequence[str], dialect: c.Dialect) -> tuple[dict[str, str], int]:
+    """Name -> text of every file, and the bytes of stack of the largest function."""
+    graphs = {name.replace(":", "_"): source.graph(name) for name in names}
+    codes = {name: c.function(graph, name, dialect) for name, graph in graphs.items()}
     stack = max(code.stack for code in codes.values())
-    write_folder(folder, files(_header(model, graphs, codes, dialect), graphs, codes, dialect))
-    return Exported(folder, prefix, tuple(f"{prefix}_{q}" for q in graphs), stack)
+    prototypes = "\n".join(source.prototype(q, graph, dialect) for q, graph in graphs.items())
+    header = _header(source, stack, prototypes, dialect.prefix.upper())
+    return files(header, graphs, codes, dialect), stack
 
 
-def _wanted(quantities: Any) -> list[str]:
-    wanted = f"a list of names such as {DEFAULT[:2]}"
-    names = items("quantities", quantities, wanted)
-    if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"quantities is {shown(quantities)}; give {wanted}")
-    return names
-
-
-def _header(
-    model: Model, graphs: dict[str, Graph], codes: dict[str, c.Code], dialect: c.Dialect
-) -> str:
-    arm, prefix = model.arm, dialect.prefix
-    guard = f"{prefix.upper()}_H"
-    joints = "\n".join(
-        f" *   {i}  {'rotational' if j.revolute else 'translational'}  {comment(str(j.name))}"
-        for i, j in enumerate(arm.joints)
-    )
-    stack = max(code.stack for code in codes.values())
-    bound = (
-        f"Stack of any function: at most {stack} bytes, without what the C library's functions take."
-        if dialect.bounded
-        else f"Temporaries of any function: {stack} bytes of stack if the compiler keeps them all."
-    )
-    extras = "armature and friction included" if model.friction else "rigid bodies only"
-    prototypes = "\n".join(
-        f"/* {comment(_summary(q))}\n{_ports(graph.inputs, graph.outputs)} */\n"
-        f"{c.signature(q, graph.inputs, graph.outputs, dialect)};\n"
-        for q, graph in graphs.items()
-    )
-    return f"""/* Dynamics of the robot '{comment(arm.name)}', {arm.n} joints, {extras}. Generated by dynarm.
- *
- * SI units, radians. Arrays hold one sample; matrices are stored by rows. Joints in this order:
-{joints}
- * Gravity in the base link: {comment(str(tuple(arm.gravity)))} m/s^2.
- *
- * C99; no allocation, no global state, reentrant; outputs must not overlap inputs.
- * {bound}
- */
-#ifndef {guard}
+def _header(source: Written, stack: int, prototypes: str, prefix: str) -> str:
+    """A header that C and C++ may include, once."""
+    guard = f"{prefix}_H"
+    defines = "".join(f"\n#define {prefix}_{key} {n}\n" for key, n in source.defines.items())
+    return f"""{source.about(stack)}#ifndef {guard}
 #define {guard}
-
-#define {prefix.upper()}_JOINTS {arm.n}
-
+{defines}
 #ifdef __cplusplus
 #define restrict
 extern "C" {{
@@ -141,6 +135,54 @@ extern "C" {{
 #endif
 
 #endif
+"""
+
+
+def _wanted(quantities: Any, default: tuple[str, ...]) -> list[str]:
+    wanted = f"a list of names such as {default[:2]}"
+    names = items("quantities", quantities, wanted)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError(f"quantities is {shown(quantities)}; give {wanted}")
+    return names
+
+
+def _of_robot(robot: Any) -> Written:
+    if not callable(getattr(robot, "written", None)) or isinstance(robot, type):
+        raise KindError(f"model is {shown(robot)}; give dynarm.compile(arm)")
+    written: Written = robot.written()
+    return written
+
+
+def _of_model(model: Model, bounded: bool) -> Written:
+    def prototype(name: str, graph: Graph, dialect: c.Dialect) -> str:
+        about = f"/* {comment(_summary(name))}\n{_ports(graph.inputs, graph.outputs)} */\n"
+        return f"{about}{c.signature(name, graph.inputs, graph.outputs, dialect)};\n"
+
+    about, joints = partial(_about, model, bounded), {"JOINTS": model.arm.n}
+    return Written(model.arm.name, DEFAULT, model.graph, about, prototype, joints)
+
+
+def _about(model: Model, bounded: bool, stack: int) -> str:
+    arm = model.arm
+    bound = (
+        f"Stack of any function: at most {stack} bytes, without what the C library's functions take."
+        if bounded
+        else f"Temporaries of any function: {stack} bytes of stack if the compiler keeps them all."
+    )
+    joints = "\n".join(
+        f" *   {i}  {'rotational' if j.revolute else 'translational'}  {comment(str(j.name))}"
+        for i, j in enumerate(arm.joints)
+    )
+    extras = "armature and friction included" if model.friction else "rigid bodies only"
+    return f"""/* Dynamics of the robot '{comment(arm.name)}', {arm.n} joints, {extras}. Generated by dynarm.
+ *
+ * SI units, radians. Arrays hold one sample; matrices are stored by rows. Joints in this order:
+{joints}
+ * Gravity in the base link: {comment(str(tuple(arm.gravity)))} m/s^2.
+ *
+ * C99; no allocation, no global state, reentrant; outputs must not overlap inputs.
+ * {bound}
+ */
 """
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 
 from ..border.frames import check_out, is_plain, unlabelled
 from ..graph.graph import Port
+from ..machine.load.compiled import Kernel
 from ..plan.quantities import QUANTITIES
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ def quickly(method: Method) -> Method:
 
     @wraps(method)
     def call(self: Model, *state: Any, **options: Any) -> Any:
-        found = self._quick.get(name)
-        return found(*state, **options) if found else method(self, *state, **options)
+        quick = self._quick.get(name)
+        return quick(*state, **options) if quick else method(self, *state, **options)
 
     METHODS[name] = method, call
     return cast(Method, call)
@@ -109,6 +110,27 @@ def model_sheet(model: Model) -> tuple[str, tuple[str, ...], list[tuple[Any, ...
     return repr(model).strip("<>"), ("quantity", "compiled", "formulation"), rows
 
 
+class Compiling(Protocol):
+    """What has functions by name that are compiled when first asked for: a model, or a robot on wheels."""
+
+    @property
+    def _quick(self) -> Mapping[str, Callable[..., Any]]: ...  # builtins of methods
+
+    def kernel(self, key: str) -> Kernel: ...
+
+    def ports(self, key: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]: ...
+
+    def entry_names(self, port: str) -> Sequence[str]: ...
+
+
+def quantity_names() -> Iterator[str]:
+    """The functions of an arm's model."""
+    for quantity in QUANTITIES.values():
+        yield quantity.name
+        if quantity.takes_wrench:
+            yield f"{quantity.name}:wrench"
+
+
 class Functions(Mapping[str, np.ufunc]):
     """The bare NumPy gufuncs of a model by quantity; compiled when first asked for.
 
@@ -116,8 +138,8 @@ class Functions(Mapping[str, np.ufunc]):
     DataFrames and the like (see `Function`).
     """
 
-    def __init__(self, model: Model):
-        self._model = model
+    def __init__(self, model: Compiling, names: Callable[[], Iterable[str]] = quantity_names):
+        self._model, self._names = model, names
         self._made: dict[str, Any] = {}
 
     def __getitem__(self, key: str) -> np.ufunc:
@@ -134,10 +156,7 @@ class Functions(Mapping[str, np.ufunc]):
         return operator.attrgetter("functions"), (self._model,)
 
     def __iter__(self) -> Iterator[str]:
-        for quantity in QUANTITIES.values():
-            yield quantity.name
-            if quantity.takes_wrench:
-                yield f"{quantity.name}:wrench"
+        return iter(self._names())
 
     def __contains__(self, key: object) -> bool:
         return key in set(self)

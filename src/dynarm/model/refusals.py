@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..border.arguments import among, shown
+from ..border.arguments import among, flag, shown
 from ..errors import DynarmError, InputError, KindError
 from ..graph.graph import Port
 from ..robot.arm import Arm
@@ -38,8 +38,7 @@ def check_options(arm: Any, formulation: Any, friction: Any, gravity: Any, param
         raise KindError(
             f"formulation is {shown(formulation)}; give {{quantity: name}}, e.g. {{'bias': 'newton_euler'}}"
         )
-    if not isinstance(friction, (bool, np.bool_)):
-        raise KindError(f"friction is {shown(friction)}; give True or False")
+    flag("friction", friction)
 
 
 def check_keywords(name: str, ports: Sequence[Port], given: Mapping[str, Any]) -> None:
@@ -63,25 +62,46 @@ def explain(
     refusal: Exception,
 ) -> DynarmError:
     """The error to raise for a call of quantity `name` that was refused; `made` is what it returns."""
+
+    def place(port: Port) -> str:
+        if port.name in JOINTWISE:
+            return f", robot '{arm.name}' has {arm.n} joints; order them as arm.joint_names"
+        return f"; give (..., {port.size})"
+
+    return explained(place, name, ports, args) or (
+        InputError(f"{name}: {refusal}")
+        if out is None
+        else InputError(
+            f"out is {type(out).__name__} {getattr(out, 'shape', '')} {getattr(out, 'dtype', '')}; "
+            f"give a float64 array of shape {_batch(args) + made.shape} that can be written to"
+        )
+    )
+
+
+def explained(
+    place: Callable[[Port], str],
+    name: str,
+    ports: Sequence[Port],
+    args: Sequence[Any],
+) -> DynarmError | None:
+    """What is wrong with the arguments of a call that was refused, or None; place: what a port wants, in words."""
     for port, value in zip(ports, args, strict=True):
-        wrong = _wrong_argument(arm, port, value)
+        wrong = _wrong_argument(port, value, place)
         if wrong is not None:
             return wrong
-    shapes = [np.shape(v)[:-1] for v in args]
     try:
-        shape = np.broadcast_shapes(*shapes)
+        _batch(args)
     except ValueError:
         listed = ", ".join(f"{p.name} {np.shape(v)}" for p, v in zip(ports, args, strict=True))
         return InputError(f"the batch axes of {name} do not fit together: {listed}")
-    if out is not None:
-        return InputError(
-            f"out is {type(out).__name__} {getattr(out, 'shape', '')} {getattr(out, 'dtype', '')}; "
-            f"give a float64 array of shape {shape + made.shape} that can be written to"
-        )
-    return InputError(f"{name}: {refusal}")
+    return None
 
 
-def _wrong_argument(arm: Arm, port: Port, value: Any) -> DynarmError | None:
+def _batch(args: Sequence[Any]) -> tuple[int, ...]:
+    return np.broadcast_shapes(*(np.shape(value)[:-1] for value in args))
+
+
+def _wrong_argument(port: Port, value: Any, place: Callable[[Port], str]) -> DynarmError | None:
     try:
         array = np.asarray(value)
     except ValueError:
@@ -91,8 +111,4 @@ def _wrong_argument(arm: Arm, port: Port, value: Any) -> DynarmError | None:
     if array.ndim and array.shape[-1] == port.size:
         return None
     has = f"{array.shape[-1]} entries" if array.ndim else "a single number"
-    if port.name in JOINTWISE:
-        return InputError(
-            f"{port.name} has {has}, robot '{arm.name}' has {arm.n} joints; order them as arm.joint_names"
-        )
-    return InputError(f"{port.name} has {has}; give (..., {port.size})")
+    return InputError(f"{port.name} has {has}{place(port)}")

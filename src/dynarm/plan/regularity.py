@@ -23,20 +23,31 @@ def check_regular(arm: Arm, drives: bool = False) -> None:
     M = _mass_matrices(arm)
     if drives:
         M = M + np.diag([j.armature for j in arm.joints])
-    scale = np.sqrt(np.abs(np.einsum("...ii->...i", M)))
-    for moved, joint in zip(scale.T, arm.joints, strict=True):
-        if not moved.any():
-            raise ModelError(
-                f"joint '{joint.name}' of robot '{arm.name}' moves no inertia, so its acceleration is undefined; "
-                "give its links mass, or an armature and compile with friction=True"
-            )
-    usable = scale.all(axis=-1)
-    unit = M[usable] / (scale[usable, :, None] * scale[usable, None, :])
-    if not (np.abs(np.linalg.eigvalsh(unit)).min(axis=-1) >= SMALLEST).any():
+    idle = idle_speed(M)
+    if idle is not None:
+        raise ModelError(
+            f"joint '{arm.joint_names[idle]}' of robot '{arm.name}' moves no inertia, so its acceleration is "
+            "undefined; give its links mass, or an armature and compile with friction=True"
+        )
+    if not regular(M):
         raise ModelError(
             f"the mass matrix of robot '{arm.name}' is singular in every pose; give more of its links mass or "
             "inertia, or armatures and compile with friction=True"
         )
+
+
+def idle_speed(M: np.ndarray) -> int | None:
+    """The first speed that moves no inertia in any of the poses, of mass matrices (poses, n, n); None: all do."""
+    idle = np.flatnonzero(~np.einsum("...ii->...i", M).any(axis=0))
+    return int(idle[0]) if len(idle) else None
+
+
+def regular(M: np.ndarray) -> bool:
+    """Whether one of the mass matrices (poses, n, n) can be inverted."""
+    scale = np.sqrt(np.abs(np.einsum("...ii->...i", M)))
+    usable = scale.all(axis=-1)
+    unit = M[usable] / (scale[usable, :, None] * scale[usable, None, :])
+    return bool((np.abs(np.linalg.eigvalsh(unit)).min(axis=-1) >= SMALLEST).any())
 
 
 def _mass_matrices(arm: Arm) -> np.ndarray:

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import figures
-from .html import Cell, Markup, Section, figure, note, section, table, write
-from .html import page as make_page
+from .html import Cell, Markup, Section, figure, note, section, table, write_page
 
 Rows = Sequence[Mapping[str, Any]]
 COLUMNS = (
@@ -57,11 +56,11 @@ def cost_table(rows: Rows) -> Markup:
 
 def sections(report: Mapping[str, Mapping[str, Rows]]) -> list[Section]:
     """For each robot and quantity the bars and the table."""
-    found = []
+    parts = []
     for robot, quantities in report.items():
         for quantity, rows in quantities.items():
-            found.append(section(f"{robot}: {quantity}", bars(rows), cost_table(rows)))
-    return found
+            parts.append(section(f"{robot}: {quantity}", bars(rows), cost_table(rows)))
+    return parts
 
 
 RULES = (
@@ -76,4 +75,4 @@ def page(report: Mapping[str, Mapping[str, Rows]], path: str | os.PathLike[str])
     """Write the page."""
     about = section("How it was counted", note(RULES))
     title = f"Operation counts: {', '.join(report)}"
-    write(make_page(title, [*sections(report), about]), path)
+    write_page(path, title, [*sections(report), about])

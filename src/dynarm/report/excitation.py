@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import figures
-from .html import facts, figure, figures_grid, section, table, write
-from .html import page as make_page
+from .html import Markup, facts, figure, figures_grid, section, table, write_page
+
+if TYPE_CHECKING:
+    from ..identify.design.trajectory import Trajectory
+    from ..robot.arm import Arm
 
 
-def page(arm: Any, found: Any, path: str | os.PathLike[str]) -> None:
+def page(arm: Arm, motion: Trajectory, path: str | os.PathLike[str]) -> None:
     """Write the page of a trajectory."""
-    title = f"Excitation: {arm.name}"
-    write(
-        make_page(
-            title,
-            [section("Condition", *_condition(arm, found)), section("Motion", _motion(arm, found))],
-        ),
-        path,
-    )
+    parts = [
+        section("Condition", *_condition(arm, motion)),
+        section("Motion", _curves(arm, motion)),
+    ]
+    write_page(path, f"Excitation: {arm.name}", parts)
 
 
-def _condition(arm: Any, found: Any) -> list[Any]:
-    random = np.array([c for c in found.random if np.isfinite(c)])
+def _condition(arm: Arm, motion: Trajectory) -> list[Markup]:
+    random = np.array([c for c in motion.random if np.isfinite(c)])
     numbers = {
-        "condition number": f"{found.condition:.4g}",
+        "condition number": f"{motion.condition:.4g}",
         "best of random motions": f"{random.min():.4g}" if len(random) else "–",
-        "length": f"{found.t[-1]:g} s",
+        "length": f"{motion.t[-1]:g} s",
     }
-    parts: list[Any] = [facts(numbers)]
+    parts = [facts(numbers)]
     if len(random):
-        data = [
+        data: list[dict[str, Any]] = [
             {
                 "type": "box",
                 "x": random,
@@ -44,7 +44,7 @@ def _condition(arm: Any, found: Any) -> list[Any]:
             {
                 "type": "scatter",
                 "mode": "markers",
-                "x": [found.condition],
+                "x": [motion.condition],
                 "y": ["this motion"],
                 "name": "this motion",
                 "marker": {"color": "--c2", "size": 12, "symbol": "diamond"},
@@ -59,23 +59,23 @@ def _condition(arm: Any, found: Any) -> list[Any]:
                 180,
             )
         )
-    if found.joint_conditions:
+    if motion.joint_conditions:
         rows = [
             [name, float(c)]
-            for name, c in zip(arm.joint_names, found.joint_conditions, strict=True)
+            for name, c in zip(arm.joint_names, motion.joint_conditions, strict=True)
         ]
         parts.append(table(("joint", "condition of its own unknowns"), rows))
     return parts
 
 
-def _motion(arm: Any, found: Any) -> Any:
+def _curves(arm: Arm, motion: Trajectory) -> Markup:
     made = []
-    for values, word in ((found.q, "position [rad or m]"), (found.qd, "velocity [rad/s or m/s]")):
+    for values, word in ((motion.q, "position [rad or m]"), (motion.qd, "velocity [rad/s or m/s]")):
         series = dict(zip(arm.joint_names, values.T, strict=True))
         made.append(
             figure(
                 figures.lines(
-                    found.t, series, "time [s]", word, margin={"l": 55, "r": 12, "t": 48, "b": 42}
+                    motion.t, series, "time [s]", word, margin={"l": 55, "r": 12, "t": 48, "b": 42}
                 )
             )
         )

@@ -20,19 +20,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment
+from jinja2 import Environment, Template
 from markupsafe import Markup, escape
 
 from .. import __version__
-from ..border.arguments import drafted, path_of
+from ..border.arguments import path_of
+from ..border.written import drafted
 from ..errors import InputError
 
 __all__ = [
+    "Cell",
     "Markup",
     "Section",
+    "drawing",
     "facts",
     "figure",
     "figures_grid",
+    "label",
     "lines",
     "note",
     "page",
@@ -41,6 +45,7 @@ __all__ = [
     "text",
     "verdict",
     "write",
+    "write_page",
 ]
 
 DIGITS = 5  # significant digits of numbers in figures
@@ -255,13 +260,20 @@ def page(title: str, sections: Sequence[Section], subtitle: str = "") -> str:
 
 def _distinct(sections: Sequence[Section]) -> list[Section]:
     """The sections with anchors that differ."""
-    found: list[Section] = []
+    apart: list[Section] = []
     for s in sections:
         same = sum(
-            other.anchor.rstrip("-0123456789") == s.anchor.rstrip("-0123456789") for other in found
+            other.anchor.rstrip("-0123456789") == s.anchor.rstrip("-0123456789") for other in apart
         )
-        found.append(Section(s.title, s.parts, f"{s.anchor}-{same + 1}") if same else s)
-    return found
+        apart.append(Section(s.title, s.parts, f"{s.anchor}-{same + 1}") if same else s)
+    return apart
+
+
+def write_page(
+    path: str | os.PathLike[str], title: str, sections: Sequence[Section], subtitle: str = ""
+) -> Path:
+    """Make the page and put it under the name; the path."""
+    return write(page(title, sections, subtitle), path)
 
 
 def write(html: str, path: str | os.PathLike[str]) -> Path:
@@ -275,7 +287,7 @@ def write(html: str, path: str | os.PathLike[str]) -> Path:
 
 
 @cache
-def _template() -> Any:
+def _template() -> Template:
     source = (resources.files(__package__) / "page.html").read_text(encoding="utf-8")
     return Environment(autoescape=True).from_string(source)
 

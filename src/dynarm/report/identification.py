@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +22,13 @@ from .html import (
     section,
     table,
     verdict,
-    write,
+    write_page,
 )
-from .html import page as make_page
+
+if TYPE_CHECKING:
+    from ..identify.judgement.verdict import Validation, Verdict
+    from ..identify.result import Fit
+    from ..robot.arm import Arm, Joint
 
 POINTS = 900  # of a measured torque that are drawn
 HELD_OUT = "; they took no part in the fit"
@@ -37,34 +41,30 @@ GRADES = {  # of an unknown: the word, and the kind of its cell
 COLOURS = {"determined": "--good", "hardly": "--doubt", "not": "--bad", "fixed": "--faint"}
 
 
-def page(fit: Any, checks: Sequence[Any], judged: Any, path: str | os.PathLike[str]) -> None:
+def page(
+    fit: Fit, checks: Sequence[Validation], judged: Verdict, path: str | os.PathLike[str]
+) -> None:
     """Write the report of a fit, its predictions of held-out logs, and the verdict."""
-    write(
-        make_page(
-            f"Identification: {fit.record.terms.arm.name}",
-            sections(fit, checks, judged),
-            _subtitle(fit),
-        ),
-        path,
-    )
+    title = f"Identification: {fit.record.terms.arm.name}"
+    write_page(path, title, sections(fit, checks, judged), _subtitle(fit))
 
 
 def validation_page(
-    arm: Any, checks: Sequence[Any], judged: Any, path: str | os.PathLike[str]
+    arm: Arm, checks: Sequence[Validation], judged: Verdict, path: str | os.PathLike[str]
 ) -> None:
     """Write the report of a model's predictions of logs."""
     parts = [section("Verdict", verdict(judged.passed, judged.reasons), _check_table(arm, checks))]
     parts += [_prediction(arm, check) for check in checks]
-    write(make_page(f"Validation: {arm.name}", parts), path)
+    write_page(path, f"Validation: {arm.name}", parts)
 
 
-def _subtitle(fit: Any) -> str:
+def _subtitle(fit: Fit) -> str:
     how = fit.record.preparation
     logs = ", ".join(Path(log.source).name for log in fit.record.logs)
     return f"{logs}; {fit.record.identifier.estimator}, cut-off {fit.cutoff_:g} Hz, velocity {how.velocity}"
 
 
-def sections(fit: Any, checks: Sequence[Any], judged: Any) -> list[Section]:
+def sections(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[Section]:
     """All parts of the report."""
     arm = fit.record.terms.arm
     return [
@@ -82,7 +82,7 @@ def sections(fit: Any, checks: Sequence[Any], judged: Any) -> list[Section]:
 # ---- outcome
 
 
-def _verdict(fit: Any, checks: Sequence[Any], judged: Any) -> Section:
+def _verdict(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
     arm = fit.record.terms.arm
     check = fit.identifiability_
     numbers = {
@@ -114,7 +114,7 @@ def _verdict(fit: Any, checks: Sequence[Any], judged: Any) -> Section:
     )
 
 
-def _check_table(arm: Any, checks: Sequence[Any]) -> Markup:
+def _check_table(arm: Arm, checks: Sequence[Validation]) -> Markup:
     columns = [
         "joint",
         *(
@@ -133,9 +133,10 @@ def _check_table(arm: Any, checks: Sequence[Any]) -> Markup:
 # ---- measured against predicted
 
 
-def torque_figure(name: str, unit: str, t: Any, measured: Any, predicted: Any) -> Markup:
+def torque_figure(
+    name: str, unit: str, t: np.ndarray, measured: np.ndarray, predicted: np.ndarray
+) -> Markup:
     """Measured and predicted torque of one joint, and their difference below on the same scale."""
-    measured, predicted = np.asarray(measured), np.asarray(predicted)
     data = [
         figures.line(t, measured, "measured", "--c8", POINTS, line={"width": 1}),
         figures.line(t, predicted, "predicted", "--c2", POINTS),
@@ -155,11 +156,11 @@ def torque_figure(name: str, unit: str, t: Any, measured: Any, predicted: Any) -
     return figure({"data": data, "layout": layout}, height=340)
 
 
-def _unit(joint: Any) -> str:
+def _unit(joint: Joint) -> str:
     return "torque [N m]" if joint.revolute else "force [N]"
 
 
-def _fitted(fit: Any) -> Section:
+def _fitted(fit: Fit) -> Section:
     left, arm = fit.residuals_, fit.record.terms.arm
     made = [
         torque_figure(str(j.name), _unit(j), left.t[k], left.measured[k], left.predicted[k])
@@ -170,7 +171,7 @@ def _fitted(fit: Any) -> Section:
     return section("Measured and predicted torques", note(told), figures_grid(made))
 
 
-def _prediction(arm: Any, check: Any, more: str = "") -> Section:
+def _prediction(arm: Arm, check: Validation, more: str = "") -> Section:
     made = [
         torque_figure(str(j.name), _unit(j), check.t, check.measured[:, k], check.predicted[:, k])
         for k, j in enumerate(arm.joints)
@@ -182,7 +183,7 @@ def _prediction(arm: Any, check: Any, more: str = "") -> Section:
 # ---- residuals
 
 
-def _residuals(fit: Any) -> Section:
+def _residuals(fit: Fit) -> Section:
     left, arm = fit.residuals_, fit.record.terms.arm
     spectra = []
     for k, name in enumerate(arm.joint_names):
@@ -235,7 +236,7 @@ def _residuals(fit: Any) -> Section:
 # ---- parameters
 
 
-def _parameters(fit: Any) -> Section:
+def _parameters(fit: Fit) -> Section:
     low, high = fit.intervals().T
     grades = fit.identifiability_.grades
     rows = []
@@ -263,7 +264,7 @@ def _parameters(fit: Any) -> Section:
     )
 
 
-def _interval_figure(fit: Any, low: np.ndarray, high: np.ndarray) -> Markup:
+def _interval_figure(fit: Fit, low: np.ndarray, high: np.ndarray) -> Markup:
     """Each value in units of its own standard deviation would hide sizes; relative intervals show certainty."""
     known = np.abs(fit.values_) > 0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -283,7 +284,7 @@ def _interval_figure(fit: Any, low: np.ndarray, high: np.ndarray) -> Markup:
     return figure(bars, "Relative standard deviation of every unknown, best known first.", 300)
 
 
-def _identifiability(fit: Any) -> Section:
+def _identifiability(fit: Fit) -> Section:
     check = fit.identifiability_
     order = np.argsort(-check.doubts)
     bars = figures.upright_bars(
@@ -316,9 +317,9 @@ def _identifiability(fit: Any) -> Section:
 # ---- friction and what was done
 
 
-def _friction(fit: Any) -> list[Section]:
+def _friction(fit: Fit) -> list[Section]:
     terms = fit.record.terms
-    if not any(word in terms.friction for word in ("viscous", "coulomb")):
+    if set(terms.friction) <= {"offset"}:  # nothing that depends on speed
         return []
     made = []
     for k, joint in enumerate(terms.arm.joints):
@@ -341,7 +342,7 @@ def _friction(fit: Any) -> list[Section]:
     ]
 
 
-def _about(fit: Any) -> Section:
+def _about(fit: Fit) -> Section:
     trials = [[t.cutoff, t.velocity, t.error] for t in fit.record.trials]
     notes = [
         f"{Path(log.source).name}: {told}"

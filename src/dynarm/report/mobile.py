@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,67 +20,70 @@ from .html import (
     section,
     table,
     verdict,
-    write,
+    write_page,
 )
-from .html import page as make_page
 
-Outline = Callable[[Any, np.ndarray], Any]
+if TYPE_CHECKING:
+    from ..mobile.cases import CaseRun
+    from ..mobile.outline import Outline
+    from ..mobile.robot import MobileManipulator
+    from ..mobile.simulate import MobileRun
+
+Draw = Callable[["MobileManipulator", np.ndarray], "Outline"]
 ROOM: dict[str, Any] = {"margin": {"l": 60, "r": 12, "t": 48, "b": 42}}
 FRAMES = 120  # of an animation
 MARGIN = [[0, "#c0322b"], [0.35, "#d9a300"], [1, "#1a7f45"]]  # from tipping to safe
 
 
-def page(robot: Any, run: Any, outline: Outline, path: str | os.PathLike[str]) -> None:
+def page(
+    robot: MobileManipulator, run: MobileRun, outline: Draw, path: str | os.PathLike[str]
+) -> None:
     """Write the page of a run. outline(robot, q): .polygon, .arm and .wheels in the plane."""
-    write(
-        make_page(f"Mobile manipulator: {robot.name}", sections(robot, run, outline), run.status),
-        path,
-    )
+    title = f"Mobile manipulator: {robot.name}"
+    write_page(path, title, sections(robot, run, outline), run.status)
 
 
-def case_page(found: Any, outline: Outline, path: str | os.PathLike[str]) -> None:
+def case_page(played: CaseRun, outline: Draw, path: str | os.PathLike[str]) -> None:
     """Write the page of one of the paper's cases: its statements, then the run."""
-    case = found.case
+    case = played.case
     rows = [
         [
             f.claim,
             Cell("holds" if f.holds else "fails", int(f.holds), "good" if f.holds else "bad"),
             f.text,
         ]
-        for f in found.findings
+        for f in played.findings
     ]
     head = section(
         "What the paper says",
-        verdict(found.ok, [], "every statement holds", "a statement does not hold"),
+        verdict(played.ok, [], "every statement holds", "a statement does not hold"),
         table(("statement", "outcome", "found"), rows, wide=("statement", "found")),
         note(f"Our start, which the paper does not print: {case.start}."),
     )
     extra = section(
         "Forces across the path",
         figure(
-            figures.lines(found.run.t, {"across": found.centripetal}, "time [s]", "force [N]"),
+            figures.lines(played.run.t, {"across": played.centripetal}, "time [s]", "force [N]"),
             "Sum of the ground forces across the platform's path, the paper's centripetal force.",
         ),
     )
-    about = section("What had to be assumed", lines(found.assumptions))
+    about = section("What had to be assumed", lines(played.assumptions))
     title = f"Fig. {case.number}: {case.title}"
-    parts = [head, *sections(found.robot, found.run, outline), extra, about]
-    write(
-        make_page(title, parts, f"{found.robot.name}, {found.run.t[-1]:g} s without inputs"), path
-    )
+    parts = [head, *sections(played.robot, played.run, outline), extra, about]
+    write_page(path, title, parts, f"{played.robot.name}, {played.run.t[-1]:g} s without inputs")
 
 
-def sections(robot: Any, run: Any, outline: Outline) -> list[Section]:
+def sections(robot: MobileManipulator, run: MobileRun, outline: Draw) -> list[Section]:
     """View from above, margin, forces, energy."""
     return [_above(robot, run, outline), _ground(robot, run), _motion(robot, run)]
 
 
-def _picks(run: Any) -> np.ndarray:
+def _picks(run: MobileRun) -> np.ndarray:
     wanted = np.linspace(run.t[0], run.t[-1], min(FRAMES, len(run.t)))
     return np.unique(np.searchsorted(run.t, wanted).clip(max=len(run.t) - 1))
 
 
-def _above(robot: Any, run: Any, outline: Outline) -> Section:
+def _above(robot: MobileManipulator, run: MobileRun, outline: Draw) -> Section:
     picks = _picks(run)
     shapes = [outline(robot, run.q[k]) for k in picks]
     low = float(run.measure.min())
@@ -112,7 +115,7 @@ def _closed(points: np.ndarray) -> np.ndarray:
     return np.vstack([points, points[:1]])
 
 
-def _moving(shape: Any, t: float, measure: float) -> list[dict[str, Any]]:
+def _moving(shape: Outline, t: float, measure: float) -> list[dict[str, Any]]:
     """What changes from frame to frame: polygon, arm, wheels, mark on the margin's curve."""
     polygon, arm, wheels = _closed(shape.polygon), shape.arm, shape.wheels
     gap = np.full((len(wheels), 1, 2), np.nan)
@@ -125,7 +128,7 @@ def _moving(shape: Any, t: float, measure: float) -> list[dict[str, Any]]:
     ]
 
 
-def _animation(run: Any, picks: np.ndarray, shapes: Sequence[Any]) -> figures.Figure:
+def _animation(run: MobileRun, picks: np.ndarray, shapes: Sequence[Outline]) -> figures.Figure:
     moving = [
         _moving(shape, float(run.t[k]), float(run.measure[k]))
         for shape, k in zip(shapes, picks, strict=True)
@@ -204,7 +207,7 @@ def _animation(run: Any, picks: np.ndarray, shapes: Sequence[Any]) -> figures.Fi
     return {"data": data, "layout": layout, "frames": frames, "interval": interval}
 
 
-def _ground(robot: Any, run: Any) -> Section:
+def _ground(robot: MobileManipulator, run: MobileRun) -> Section:
     up = {name: run.wheel_forces[:, j, 2] for j, name in enumerate(robot.wheel_names)}
     needed = {
         name: np.where(run.friction_needed[:, j] < 5, run.friction_needed[:, j], np.nan)
@@ -247,7 +250,7 @@ def _ground(robot: Any, run: Any) -> Section:
     )
 
 
-def _motion(robot: Any, run: Any) -> Section:
+def _motion(robot: MobileManipulator, run: MobileRun) -> Section:
     names = robot.speed_names
     speeds = {name: run.z[:, k] for k, name in enumerate(names)}
     energy = {"kinetic": run.kinetic, "potential": run.potential, "total": run.energy}

@@ -18,13 +18,13 @@ from .html import (
     facts,
     figure,
     figures_grid,
+    label,
     lines,
     note,
     section,
     table,
-    write,
+    write_page,
 )
-from .html import page as make_page
 from .sketch import sketch
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ def page(
     arm: Arm, minimal: MinimalParameters, costs: Mapping[str, Rows], path: str | os.PathLike[str]
 ) -> None:
     """Write the sheet."""
-    write(
-        make_page(f"Robot sheet: {arm.name}", sections(arm, minimal, costs), _subtitle(arm)), path
-    )
+    title = f"Robot sheet: {arm.name}"
+    write_page(path, title, sections(arm, minimal, costs), _subtitle(arm))
 
 
 def _subtitle(arm: Arm) -> str:
@@ -203,14 +202,14 @@ def random_poses(arm: Arm, count: int, seed: int = 0) -> np.ndarray:
 
 
 def _ranges(arm: Arm) -> tuple[np.ndarray, np.ndarray]:
-    found = []
+    ends = []
     for joint in arm.joints:
         reach = math.pi if joint.revolute else arm.size
         low, high = joint.position_limits or (-reach if joint.revolute else 0.0, reach)
         if joint.revolute and high - low > 2 * math.pi:
             low, high = -math.pi, math.pi
-        found.append((low, high))
-    table = np.array(found)
+        ends.append((low, high))
+    table = np.array(ends)
     return table[:, 0], table[:, 1]
 
 
@@ -222,10 +221,10 @@ def _range_row(name: str, values: np.ndarray) -> list[object]:
 def _couplings(arm: Arm, M: np.ndarray) -> figures.Figure:
     scale = np.sqrt(np.maximum(np.einsum("...ii->...i", M), 1e-300))
     share = np.abs(M / (scale[:, :, None] * scale[:, None, :])).mean(axis=0)
-    names = [figures.label(n) for n in arm.joint_names]
-    found = figures.heat_maps(names, names, {"coupling": share}, "", "", smooth=False)
-    found["layout"]["yaxis"] = {"autorange": "reversed", "automargin": True}
-    return found
+    names = [label(n) for n in arm.joint_names]
+    drawn = figures.heat_maps(names, names, {"coupling": share}, "", "", smooth=False)
+    drawn["layout"]["yaxis"] = {"autorange": "reversed", "automargin": True}
+    return drawn
 
 
 def _strongest(arm: Arm, function: Function) -> tuple[int, int] | None:

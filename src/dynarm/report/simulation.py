@@ -13,11 +13,12 @@ from .html import page as make_page
 
 if TYPE_CHECKING:
     from ..robot.arm import Arm
+    from ..simulation.run import Run
 
 SHOWN = 8  # runs of a batch that are drawn
 
 
-def page(run: Any, path: str | os.PathLike[str] | None = None) -> str:
+def page(run: Run, path: str | os.PathLike[str] | None = None) -> str:
     """The page of a run, also written where a path is given."""
     html = make_page(f"Simulation: {run.model.arm.name}", sections(run), subtitle(run))
     if path is not None:
@@ -25,18 +26,18 @@ def page(run: Any, path: str | os.PathLike[str] | None = None) -> str:
     return html
 
 
-def subtitle(run: Any) -> str:
+def subtitle(run: Run) -> str:
     """How it was integrated, in a line."""
     step = f", step {run.dt:g} s" if run.dt is not None else ""
     return f"{run.method}{step}, {len(run.t)} times until {run.t[-1]:g} s"
 
 
-def sections(run: Any) -> list[Section]:
+def sections(run: Run) -> list[Section]:
     """Outcome, motion, torques and energy."""
     return [_outcome(run), _motion(run), _energy(run)]
 
 
-def _outcome(run: Any) -> Section:
+def _outcome(run: Run) -> Section:
     good = run.status in ("success", "event")
     energy = np.atleast_2d(run.energy)
     numbers = {
@@ -55,8 +56,8 @@ def _outcome(run: Any) -> Section:
     )
 
 
-def _motion(run: Any) -> Section:
-    arm: Arm = run.model.arm
+def _motion(run: Run) -> Section:
+    arm = run.model.arm
     turning = [k for k, j in enumerate(arm.joints) if j.revolute]
     sliding = [k for k, j in enumerate(arm.joints) if not j.revolute]
     parts = []
@@ -80,7 +81,7 @@ def _motion(run: Any) -> Section:
 
 
 def _curves(
-    run: Any, arm: Arm, joints: list[int], values: np.ndarray, title: str
+    run: Run, arm: Arm, joints: list[int], values: np.ndarray, title: str
 ) -> figures.Figure:
     data: list[dict[str, Any]] = []
     runs = values.reshape(-1, *values.shape[-2:])[:SHOWN]
@@ -108,16 +109,17 @@ def _curves(
     }
 
 
-def _batch_note(run: Any) -> Markup | None:
+def _batch_note(run: Run) -> Markup | None:
     if run.q.ndim < 3:
         return None
     count = int(np.prod(run.q.shape[:-2]))
     return note(f"{count} runs at once; the first {min(count, SHOWN)} are drawn.")
 
 
-def _energy(run: Any) -> Section:
+def _energy(run: Run) -> Section:
     def first(values: np.ndarray) -> np.ndarray:
-        return values.reshape(-1, values.shape[-1])[0]
+        row: np.ndarray = values.reshape(-1, values.shape[-1])[0]
+        return row
 
     series = {
         "kinetic": first(run.kinetic),

@@ -31,25 +31,24 @@ def pose(arm: Arm) -> np.ndarray:
 
 def frames(arm: Arm, q: Sequence[float] | np.ndarray) -> list[np.ndarray]:
     """4x4 poses in the base link: frame 0, the frame of every link, the tool."""
-    found = [arm.base_pose]
+    poses = [arm.base_pose]
     for joint, angle in zip(arm.joints, q, strict=True):
-        found.append(found[-1] @ joint.displacement(float(angle)))
-    return [*found, found[-1] @ arm.tool_pose]
+        poses.append(poses[-1] @ joint.displacement(float(angle)))
+    return [*poses, poses[-1] @ arm.tool_pose]
 
 
 def skeleton(arm: Arm, q: Sequence[float] | np.ndarray) -> list[np.ndarray]:
     """For every joint and the tool, the corners (k, 3) of the line that leads to it from the frame before."""
     places = frames(arm, q)
-    found = []
+    lines = []
     for k, joint in enumerate(arm.joints):
-        corner = places[k] @ np.array(
-            [joint.a, 0, 0, 1.0]
-        )  # along the common normal, then along the axis
-        found.append(np.array([places[k][:3, 3], corner[:3], places[k + 1][:3, 3]]))
+        # along the common normal, then along the axis
+        corner = places[k] @ np.array([joint.a, 0, 0, 1.0])
+        lines.append(np.array([places[k][:3, 3], corner[:3], places[k + 1][:3, 3]]))
     last, tool = places[-2], places[-1]
     corner = last[:3, 3] + last[:3, 2] * (last[:3, 2] @ (tool[:3, 3] - last[:3, 3]))
-    found.append(np.array([last[:3, 3], corner, tool[:3, 3]]))
-    return found
+    lines.append(np.array([last[:3, 3], corner, tool[:3, 3]]))
+    return lines
 
 
 def sketch(arm: Arm, q: np.ndarray | None = None) -> Markup:
@@ -135,9 +134,8 @@ def _elements(arm: Arm, q: np.ndarray, view: _View) -> Iterator[Markup]:
     for corners in skeleton(arm, q):
         yield _polyline(corners, "link", view)
     for corners, T, joint in zip(skeleton(arm, q), places[1:], arm.joints, strict=False):
-        centre = (
-            T[:3, 3] if joint.revolute else corners[1:].mean(axis=0)
-        )  # a slide sits on its rail
+        # a slide sits on its rail
+        centre = T[:3, 3] if joint.revolute else corners[1:].mean(axis=0)
         half = 0.055 * size * T[:3, 2]
         yield _polyline(np.array([centre - half, centre + half]), joint.kind, view)
     heaviest = max((j.mass for j in arm.joints), default=0.0)

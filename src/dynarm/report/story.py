@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import figures, identification, simulation
-from .html import Section, facts, figure, lines, note, section, table, write
-from .html import page as make_page
+from .html import Section, facts, figure, lines, note, section, table, write_page
 from .robot_sheet import cost_section, inertia_section, minimal_section, robot_section
 
+if TYPE_CHECKING:
+    from ..identify.judgement.verdict import Validation, Verdict
+    from ..identify.logs.log import Log
+    from ..identify.result import Fit
+    from ..parameters.minimal import MinimalParameters
+    from ..robot.arm import Arm
+    from ..simulation.run import Run
 
-def page(story: Any, path: str | os.PathLike[str]) -> None:
+
+@dataclass(slots=True)
+class Story:
+    """What the demo tells: the robot it begins with, then what each step finds out, set when that step is done."""
+
+    arm: Arm
+    minimal: MinimalParameters = field(init=False)
+    costs: dict[str, list[dict[str, Any]]] = field(init=False)
+    speeds: list[dict[str, Any]] = field(init=False)
+    agreement: float = field(init=False)  # with the paper's equations, relative
+    logs: tuple[Log, ...] = field(init=False)
+    true_values: np.ndarray = field(init=False)
+    fit: Fit = field(init=False)
+    checks: Sequence[Validation] = field(init=False)
+    verdict: Verdict = field(init=False)
+    run: Run = field(init=False)
+    tracking: float = field(init=False)  # largest error [rad or m]
+    functions: tuple[str, ...] = field(init=False)
+
+
+def page(story: Story, path: str | os.PathLike[str]) -> None:
     """Write the report of a demo that has run through."""
     parts = [
         _summary(story),
@@ -29,10 +56,10 @@ def page(story: Any, path: str | os.PathLike[str]) -> None:
         _code(story),
     ]
     about = "From a robot description and a noisy log to a validated, compiled model"
-    write(make_page(f"dynarm demo: the {story.arm.name} arm", parts, about), path)
+    write_page(path, f"dynarm demo: the {story.arm.name} arm", parts, about)
 
 
-def _summary(story: Any) -> Section:
+def _summary(story: Story) -> Section:
     best = story.costs["inverse_dynamics"][0]
     speed = next(row for row in story.speeds if row["quantity"] == "inverse_dynamics")
     numbers = {
@@ -46,12 +73,12 @@ def _summary(story: Any) -> Section:
     return section("In short", facts(numbers))
 
 
-def _identified(story: Any) -> list[Section]:
+def _identified(story: Story) -> list[Section]:
     first, *rest = identification.sections(story.fit, story.checks, story.verdict)
     return [replace(first, title="Identified from a log", anchor="identified"), *rest]
 
 
-def _speed(story: Any) -> Section:
+def _speed(story: Story) -> Section:
     columns = [column for column in story.speeds[0] if column != "joints"]
     rows = [[row[c] for c in columns] for row in story.speeds]
     return section(
@@ -64,7 +91,7 @@ def _speed(story: Any) -> Section:
     )
 
 
-def _truth(story: Any) -> Section:
+def _truth(story: Story) -> Section:
     """Fitted values against those of the robot that the log came from."""
     fit, true = story.fit, story.true_values
     off = (fit.values_ - true) / fit.std_
@@ -84,7 +111,7 @@ def _truth(story: Any) -> Section:
     )
 
 
-def _control(story: Any) -> Section:
+def _control(story: Story) -> Section:
     run = story.run
     return section(
         "Controlled by what was identified",
@@ -94,7 +121,7 @@ def _control(story: Any) -> Section:
     )
 
 
-def _code(story: Any) -> Section:
+def _code(story: Story) -> Section:
     return section(
         "What was written",
         lines(

@@ -32,10 +32,10 @@ class Printed:
 
 
 def _value(coefficients: tuple[Fraction, ...], n: int) -> int:
-    found = Fraction(0)
+    value = Fraction(0)
     for c in coefficients:
-        found = found * n + c
-    return int(found)
+        value = value * n + c
+    return int(value)
 
 
 @cache

@@ -147,10 +147,10 @@ def schedule(n: int) -> Schedule:
 
 def _terms(n: int) -> dict[Key, Term]:
     """Every term of an arm of n links that costs something; f_n is m abar_n and n_n its own moment."""
-    found: dict[Key, Term] = {}
+    terms: dict[Key, Term] = {}
 
     def put(name: str, i: int, *needs: Key) -> None:
-        found[name, i] = Term(name, i, tuple(key for key in needs if key in found))
+        terms[name, i] = Term(name, i, tuple(key for key in needs if key in terms))
 
     for i in range(1, n + 1):
         put("w", i, ("w", i - 1))
@@ -167,4 +167,4 @@ def _terms(n: int) -> dict[Key, Term]:
         put("r x R f", i, ("f", i))
         put("R n", i, ("n", i + 1), ("own moment", i + 1))
         put("n", i, ("R n", i), ("r x R f", i), ("own moment", i))
-    return found
+    return terms

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..border.arguments import shown
+from ..border.arguments import numbers, shown
 from ..border.kinds import FloatArray, Numbers
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
@@ -35,7 +35,6 @@ from .joint import (
     Tool,
     kept_pose,
 )
-from .numbers import numbers
 from .sheet import arm_line, arm_sheet
 
 __all__ = [

@@ -9,10 +9,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ..border.arguments import drafted, flag, items, path_of
+from ..border.arguments import flag, items, path_of
 from ..border.files import content, named
 from ..border.kinds import Given
 from ..border.words import shown
+from ..border.written import drafted
 from ..errors import FormatError, InputError, KindError, UnknownName
 from .arm import Arm
 from .doubts import warn_doubts

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from ..border.arguments import shown
+from ..border.arguments import number, numbers
 from ..border.kinds import FloatArray
-from ..border.words import brief
+from ..border.words import brief, shown
 from ..errors import InputError, KindError, ModelError
 from .frames.poses import rigid, rotation, translation
 from .inertia import pack_parameters, same_parameters, unpack_parameters
-from .numbers import number, numbers
 
 KINDS = ("revolute", "prismatic")
 SHAPES = ("sign", "tanh")
@@ -42,11 +41,10 @@ class Friction:
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        for name in ("viscous", "coulomb", "offset", "width"):
-            object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
-        for name in ("viscous_negative", "coulomb_negative"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, number(f"friction {name}", getattr(self, name)))
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name != "shape" and not (value is None and f.default is None):
+                object.__setattr__(self, f.name, number(f"friction {f.name}", value))
         if not isinstance(self.shape, str) or self.shape not in SHAPES:
             raise InputError(f"friction shape is {shown(self.shape)}; choose 'sign' or 'tanh'")
         if not self.width >= 1e-300:  # its inverse must be a number

@@ -7,7 +7,7 @@ Coulomb friction starts or stops sliding. Every accepted step leaves its interpo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,9 @@ import numpy as np
 from ..errors import InputError
 from .budget import Budget
 from .events import POINTS, Event, root
-from .fixed import state_of
-from .friction import Sliding
-from .health import BLOWN, Progress, Record, cause
+from .health import BLOWN, Outcome, Progress, cause
 from .inputs import Failed, Law, Source, breaks_of
-from .integrators import Plant, rates
+from .system import Layout, System, put_back, rates, state_of
 
 SOLVERS = {
     "dop853": "DOP853",
@@ -38,6 +36,8 @@ BROKEN = (ValueError, ArithmeticError, np.linalg.LinAlgError)  # what SciPy rais
 HINT = (
     "check torques, masses and gains, damp the joints, or take a method for stiff motions: 'radau'"
 )
+
+Values = Callable[[Sequence[float], np.ndarray, np.ndarray], Sequence[Sequence[float]]]
 
 
 class Ended(Exception):
@@ -59,7 +59,7 @@ class Path:
 
     first: np.ndarray
     pieces: Sequence[Piece]
-    n: int
+    layout: Layout
 
     def __call__(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
         """q and qd at times between 0 and the end of the run."""
@@ -68,7 +68,7 @@ class Path:
         if times.size and not (times.min() >= 0 and times.max() <= end * (1 + 1e-12)):
             raise InputError(f"the run goes from 0 to {end:g} s; ask for times in between")
         y = self.states(times.ravel()).reshape(*times.shape, len(self.first))
-        return y[..., : self.n], y[..., self.n : 2 * self.n]
+        return y[..., self.layout.q], y[..., self.layout.qd]
 
     def states(self, times: np.ndarray) -> np.ndarray:
         """The integrator's whole state, one row a time."""
@@ -93,30 +93,44 @@ class Settings:
 
     method: str
     rtol: float
-    atol: float
+    atol: float | np.ndarray  # one, or one for each number of the state
     max_step: float
     max_steps: int
     events: Sequence[Event]
     max_seconds: float | None = None
+    together: Values | None = None  # values of all events at once, where that is cheaper
+    halts: Sequence[float] = ()  # times at which the integrator begins anew, with a corrected state
+    corrected: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def values(
+        self, times: Sequence[float], q: np.ndarray, qd: np.ndarray
+    ) -> Sequence[Sequence[float]]:
+        """A row of values for each event, one for each state."""
+        if self.together is not None:
+            return self.together(times, q, qd)
+        return [
+            [event(*state) for state in zip(times, q, qd, strict=True)] for event in self.events
+        ]
 
 
-class Motion:
-    """One adaptive run."""
+class AdaptiveIntegration:
+    """One run with steps that the integrator chooses."""
 
-    def __init__(self, plant: Plant, torque: Source, push: Source | None, settings: Settings):
-        self.plant, self.n = plant, plant.n
+    def __init__(self, system: System, torque: Source, push: Source | None, settings: Settings):
+        self.system, self.layout = system, system.layout
+        self.q, self.qd = self.layout.q, self.layout.qd
         self.sources = (torque,) if push is None else (torque, push)
         self.settings = settings
-        self.sliding = Sliding.of(plant, 10 * settings.atol)
-        self.rates = self.sliding.rates if self.sliding is not None else rates(plant)
-        self.extras = () if self.sliding is not None else plant.extras
+        self.sliding = system.switching(10 * float(np.min(settings.atol)))
+        self.rates = self.sliding.rates if self.sliding is not None else rates(system)
+        self.extras = () if self.sliding is not None else system.extras
         self.laws: tuple[Law, ...] = ()
         self.law_starts: list[float] = []
         self.law_list: list[tuple[Law, ...]] = []
         self.pieces: list[Piece] = []
         self.times = [0.0]
         self.states: list[np.ndarray] = []
-        self.found: list[tuple[float, str]] = []
+        self.events: list[tuple[float, str]] = []
         self.evaluations, self.steps, self.lost, self.stalled = 0, 0, 0, 0
         self.budget = Budget(np.inf)
 
@@ -126,11 +140,10 @@ class Motion:
         return [law(t, q, qd) for law in self.laws]
 
     def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
-        n = self.n
         self.evaluations += 1
         if not self.evaluations % ASKED:
             self.mind_budget()
-        rate = self.rates(y, *self.drives(t, y[:n], y[n : 2 * n]), *self.extras)
+        rate = self.rates(y, *self.drives(t, y[self.q], y[self.qd]), *self.extras)
         if np.isfinite(rate).all():
             self.lost = 0
         else:
@@ -147,19 +160,19 @@ class Motion:
 
     def jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
         """d(derivative)/dy: dynamics by their compiled derivatives, a torque that follows the state by differences."""
-        n = self.n
-        q, qd = y[:n], y[n : 2 * n]
+        q, qd = y[self.q], y[self.qd]
         (tau,) = self.drives(t, q, qd)
-        parts = self.plant.model.forward_dynamics_derivatives(q, qd, tau, **self.plant.keywords)
-        J = np.zeros((2 * n + 2, 2 * n + 2))
-        J[:n, n : 2 * n] = np.eye(n)
-        J[n : 2 * n, :n], J[n : 2 * n, n : 2 * n], inverse = parts
+        assert self.system.linear is not None
+        linear = self.system.linear(q, qd, tau)
+        moving = len(linear.A)
+        J = np.zeros((self.layout.size, self.layout.size))
+        J[:moving, :moving] = linear.A
         if not self.laws[0].steady:
-            for k in range(2 * n):
+            for k in range(moving):
                 moved = y.copy()
                 moved[k] += 1.5e-8 * max(1.0, abs(y[k]))
-                change = self.laws[0](t, moved[:n], moved[n : 2 * n]) - tau
-                J[n : 2 * n, k] += inverse @ change / (moved[k] - y[k])
+                change = self.laws[0](t, moved[self.q], moved[self.qd]) - tau
+                J[:moving, k] += linear.B @ change / (moved[k] - y[k])
         return J
 
     def solver(self, t: float, y: np.ndarray, end: float) -> Any:
@@ -167,7 +180,7 @@ class Motion:
 
         s = self.settings
         extra: dict[str, Any] = {}
-        if s.method in IMPLICIT and self.sliding is None and len(self.sources) == 1:
+        if s.method in IMPLICIT and self.sliding is None and self.system.linear is not None:
             extra["jac"] = self.jacobian
         kind = getattr(integrate, SOLVERS[s.method])
         try:
@@ -184,26 +197,31 @@ class Motion:
         self.budget = Budget(t_end, self.settings.max_seconds)
         t, y = 0.0, np.append(state_of(q0, qd0), [0.0] * (self.sliding is not None))
         self.states.append(y)
-        breaks = breaks_of(self.sources, t_end)
+        breaks = breaks_of(self.sources, t_end, self.settings.halts)
         try:
             with np.errstate(all="ignore"):
                 for end in [*breaks.tolist(), t_end]:
                     self.enter(t, end, y)
                     t, y = self.interval(t, y, end, progress, t_end)
+                    y = self.correct(y)
         except Failed as failure:
             return "function", str(failure)
         except Ended as ended:
             if ended.args:
                 return ended.args[0], ended.args[1]
             last = self.states[-1]
-            return cause(
-                self.plant, self.times[-1], last[: self.n], last[self.n : 2 * self.n], HINT
-            )
+            return cause(self.system, self.times[-1], last[self.q], last[self.qd], HINT)
         return "success", ""
+
+    def correct(self, y: np.ndarray) -> np.ndarray:
+        """The state from which the next interval begins, kept in place of the one that the last one ended with."""
+        if self.settings.corrected is not None:
+            self.states[-1] = y = self.settings.corrected(y)
+        return y
 
     def enter(self, t: float, end: float, y: np.ndarray) -> None:
         """Find the laws of the inputs in the interval that begins here, and what the joints at rest do."""
-        q, qd = y[: self.n], y[self.n : 2 * self.n]
+        q, qd = y[self.q], y[self.qd]
         self.laws = tuple(s.during(t, end, q, qd) for s in self.sources)
         self.law_starts.append(t)
         self.law_list.append(self.laws)
@@ -213,10 +231,10 @@ class Motion:
     def switch(self, t: float, y: np.ndarray, resting: np.ndarray) -> None:
         """Choose the modes of joints at rest anew, and report what changed."""
         assert self.sliding is not None
-        q, qd = y[: self.n], y[self.n : 2 * self.n]
+        q, qd = y[self.q], y[self.qd]
         before = self.sliding.mode if self.pieces else np.sign(qd)
         self.sliding.settle(q, qd, resting, *self.drives(t, q, qd))
-        self.found += [(t, words) for words in self.sliding.changes(before) if self.pieces]
+        self.events += [(t, words) for words in self.sliding.changes(before) if self.pieces]
 
     def interval(
         self, t: float, y: np.ndarray, end: float, progress: Progress | None, t_end: float
@@ -233,19 +251,21 @@ class Motion:
                     progress(t / t_end)
                 if fired is not None:
                     y = y.copy()
-                    y[self.n : 2 * self.n][fired] = 0.0
+                    y[self.qd][fired] = 0.0
                     self.states[-1] = y
-                    self.switch(t, y, y[self.n : 2 * self.n] == 0)
+                    self.switch(t, y, y[self.qd] == 0)
                     break
         return t, y
 
     def step(self, solver: Any) -> np.ndarray | None:
         """One step, its events, and where friction ended it the joints concerned."""
+        if self.settings.max_seconds is not None:
+            self.mind_budget()
         try:
             solver.step()
         except BROKEN:
             raise Ended from None
-        speed = np.abs(solver.y[self.n : 2 * self.n]).max()
+        speed = np.abs(solver.y[self.qd]).max()
         if solver.status == "failed" or not speed < BLOWN:
             raise Ended
         self.steps += 1
@@ -268,7 +288,7 @@ class Motion:
         return fired
 
     def keep(self, start: float, cut: float, end: float, y: np.ndarray, states: Any) -> None:
-        state = y.copy() if cut == end else states(cut)
+        state = put_back(self.system, y.copy() if cut == end else states(cut))
         if cut > self.times[-1]:
             self.pieces.append(Piece(start, cut, states))
             self.times.append(cut)
@@ -279,7 +299,7 @@ class Motion:
             if self.stalled > STALLED:
                 raise Ended("step", f"friction switches without end at t = {cut:.6g} s")
         if self.sliding is not None:
-            self.sliding.arm(state[self.n : 2 * self.n])
+            self.sliding.arm(state[self.qd])
 
     # ---- events
 
@@ -287,11 +307,11 @@ class Motion:
         """Where friction changes within a step, and which joints come to rest or break loose there."""
         if self.sliding is None:
             return end, None
-        sliding, n = self.sliding, self.n
+        sliding = self.sliding
 
         def gaps(t: float) -> np.ndarray:
             y = states(t)
-            return sliding.gaps(y[:n], y[n : 2 * n], *self.drives(t, y[:n], y[n : 2 * n]))
+            return sliding.gaps(y[self.q], y[self.qd], *self.drives(t, y[self.q], y[self.qd]))
 
         low = start
         for high in np.linspace(start, end, POINTS + 1)[1:].tolist():
@@ -299,33 +319,33 @@ class Motion:
             if len(beyond):
                 times = [root(lambda t, i=i: float(gaps(t)[i]), low, high) for i in beyond]  # type: ignore[misc]
                 first = min(times)
-                fired = np.zeros(n, bool)
+                fired = np.zeros(self.layout.speeds, bool)
                 fired[[i for i, t in zip(beyond, times, strict=True) if t == first]] = True
                 return first, fired
-            sliding.arm(states(high)[n : 2 * n])
+            sliding.arm(states(high)[self.qd])
             low = high
         return end, None
 
     def watch(self, start: float, end: float, states: Any) -> tuple[float, str] | None:
         """Report the events of a step; the first one that ends the run, if any."""
-        n, hits = self.n, []
         if not self.settings.events:
             return None
-        points = np.linspace(start, end, POINTS + 1).tolist()
-        y = [states(t) for t in points]
-        for event in self.settings.events:
+        points = np.linspace(start, end, POINTS + 1)
+        y = np.ascontiguousarray(states(points).T)
+        values = self.settings.values(points.tolist(), y[:, self.q], y[:, self.qd])
+        hits = []
+        for event, signs in zip(self.settings.events, values, strict=True):
 
             def value(t: float, event: Event = event) -> float:
                 at = states(t)
-                return event(t, at[:n], at[n : 2 * n])
+                return event(t, at[self.q], at[self.qd])
 
-            values = [event(t, at[:n], at[n : 2 * n]) for t, at in zip(points, y, strict=True)]
             for k in range(POINTS):
-                if event.crosses(values[k], values[k + 1]):
-                    hits.append((root(value, points[k], points[k + 1]), event))
+                if event.crosses(signs[k], signs[k + 1]):
+                    hits.append((root(value, points[k].item(), points[k + 1].item()), event))
         hits.sort(key=lambda hit: hit[0])
         for t, event in hits:
-            self.found.append((t, event.name))
+            self.events.append((t, event.name))
             if event.terminal:
                 return t, event.name
         return None
@@ -334,18 +354,19 @@ class Motion:
 
     @property
     def path(self) -> Path:
-        return Path(self.states[0], self.pieces, self.n)
+        return Path(self.states[0], self.pieces, self.layout)
 
-    def record(self, times: np.ndarray | None, status: str, message: str) -> Record:
+    def record(self, times: np.ndarray | None, status: str, message: str) -> Outcome:
         """The motion at some times (None: at the integrator's own steps)."""
-        n, reached = self.n, self.times[-1]
+        reached, layout = self.times[-1], self.layout
         if times is None:
             t, y = np.array(self.times), np.array(self.states)
         else:
             t = times[times <= reached * (1 + 1e-12)]
-            y = self.path.states(t)
-        x, q, qd = y[:, : 2 * n + 2], y[:, :n], y[:, n : 2 * n]
-        rows = [np.full((len(t), size), np.nan) for size in (n, 6)[: len(self.sources)]]
+            y = put_back(self.system, self.path.states(t))
+        x, q, qd = y[:, : layout.size], y[:, self.q], y[:, self.qd]
+        sizes = (layout.inputs, layout.push)[: len(self.sources)]
+        rows = [np.full((len(t), size), np.nan) for size in sizes]
         which = np.searchsorted(self.law_starts, t, side="right") - 1
         try:
             for k, time in enumerate(t.tolist()):
@@ -356,4 +377,4 @@ class Motion:
             if status == "success":
                 status, message = "function", str(failure)
         push = rows[1] if len(rows) > 1 else None
-        return Record(t, x, rows[0], push, status, message, reached, self.evaluations, self.steps)
+        return Outcome(t, x, rows[0], push, status, message, reached, self.evaluations, self.steps)

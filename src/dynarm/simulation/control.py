@@ -74,7 +74,8 @@ class Controller:
         )
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        return np.clip(self.law(t, q, qd), -self.limit, self.limit)
+        torque: np.ndarray = np.clip(self.law(t, q, qd), -self.limit, self.limit)
+        return torque
 
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The torque before its limits."""
@@ -90,7 +91,8 @@ class GravityPD(Controller):
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         wanted, rate, _ = self.reference(t)
         hold = self.model.gravity(q, **self._known)  # type: ignore[attr-defined]
-        return self.kp * (wanted - q) + self.kd * (rate - qd) + hold
+        torque: np.ndarray = self.kp * (wanted - q) + self.kd * (rate - qd) + hold
+        return torque
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,7 +107,8 @@ class ComputedTorque(Controller):
 
 def _reference(given: Any, names: tuple[str, ...]) -> Reference:
     if callable(given):
-        return given
+        reference: Reference = given
+        return reference
     pose, still = _fitting("reference", given, names), np.zeros(len(names))
     return lambda t: (pose, still, still)
 

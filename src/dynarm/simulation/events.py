@@ -69,8 +69,8 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     def inside(t: float) -> float:
         return ends[t] if t in ends else function(t)
 
-    found, _ = brentq(inside, low, high, xtol=width, rtol=8.9e-16, full_output=True, disp=False)
-    return float(found)  # of a function that jumps, where it was last seen to
+    crossing, _ = brentq(inside, low, high, xtol=width, rtol=8.9e-16, full_output=True, disp=False)
+    return float(crossing)  # of a function that jumps, where it was last seen to
 
 
 def events_of(given: Any, model: Model, limits: str) -> list[Event]:
@@ -81,8 +81,8 @@ def events_of(given: Any, model: Model, limits: str) -> list[Event]:
         given = [given]
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise KindError(f"events is {shown(given)}; give a list of functions of (t, q, qd)")
-    found = [_event(e, k) for k, e in enumerate(given)]
-    return found + (_limits(model, limits == "stop") if limits != "ignore" else [])
+    events = [_event(e, k) for k, e in enumerate(given)]
+    return events + (_limits(model, limits == "stop") if limits != "ignore" else [])
 
 
 def _event(given: Any, k: int) -> Event:
@@ -96,7 +96,7 @@ def _event(given: Any, k: int) -> Event:
 
 
 def _limits(model: Model, stop: bool) -> list[Event]:
-    found = []
+    events = []
     for i, joint in enumerate(model.arm.joints):
         for side, bound in zip(("lower", "upper"), joint.position_limits or (), strict=False):
 
@@ -104,5 +104,5 @@ def _limits(model: Model, stop: bool) -> list[Event]:
                 return float(q[i] - bound)
 
             direction = -1.0 if side == "lower" else 1.0
-            found.append(Event(f"{side} limit of {joint.name}", gap, stop, direction))
-    return found
+            events.append(Event(f"{side} limit of {joint.name}", gap, stop, direction))
+    return events

@@ -2,51 +2,50 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .health import BLOWN, Progress, Record, cause
+from .health import BLOWN, Outcome, Progress, cause
 from .inputs import Constant, Failed, Law, Source, breaks_of
-from .integrators import Plant, rates
-from .steppers import STEPPERS, Stepper
+from .steppers import AB4, RK4, Stepper
+from .symplectic import Midpoint
+from .system import System, rates, state_of
 from .tape import HISTORY, Scratch, Segment, Tape, segments
 
 CHANGE = 0.02  # largest change of a joint in one step [rad or m] where no dt is given
 GAIN = 0.1  # and the largest change of its velocity, as a part of the largest velocity
-SPEEDS = {True: math.pi, False: 1.0}  # of joints without a velocity limit [rad/s, m/s]
 HINT = "take a smaller dt, check torques and masses, or use an adaptive method"
 
+STEPPERS: dict[str, Callable[[System, int], Stepper]] = {
+    "rk4": RK4,
+    "ab4": AB4,
+    "midpoint": Midpoint,
+}
 
-def step_length(plant: Plant, q0: np.ndarray, qd0: np.ndarray, drives: Sequence[Any]) -> float:
+
+def step_length(system: System, q0: np.ndarray, qd0: np.ndarray, drives: Sequence[Any]) -> float:
     """A step in which no joint and no joint velocity changes much, as turney1980 section 7 advises.
 
-    Positions: by CHANGE at the velocity limit (or at pi rad/s, 1 m/s where there is none, or at the first velocity
+    Positions: by CHANGE at the velocity limit (or at the usual velocity where there is none, or at the first velocity
     where that is larger). Velocities: by GAIN of the same velocity at the first acceleration.
     """
-    fastest = np.abs(qd0).reshape(-1, plant.n).max(axis=0)
-    limits = [j.velocity_limit or SPEEDS[j.revolute] for j in plant.model.arm.joints]
-    speeds = np.maximum(limits, fastest)
-    x, n = state_of(q0, qd0), plant.n
+    layout = system.layout
+    fastest = np.abs(qd0).reshape(-1, layout.speeds).max(axis=0)
+    speeds = np.maximum(system.speed_limits, fastest)
     with np.errstate(all="ignore"):
-        rate = rates(plant)(x, *drives, *plant.extras)
-    found = np.abs(rate[..., n : 2 * n]).reshape(-1, n)
-    largest = found[np.isfinite(found).all(axis=1)].max(axis=0, initial=0.0)
+        rate = rates(system)(state_of(q0, qd0), *drives, *system.extras)
+    sizes = np.abs(rate[..., layout.qd]).reshape(-1, layout.speeds)
+    largest = sizes[np.isfinite(sizes).all(axis=1)].max(axis=0, initial=0.0)
     return float(min(CHANGE / speeds.max(), GAIN * (speeds / np.maximum(largest, 1e-12)).min()))
-
-
-def state_of(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """[q, qd, 0, 0]: the state at the start of a run."""
-    return np.concatenate([q, qd, np.zeros((*q.shape[:-1], 2))], axis=-1)
 
 
 class Integration:
     """One run with fixed steps."""
 
-    def __init__(self, plant: Plant, torque: Source, push: Source | None, every: int):
-        self.plant, self.torque, self.push, self.every = plant, torque, push, every
+    def __init__(self, system: System, torque: Source, push: Source | None, every: int):
+        self.system, self.torque, self.push, self.every = system, torque, push, every
 
     def over(
         self,
@@ -57,11 +56,11 @@ class Integration:
         q0: np.ndarray,
         qd0: np.ndarray,
         progress: Progress | None,
-    ) -> tuple[Record, float]:
+    ) -> tuple[Outcome, float]:
         """The motion, and the longest step that was taken."""
         sources = [s for s in (self.torque, self.push) if s is not None]
         parts = segments(t_end, dt, breaks_of(sources, t_end))
-        stepper = STEPPERS[method](self.plant, threads)
+        stepper = STEPPERS[method](self.system, threads)
         return self.run(stepper, parts, q0, qd0, progress), max(s.h for s in parts)
 
     def run(
@@ -71,18 +70,18 @@ class Integration:
         q0: np.ndarray,
         qd0: np.ndarray,
         progress: Progress | None,
-    ) -> Record:
+    ) -> Outcome:
         """The motion through all segments, or as far as it goes."""
         total = sum(s.count for s in parts)
-        wrench = self.push is not None
+        layout, lead = self.system.layout, q0.shape[:-1]
         tau, push = (s.value if isinstance(s, Constant) else None for s in (self.torque, self.push))
-        self.tape = Tape(q0.shape, total, self.every, tau, push, wrench)
-        self.rows = Scratch.of(q0.shape, wrench)
+        self.tape = Tape(layout, lead, total, self.every, tau, push)
+        self.rows = Scratch.of(layout, lead)
         self.rows.x[HISTORY] = state_of(q0, qd0)
         self.harmless = state_of(q0, np.zeros_like(qd0))
         self.step, self.ended = 0, ("success", "")
-        self.dead = np.zeros(q0.shape[:-1], bool)
-        self.reached = np.full(q0.shape[:-1], parts[-1].end)
+        self.dead = np.zeros(lead, bool)
+        self.reached = np.full(lead, parts[-1].end)
         with np.errstate(all="ignore"):
             try:
                 for segment in parts:
@@ -115,7 +114,7 @@ class Integration:
             raise
 
     def keep(self, t: float) -> None:
-        """Record the current state although its inputs are not known."""
+        """Outcome the current state although its inputs are not known."""
         self.reached = np.where(self.dead, self.reached, t)
         self.tape.put(self.tape.steps, np.array([t]), self.rows)
         self.tape.forget_inputs()
@@ -143,10 +142,9 @@ class Integration:
 
     def settle(self, segment: Segment, done: int, count: int) -> bool:
         """Look at the last steps, record what is good and go on to the next state; whether there is one."""
-        rows, n = self.rows, self.plant.n
-        good = count
+        rows, good = self.rows, count
         if not (np.abs(rows.qd(HISTORY + count)) < BLOWN).all():  # what has blown up stays so
-            new = rows.x[HISTORY + 1 : HISTORY + count + 1, ..., n : 2 * n]
+            new = rows.x[HISTORY + 1 : HISTORY + count + 1, ..., rows.layout.qd]
             good = self.bury(segment, done, ~(np.abs(new) < BLOWN).all(axis=-1))
         self.tape.put(self.step, segment.times(done, done + good - 1), rows)
         self.step += good
@@ -167,16 +165,16 @@ class Integration:
         if fresh.any() and self.ended[0] == "success":
             k = np.unravel_index(np.argmin(np.where(fresh, first, count)), fresh.shape)
             row = HISTORY + int(first[k])
-            plant = _one(self.plant, int(k[0])) if k else self.plant
+            system = self.system.sample(int(k[0])) if k else self.system
             status, message = cause(
-                plant, float(self.reached[k]), rows.q(row)[k], rows.qd(row)[k], HINT
+                system, float(self.reached[k]), rows.q(row)[k], rows.qd(row)[k], HINT
             )
             self.ended = status, (f"sample {k[0]} of {fresh.size}: " if k else "") + message
         self.dead = self.dead | fresh
         return int(first[fresh].max()) + 1 if self.dead.all() else count
 
     def finish(self, last: Segment) -> None:
-        """Record the last state with its inputs."""
+        """Outcome the last state with its inputs."""
         rows, q, qd = self.rows, self.rows.q(HISTORY), self.rows.qd(HISTORY)
         try:
             for source, given in ((self.torque, rows.tau), (self.push, rows.push)):
@@ -187,11 +185,3 @@ class Integration:
             self.keep(last.end)
             raise
         self.tape.put(self.step, np.array([last.end]), rows)
-
-
-def _one(plant: Plant, k: int) -> Plant:
-    """The plant of one sample of a batch."""
-    gravity, values = (
-        None if x is None else (x[k] if x.ndim > 1 else x) for x in (plant.gravity, plant.values)
-    )
-    return Plant(plant.model, plant.wrench, gravity, values)

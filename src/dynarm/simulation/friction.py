@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.drive import jumping, without
 from ..errors import InputError
 from ..graph.graph import Port
 from ..model.model import Model
 from ..plan.scene import minus
-from ..robot.arm import Friction
-from .integrators import Plant, powers, vectors
+from .plant import Plant, powers
+from .system import vectors
 
-EXCESS = (
-    1e-10  # part of the Coulomb friction by which a load must exceed it before the joint slides off
-)
+# part of the Coulomb friction by which a load must exceed it before the joint slides off
+EXCESS = 1e-10
 PIVOTS = 50  # a joint, before the search for the modes is given up
 
 
@@ -57,7 +57,7 @@ class Sliding:
 
     @property
     def stuck(self) -> np.ndarray:
-        return self.sharp & (self.mode == 0)
+        return np.asarray(self.sharp & (self.mode == 0))
 
     # ---- right-hand side
 
@@ -90,14 +90,14 @@ class Sliding:
 
     def gaps(self, q: Any, qd: Any, *drives: Any) -> np.ndarray:
         """For each joint how far it is from leaving its mode; negative beyond."""
-        found = np.where(self.sharp, self.mode * qd + np.where(self.armed, 0.0, self.slack), 1.0)
+        gaps = np.where(self.sharp, self.mode * qd + np.where(self.armed, 0.0, self.slack), 1.0)
         stuck = self.stuck
         if stuck.any():
             M, f, _ = self.terms(q, qd, *drives, *self.plant.extras)
             _, held, _ = self._solve(M, f, self.mode)
             limit = np.where(held > 0, self.limits[:, 0], self.limits[:, 1])
-            found = np.where(stuck, limit * (1 + EXCESS) + 1e-300 - np.abs(held), found)
-        return found
+            gaps = np.where(stuck, limit * (1 + EXCESS) + 1e-300 - np.abs(held), gaps)
+        return gaps
 
     def arm(self, qd: np.ndarray) -> None:
         """Note which joints have left zero velocity behind."""
@@ -139,10 +139,9 @@ def coulomb_limits(model: Model) -> np.ndarray:
     rows = []
     for joint in model.arm.joints:
         f = joint.friction
-        if not model.friction or f is None or f.shape != "sign":
-            rows.append((0.0, 0.0))
-            continue
-        both = (f.coulomb, f.coulomb if f.coulomb_negative is None else f.coulomb_negative)
+        both = np.zeros(2)
+        if model.friction and f is not None:
+            both = sum((np.array(term.coefficients(f)) for term in jumping(f)), both)
         if min(both) < 0:
             raise InputError(
                 f"joint '{joint.name}' has negative Coulomb friction {min(both):g}, which would drive it; "
@@ -154,13 +153,11 @@ def coulomb_limits(model: Model) -> np.ndarray:
 
 def _without_coulomb(plant: Plant, sharp: np.ndarray) -> Plant:
     """The plant whose joints have lost their sharp Coulomb friction."""
-
-    def rest(f: Friction) -> Friction:
-        return Friction(viscous=f.viscous, offset=f.offset, viscous_negative=f.viscous_negative)
-
     model = plant.model
     joints = [
-        replace(j, friction=rest(j.friction)) if s and j.friction is not None else j
+        replace(j, friction=without(j.friction, jumping(j.friction)))
+        if s and j.friction is not None
+        else j
         for j, s in zip(model.arm.joints, sharp, strict=True)
     ]
     gravity = "input" if model.gravity_input else None

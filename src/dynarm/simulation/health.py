@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..algebra.ldl import factorise
-from .integrators import Plant
+from .plant import Plant
+from .system import System
 
 BLOWN = 1e5  # a joint velocity [rad/s or m/s] at which a motion has blown up
 SINGULAR = (
@@ -21,11 +22,11 @@ Progress = Callable[[float], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Outcome:
     """What an integration leaves behind; arrays have time first."""
 
     t: np.ndarray
-    x: np.ndarray  # (..., 2n + 2): q, qd, work of torques and wrench, what friction took
+    x: np.ndarray  # (..., layout.size): q, qd, work of the inputs, what friction took
     tau: np.ndarray
     push: np.ndarray | None
     status: str = "success"
@@ -35,23 +36,24 @@ class Record:
     steps: int = 0
 
 
-def solvable(plant: Plant, q: np.ndarray) -> np.ndarray:
+def solvable(system: System, q: np.ndarray) -> np.ndarray:
     """Smallest pivot of the mass matrix at q after its diagonal is scaled to one; 0 where that is impossible."""
     with np.errstate(all="ignore"):
-        M = plant.model.mass_matrix(q, values=plant.values)
+        M = system.mass_matrix(q)
         scale = np.sqrt(np.maximum(np.einsum("...ii->...i", M), 0))
         unit = M / (scale[..., :, None] * scale[..., None, :])
         if q.ndim == 1 and np.isfinite(unit).all():
             return _pivot(unit)
-        rows = [[unit[..., i, j] for j in range(i + 1)] for i in range(plant.n)]
+        rows = [[unit[..., i, j] for j in range(i + 1)] for i in range(unit.shape[-1])]
         pivots = 1 / np.array(factorise(rows).inverse)
-        return np.where(np.isfinite(pivots), pivots, 0.0).min(axis=0)
+        smallest: np.ndarray = np.where(np.isfinite(pivots), pivots, 0.0).min(axis=0)
+        return smallest
 
 
 def _pivot(unit: np.ndarray) -> np.ndarray:
     """The same of one matrix: LAPACK is quicker than a graph of NumPy scalars."""
     try:
-        return np.square(np.diagonal(np.linalg.cholesky(unit))).min()
+        return np.asarray(np.square(np.diagonal(np.linalg.cholesky(unit))).min())
     except np.linalg.LinAlgError:
         return np.zeros(())
 
@@ -63,7 +65,7 @@ def singular_start(plant: Plant, q: np.ndarray) -> str:
     if not len(bad):
         return ""
     arm, which = plant.model.arm, f"sample {bad[0]}: " if q.ndim > 1 else ""
-    M = plant.model.mass_matrix(q, values=plant.values)
+    M = plant.mass_matrix(q)
     diagonal = np.einsum("...ii->...i", M).reshape(-1, arm.n)
     idle = np.flatnonzero(~(diagonal[bad[0]] > 0))
     if len(idle):
@@ -78,10 +80,10 @@ def singular_start(plant: Plant, q: np.ndarray) -> str:
     )
 
 
-def cause(plant: Plant, t: float, q: np.ndarray, qd: np.ndarray, hint: str) -> tuple[str, str]:
+def cause(system: System, t: float, q: np.ndarray, qd: np.ndarray, hint: str) -> tuple[str, str]:
     """Status and message of a motion whose last good state (one sample) is q, qd at time t."""
     speed = float(np.abs(qd).max())
-    smallest = float(solvable(plant, q))
+    smallest = float(solvable(system, q))
     if smallest < NEARLY:
         return "singular", (
             f"the mass matrix is singular near t = {t:.6g} s (its smallest pivot, diagonal scaled to one, is "

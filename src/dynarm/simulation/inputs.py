@@ -6,13 +6,14 @@ a straight line, or a function of the state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..border.arguments import among, reals, shown
+from ..border.arguments import above_zero, among, check_finite, real, reals, shown
 from ..border.frames import is_plain, order_of
 from ..border.words import brief
 from ..errors import DynarmError, InputError
@@ -38,10 +39,21 @@ class Raised(Exception):
         self.error = error
 
 
+@contextmanager
+def errors_of_functions() -> Iterator[None]:
+    """What a torque, wrench or event function raises goes to the user as it was raised, with its traceback."""
+    try:
+        yield
+    except Raised as raised:
+        raise raised.error from None
+
+
 def asked(function: Callable[..., Any], *state: Any) -> Any:
     """What a user's function returns; what it raises is carried past the integrator."""
     try:
         return function(*state)
+    except (Failed, Raised):
+        raise
     except Exception as error:
         raise Raised(error) from None
 
@@ -95,7 +107,8 @@ class Line:
     def rows(self, times: Array) -> Array:
         """The forces at several times, time first."""
         ahead = (times - self.start).reshape(-1, *[1] * self.value.ndim)
-        return self.value + ahead * self.slope
+        forces: Array = self.value + ahead * self.slope
+        return forces
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +153,8 @@ class Sampled:
         return Sampled(self.t, self.values if places is None else self.values[:, places], self.hold)
 
     def breaks(self, t_end: float) -> Array:
-        return self.t[(self.t > 0) & (self.t < t_end)]
+        inside: Array = self.t[(self.t > 0) & (self.t < t_end)]
+        return inside
 
     def during(self, start: float, end: float, q: Array, qd: Array) -> Law:
         # looked up a little inside: breaks that differ by rounding are one, and may lie just before a sample
@@ -217,9 +231,9 @@ class Held:
         return Constant(self.last)
 
 
-def breaks_of(sources: Sequence[Source], t_end: float) -> Array:
+def breaks_of(sources: Sequence[Source], t_end: float, halts: Sequence[float] = ()) -> Array:
     """Times inside a run at which any of its inputs jumps or has a corner; those that rounding separates are one."""
-    times = np.unique(np.concatenate([s.breaks(t_end) for s in sources]))
+    times = np.unique(np.concatenate([halts, *(s.breaks(t_end) for s in sources)]))
     near = TOGETHER * t_end
     apart = np.diff(times, prepend=0.0) > near
     return times[apart & (times < t_end - near)]
@@ -232,36 +246,41 @@ def locked(x: Array) -> Array:
     return view
 
 
-def source_of(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str] = ()) -> Source:
-    """What the user gave for torque or wrench, as a source of forces of the given shape."""
+def source_of(
+    given: Any,
+    shape: tuple[int, ...],
+    what: str,
+    names: Sequence[str] = (),
+    wanted: str = "None, an array, dynarm.simulation.Sampled or f(t, q, qd)",
+) -> Source:
+    """What the user gave for torque or wrench, as a source of forces of the given shape; wanted: what may be given."""
     if given is None:
         return Constant(np.zeros(shape))
     if isinstance(given, Sampled):
-        given = given.ordered(names, what)
-        if given.values.shape[1:] not in (shape, shape[-1:]):
+        samples = given.ordered(names, what)
+        if samples.values.shape[1:] not in (shape, shape[-1:]):
             raise InputError(
-                f"{what}: a row of the samples has shape {given.values.shape[1:]}; give {shape[-1:]}"
+                f"{what}: a row of the samples has shape {samples.values.shape[1:]}; give {shape[-1:]}"
             )
-        return given
+        return samples
     if callable(given):
         function = Function(given, shape, what, names)
         rate = getattr(given, "rate", None)
         if rate is None:
             return function
-        if not (isinstance(rate, (int, float)) and np.isfinite(rate) and rate > 0):
-            raise InputError(f"{what}: rate is {shown(rate)}; give samples per second, or None")
-        return Held(function, 1 / rate)
-    return Constant(_constant(given, shape, what, names))
+        per_second = "samples per second, or None"
+        return Held(function, 1 / real(f"{what}: rate", rate, per_second, above_zero))
+    return Constant(_constant(given, shape, what, names, wanted))
 
 
-def _constant(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str]) -> Array:
-    wanted = "None, an array, dynarm.simulation.Sampled or f(t, q, qd)"
+def _constant(
+    given: Any, shape: tuple[int, ...], what: str, names: Sequence[str], wanted: str
+) -> Array:
     value = reals(what, given, wanted, names)
     if value.shape not in (shape, shape[-1:]):
         raise InputError(
             f"{what} has shape {value.shape}; give {shape[-1]} entries"
             + (f", or {shape} for the batch" if len(shape) > 1 else "")
         )
-    if not np.isfinite(value).all():
-        raise InputError(f"{what} holds NaN or infinity; give finite numbers")
+    check_finite(what, value)
     return np.broadcast_to(value, shape).copy()

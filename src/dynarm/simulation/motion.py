@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..border.arguments import real, reals, whole
+from ..border.arguments import above_zero, check_finite, positive, real, reals, whole
 from ..border.kinds import Given, Numbers
 from ..border.progress import progress_of
 from ..border.words import shown
 from ..errors import InputError, KindError, UnknownName
 from ..model import batch
 from ..model.model import Model
-from .adaptive import SOLVERS, Motion, Settings
+from .adaptive import SOLVERS, AdaptiveIntegration, Settings
 from .events import events_of
-from .fixed import Integration, state_of, step_length
+from .fixed import STEPPERS, Integration, step_length
 from .friction import coulomb_limits
-from .health import Record, singular_start
-from .inputs import Failed, Held, Raised, Source, source_of
-from .integrators import Plant
+from .health import Outcome, singular_start
+from .inputs import Failed, Held, Source, errors_of_functions, source_of
+from .plant import Plant
 from .run import Run
-from .steppers import STEPPERS
+from .system import state_of
 
 METHODS = (*SOLVERS, *STEPPERS)
 MOST_STEPS = 1e10  # of fixed length in one run: hours of computing
@@ -106,7 +105,7 @@ def simulate(
                 f"max_step is {settings.max_step:g}; {t_end:g} s would take more than max_steps = "
                 f"{settings.max_steps} steps; allow longer or more of them"
             )
-        with _errors_of_functions():
+        with errors_of_functions():
             return _adaptive(job, settings, _times(times, t_end), bar)
     if watched or limits != "ignore" or times is not None:
         raise InputError(
@@ -115,17 +114,8 @@ def simulate(
     count = batch.threads if threads is None else batch.check_threads(threads)
     if max_seconds is not None:
         raise InputError(f"{method} knows no max_seconds; choose dt and t_end instead")
-    with _errors_of_functions():
+    with errors_of_functions():
         return _stepped(job, dt, _whole("every", every), count, bar)
-
-
-@contextmanager
-def _errors_of_functions() -> Iterator[None]:
-    """What a torque, wrench or event function raises goes to the user as it was raised, with its traceback."""
-    try:
-        yield
-    except Raised as raised:
-        raise raised.error from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,11 +136,11 @@ def _adaptive(job: Job, settings: Settings, times: np.ndarray | None, bar: Any) 
         raise InputError(
             f"q0 has shape {job.q0.shape}; batches need fixed steps: method='rk4', 'ab4' or 'midpoint'"
         )
-    motion = Motion(job.plant, job.torque, job.push, settings)
+    motion = AdaptiveIntegration(job.plant, job.torque, job.push, settings)
     with bar as report:
         status, message = motion.run(job.q0, job.qd0, job.t_end, report)
     record = motion.record(times, status, message)
-    return _run(job, record, events=tuple(sorted(motion.found)), dense=motion.path)
+    return _run(job, record, events=tuple(sorted(motion.events)), dense=motion.path)
 
 
 def _stepped(job: Job, dt: Any, every: int, threads: int, bar: Any) -> Run:
@@ -211,16 +201,11 @@ def _array(name: str, value: Any, size: int, meaning: str, names: Sequence[str])
         raise InputError(
             f"{name} has shape {array.shape}, {meaning}; give ({size},), or (N, {size}) for a batch"
         )
-    if not np.isfinite(array).all():
-        raise InputError(f"{name} holds NaN or infinity; give finite numbers")
-    return array
+    return check_finite(name, array)
 
 
 def _positive(name: str, value: Any, what: str, infinite: bool = False) -> float:
-    number = real(name, value, f"{what} above 0")
-    if not (number > 0 and (infinite or np.isfinite(number))):
-        raise InputError(f"{name} is {number}; give {what} above 0")
-    return number
+    return real(name, value, f"{what} above 0", positive if infinite else above_zero)
 
 
 def _whole(name: str, value: Any) -> int:
@@ -275,19 +260,19 @@ def _step(job: Job, dt: Any) -> float:
 # ---- results
 
 
-def _nothing(job: Job, status: str, message: str) -> Record:
+def _nothing(job: Job, status: str, message: str) -> Outcome:
     """The record of a run that could not start: its first state."""
     lead = job.q0.shape[:-1]
     push = np.full((1, *lead, 6), np.nan) if job.plant.wrench else None
     x = state_of(job.q0, job.qd0)[None]
-    return Record(
+    return Outcome(
         np.zeros(1), x, np.full((1, *job.q0.shape), np.nan), push, status, message, np.zeros(lead)
     )
 
 
 def _run(
     job: Job,
-    r: Record,
+    r: Outcome,
     dt: float | None = None,
     events: tuple[tuple[float, str], ...] = (),
     dense: Any = None,
@@ -297,15 +282,16 @@ def _run(
     def lead(x: np.ndarray) -> np.ndarray:
         return np.moveaxis(x, 0, -2) if x.ndim > 2 else x
 
-    x, n = lead(r.x), plant.n
+    x, layout = lead(r.x), plant.layout
+    work, loss = np.moveaxis(x[..., layout.books], -1, 0)
     return Run(
         plant.model,
         r.t,
-        x[..., :n],
-        x[..., n : 2 * n],
+        x[..., layout.q],
+        x[..., layout.qd],
         lead(r.tau),
-        x[..., 2 * n],
-        x[..., 2 * n + 1],
+        work,
+        loss,
         job.method,
         dt,
         r.status,

@@ -11,18 +11,46 @@ from typing import Any
 
 import numpy as np
 
-from ..border.arguments import drafted, path_of
+from ..border.arguments import path_of
+from ..border.extras import extra
 from ..border.kinds import FloatArray
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
-from ..border.words import extra, titled
+from ..border.words import titled
+from ..border.written import drafted
 from ..errors import InputError, ModelError
 from ..model.model import Model
 from ..model.refusals import AXES
 
 
+class EnergyBooks:
+    """What follows from energies, work and loss at each time, (..., T) [J], whatever has moved."""
+
+    kinetic: Any
+    potential: Any
+    work: Any
+    loss: Any
+
+    @cached_property
+    def energy(self) -> FloatArray:
+        """Total energy [J] at each time."""
+        total: FloatArray = self.kinetic + self.potential
+        return total
+
+    @cached_property
+    def balance(self) -> FloatArray:
+        """Energy [J] that the power balance leaves unexplained: change of the total energy - work + loss."""
+        rest: FloatArray = self.energy - self.energy[..., :1] - self.work + self.loss
+        return rest
+
+    @property
+    def unexplained(self) -> float:
+        """The largest energy [J] that the power balance leaves unexplained."""
+        return float(np.abs(self.balance[np.isfinite(self.balance)]).max(initial=0.0))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(EnergyBooks):
     """Times (T,), states, torques (T, n) and energies (T,) of a simulation; for batches (N, T, n) and (N, T).
 
     status   "success", or why it ended early: "event", "singular" (mass matrix), "nan", "step" (blew up, or too many
@@ -76,8 +104,8 @@ class Run:
 
     def _inputs(self, *names: str) -> dict[str, Any]:
         """Gravity and values as keywords for arrays (..., T, n)."""
-        found = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return {k: v[..., None, :] if v.ndim > 1 else v for k, v in found.items()}
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {k: v[..., None, :] if v.ndim > 1 else v for k, v in given.items()}
 
     @cached_property
     def kinetic(self) -> FloatArray:
@@ -88,16 +116,6 @@ class Run:
     def potential(self) -> FloatArray:
         """Potential energy [J] at each time."""
         return self.model.potential_energy(self.q, **self._inputs("gravity", "values"))
-
-    @cached_property
-    def energy(self) -> FloatArray:
-        """Total energy [J] at each time."""
-        return self.kinetic + self.potential
-
-    @cached_property
-    def balance(self) -> FloatArray:
-        """Energy [J] that the power balance leaves unexplained: change of the total energy - work + loss."""
-        return self.energy - self.energy[..., :1] - self.work + self.loss
 
     @property
     def batch(self) -> int | None:
@@ -136,10 +154,10 @@ class Run:
         }
 
     def _arrays(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"t": self.t, "q": self.q, "qd": self.qd, "tau": self.tau}
-        found |= {"kinetic": self.kinetic, "potential": self.potential}
-        found |= {"work": self.work, "loss": self.loss}
-        return found if self.wrench is None else found | {"wrench": self.wrench}
+        arrays: dict[str, Any] = {"t": self.t, "q": self.q, "qd": self.qd, "tau": self.tau}
+        arrays |= {"kinetic": self.kinetic, "potential": self.potential}
+        arrays |= {"work": self.work, "loss": self.loss}
+        return arrays if self.wrench is None else arrays | {"wrench": self.wrench}
 
     def _npz(self, path: Path) -> None:
         np.savez(path, **self._arrays(), about=np.array(json.dumps(self.about())))
@@ -203,11 +221,6 @@ class Run:
         if self.message:
             lines.append(self.message)
         return "\n".join(lines)
-
-    @property
-    def unexplained(self) -> float:
-        """The largest energy [J] that the power balance leaves unexplained."""
-        return float(np.abs(self.balance[np.isfinite(self.balance)]).max(initial=0.0))
 
 
 SHOWN = 10  # events in a summary

@@ -1,4 +1,4 @@
-"""The fixed-step methods at work on rows of states: RK4, AB4 with an RK4 start, and the symplectic midpoint rule.
+"""The fixed-step methods at work on rows of states: RK4, and AB4 with an RK4 start.
 
 Where torque and wrench do not ask for the state, all steps of a call run in compiled code without returning to Python,
 and a batch is cut into slices for the threads.
@@ -6,28 +6,17 @@ and a batch is cut into slices for the threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import InputError
 from ..machine.load.march import March
 from ..model import batch
 from .inputs import Constant, Failed, Law, Line
-from .integrators import (
-    TURNS,
-    Plant,
-    ab4_step,
-    midpoint_turns,
-    momenta,
-    rates,
-    rk4_step,
-    velocities,
-)
+from .integrators import ab4_step, rk4_step
+from .system import System, put_back, rates
 from .tape import HISTORY, Scratch, Segment
 
-ITERATIONS = 100  # calls of the midpoint rule's kernel in one step
 WORTH = 4096  # steps times samples that make a second thread worth its start
 
 Operand = tuple[np.ndarray, bool]  # an array, and whether each call moves on to its next row
@@ -38,9 +27,9 @@ class Stepper:
 
     each = 4  # evaluations of the dynamics in a step
 
-    def __init__(self, plant: Plant, threads: int):
-        self.plant, self.threads = plant, threads
-        self.extras = [np.ascontiguousarray(x) for x in plant.extras]
+    def __init__(self, system: System, threads: int):
+        self.system, self.threads = system, threads
+        self.extras = [np.ascontiguousarray(x) for x in system.extras]
         self.torque: Law
         self.push: Law | None = None
         self.h = np.zeros(())
@@ -124,8 +113,8 @@ class Stepper:
 
 
 class RK4(Stepper):
-    def __init__(self, plant: Plant, threads: int):
-        super().__init__(plant, threads)
+    def __init__(self, system: System, threads: int):
+        super().__init__(system, threads)
         self.kernel: March | None = None
         self.rates: np.ufunc | None = None
 
@@ -135,7 +124,7 @@ class RK4(Stepper):
     def march_from(self, rows: Scratch, k: int, done: int, count: int) -> None:
         """Steady steps from row k on."""
         if self.kernel is None:
-            self.kernel = rk4_step(self.plant)
+            self.kernel = rk4_step(self.system)
         drives = [
             operand
             for law in (self.torque, self.push)
@@ -157,16 +146,16 @@ class RK4(Stepper):
     def single(self, rows: Scratch, k: int, t: float) -> None:
         """The four stages one by one, where torque or wrench follow the state."""
         if self.rates is None:
-            self.rates = rates(self.plant)
-        h, x, n = self.segment.h, rows.x[k], self.plant.n
-        found = [self.rates(x, *self.inputs(rows, k, t), *self.extras)]
+            self.rates = rates(self.system)
+        h, x, layout = self.segment.h, rows.x[k], self.system.layout
+        stages = [self.rates(x, *self.inputs(rows, k, t), *self.extras)]
         for c in (0.5, 0.5, 1.0):
-            at = x + c * h * found[-1]
-            q, qd = at[..., :n], at[..., n : 2 * n]
+            at = x + c * h * stages[-1]
+            q, qd = at[..., layout.q], at[..., layout.qd]
             drives = [law(t + c * h, q, qd) for law in (self.torque, self.push) if law is not None]
-            found.append(self.rates(at, *drives, *self.extras))
-        f1, f2, f3, f4 = found
-        rows.x[k + 1] = x + h / 6 * (f1 + f4 + 2 * (f2 + f3))
+            stages.append(self.rates(at, *drives, *self.extras))
+        f1, f2, f3, f4 = stages
+        rows.x[k + 1] = put_back(self.system, x + h / 6 * (f1 + f4 + 2 * (f2 + f3)))
 
 
 class AB4(Stepper):
@@ -174,9 +163,13 @@ class AB4(Stepper):
 
     each = 1
 
-    def __init__(self, plant: Plant, threads: int):
-        super().__init__(plant, threads)
-        self.starter, self.kernel, self.rates = RK4(plant, threads), ab4_step(plant), rates(plant)
+    def __init__(self, system: System, threads: int):
+        super().__init__(system, threads)
+        self.starter, self.kernel, self.rates = (
+            RK4(system, threads),
+            ab4_step(system),
+            rates(system),
+        )
         self.known = 0
 
     def begin(self, segment: Segment, torque: Law, push: Law | None) -> None:
@@ -215,53 +208,3 @@ class AB4(Stepper):
             return
         self.inputs(rows, k, t)
         self.call(rows, k, 1)
-
-
-class Midpoint(Stepper):
-    """Symplectic: positions and momenta, each step solved by iteration to rounding."""
-
-    def __init__(self, plant: Plant, threads: int):
-        super().__init__(plant, threads)
-        self.kernel, self.velocities = midpoint_turns(plant), velocities(plant)
-        self.momenta = momenta(plant)
-        self.count = 0
-
-    def begin(self, segment: Segment, torque: Law, push: Law | None) -> None:
-        super().begin(segment, torque, push)
-        if not self.steady or push is not None:
-            raise InputError(
-                "method 'midpoint' is for free motion and torques of time; use 'rk4' for controllers and wrenches"
-            )
-
-    def march(self, rows: Scratch, done: int, count: int) -> None:
-        h, n = self.segment.h, self.plant.n
-        p = self.momenta(rows.q(HISTORY), rows.qd(HISTORY), *self.extras)
-        for k in range(HISTORY, HISTORY + count):
-            t = self.segment.start + (done + k - HISTORY + 0.5) * h
-            q, qd, after = rows.q(k), rows.qd(k), rows.x[k + 1]
-            q1, p, power = self.solve(q, p, q + h * qd, self.torque(t, q, qd))
-            after[..., :n] = q1
-            after[..., n : 2 * n] = self.velocities(q1, p, *self.extras)
-            after[..., 2 * n :] = rows.x[k, ..., 2 * n :] + h * power
-
-    def solve(self, q0: Any, p0: Any, q1: Any, tau: Any) -> tuple[Any, Any, Any]:
-        """The end of a step by iteration, until it no longer gets better."""
-        before, p1 = np.inf, p0
-        for _ in range(ITERATIONS):
-            q1, p1, moved, power = self.kernel(q0, p0, q1, p1, tau, self.h, *self.extras)
-            self.count += TURNS
-            change = float(moved.max())
-            if change == 0 or (change >= before and change < 1e-9) or not np.isfinite(change):
-                break
-            before = change
-        return q1, p1, power
-
-    def evaluations(self, steps: int) -> int:
-        return self.count
-
-
-STEPPERS: dict[str, Callable[[Plant, int], Stepper]] = {
-    "rk4": RK4,
-    "ab4": AB4,
-    "midpoint": Midpoint,
-}

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .health import Record
+from .health import Outcome
+from .system import Layout
 
 SCRATCH = 1 << 17  # numbers in the scratch, so that it fits into a second-level cache
 LARGEST = 8 << 30  # bytes of a record; more is refused
@@ -48,20 +49,22 @@ def segments(t_end: float, dt: float, breaks: np.ndarray) -> list[Segment]:
 class Scratch:
     """Rows of consecutive states, their rates and their inputs; row HISTORY is where the next step starts from."""
 
+    layout: Layout
     x: np.ndarray
     rate: np.ndarray
     tau: np.ndarray
     push: np.ndarray | None
 
     @classmethod
-    def of(cls, shape: tuple[int, ...], wrench: bool) -> Scratch:
-        n, lead = shape[-1], shape[:-1]
-        room = max(2, min(4096, SCRATCH // (math.prod(lead) * (2 * n + 2))))
+    def of(cls, layout: Layout, lead: tuple[int, ...] = ()) -> Scratch:
+        """An empty scratch for states of this layout; lead: the batch axis, where there is one."""
+        room = max(2, min(4096, SCRATCH // (math.prod(lead) * layout.size)))
 
         def empty(size: int) -> np.ndarray:
             return np.zeros((room + HISTORY + 1, *lead, size))
 
-        return cls(empty(2 * n + 2), empty(2 * n + 2), empty(n), empty(6) if wrench else None)
+        push = empty(layout.push) if layout.push else None
+        return cls(layout, empty(layout.size), empty(layout.size), empty(layout.inputs), push)
 
     @property
     def room(self) -> int:
@@ -70,12 +73,11 @@ class Scratch:
 
     def q(self, k: int) -> np.ndarray:
         """Positions in row k."""
-        return self.x[k, ..., : self.tau.shape[-1]]
+        return self.x[k, ..., self.layout.q]
 
     def qd(self, k: int) -> np.ndarray:
         """Velocities in row k."""
-        n = self.tau.shape[-1]
-        return self.x[k, ..., n : 2 * n]
+        return self.x[k, ..., self.layout.qd]
 
     def shift(self, steps: int) -> None:
         """Make the state after so many steps, and the history before it, the current one."""
@@ -88,28 +90,27 @@ class Tape:
 
     def __init__(
         self,
-        shape: tuple[int, ...],
+        layout: Layout,
+        lead: tuple[int, ...],
         steps: int,
         every: int,
         tau: np.ndarray | None,
         push: np.ndarray | None,
-        wrench: bool,
     ):
         rows = 1 + steps // every + (steps % every > 0)
-        n, lead = shape[-1], shape[:-1]
-        width = 2 * n + 2 + n * (tau is None) + 6 * (wrench and push is None)
+        width = layout.size + layout.inputs * (tau is None) + layout.push * (push is None)
         size = 8 * rows * math.prod(lead) * width
         if size > LARGEST:
             raise InputError(
                 f"a record of {rows} times would take {size / 1e9:.3g} GB; take a larger dt, or record less with every="
             )
         self.every, self.steps, self.rows = every, steps, 0
-        self.t, self.x = np.empty(rows), np.empty((rows, *lead, 2 * n + 2))
-        self.tau = _column(tau, (rows, *lead, n))
-        self.push = _column(push, (rows, *lead, 6)) if wrench else None
+        self.t, self.x = np.empty(rows), np.empty((rows, *lead, layout.size))
+        self.tau = _column(tau, (rows, *lead, layout.inputs))
+        self.push = _column(push, (rows, *lead, layout.push)) if layout.push else None
 
     def put(self, step: int, times: np.ndarray, scratch: Scratch) -> None:
-        """Record the rows of the scratch from HISTORY on; the first of them is the state after `step` steps."""
+        """Outcome the rows of the scratch from HISTORY on; the first of them is the state after `step` steps."""
         rows: Any = slice(HISTORY, HISTORY + len(times))
         if self.every > 1:
             wanted = (step + np.arange(len(times))) % self.every == 0
@@ -147,10 +148,10 @@ class Tape:
             if a is not None:
                 a[self.rows - 1] = np.nan
 
-    def record(self, **rest: Any) -> Record:
+    def record(self, **rest: Any) -> Outcome:
         end = self.rows
         push = None if self.push is None else self.push[:end]
-        return Record(self.t[:end], self.x[:end], self.tau[:end], push, **rest)
+        return Outcome(self.t[:end], self.x[:end], self.tau[:end], push, **rest)
 
 
 def _column(constant: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:

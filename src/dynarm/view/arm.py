@@ -88,14 +88,14 @@ class ArmDrawing:
             if not joint.revolute:  # its rail
                 low, high = travel(arm, joint)
                 corners += [still[:3, 3] + low * still[:3, 2], still[:3, 3] + high * still[:3, 2]]
-        found = []
+        rods = []
         for i, (a, b) in enumerate(pairwise(corners)):
             if np.linalg.norm(b - a) < _SMALL:
                 continue
             thin = 0.45 if i > 1 else 0.7
             vertices, faces = capsule(a, b, thin * self.radius)
-            found.append(self.scene.add_mesh_simple(f"{name}/rod{i}", vertices, faces, color=LINK))
-        return found
+            rods.append(self.scene.add_mesh_simple(f"{name}/rod{i}", vertices, faces, color=LINK))
+        return rods
 
     def _joint(self, k: int) -> Any:
         joint, r = self.arm.joints[k], self.radius
@@ -119,10 +119,10 @@ class ArmDrawing:
 
     def _ellipsoid(self, k: int) -> list[Any]:
         joint = self.arm.joints[k]
-        found = inertia_ellipsoid(joint.mass, np.array(joint.inertia))
-        if found is None:
+        ellipsoid = inertia_ellipsoid(joint.mass, np.array(joint.inertia))
+        if ellipsoid is None:
             return []
-        half, axes = found
+        half, axes = ellipsoid
         return [
             self.scene.add_icosphere(
                 f"{self.root}/link{k}/inertia",
@@ -156,8 +156,8 @@ def reach(arm: Arm) -> float:
     lengths = [float(np.hypot(j.a, j.d)) for j in arm.joints] + [
         float(np.linalg.norm(arm.tool_pose[:3, 3]))
     ]
-    found = sum(lengths)
-    return found if found > _SMALL else 1.0
+    length = sum(lengths)
+    return length if length > _SMALL else 1.0
 
 
 def travel(arm: Arm, joint: Joint) -> tuple[float, float]:

@@ -32,7 +32,7 @@ def visuals(path: Path, arm: Arm) -> tuple[list[Visual], list[str]]:
     """What can be drawn of a URDF's visuals, and what cannot, in sentences."""
     content = path.read_bytes()
     root, tree = parse(content, str(path), SKIPPED), read_tree(content, str(path))
-    found: list[Visual] = []
+    drawn: list[Visual] = []
     missing: list[str] = []
     for link in root.all("link"):
         place = _place(link.attributes.get("name", ""), tree, arm)
@@ -44,8 +44,8 @@ def visuals(path: Path, arm: Arm) -> tuple[list[Visual], list[str]]:
             if loaded is None:
                 missing += [why] if why else []
                 continue
-            found.append(Visual(index, T @ _origin(visual), *loaded))
-    return found, missing
+            drawn.append(Visual(index, T @ _origin(visual), *loaded))
+    return drawn, missing
 
 
 def _place(link: str, tree: Tree, arm: Arm) -> tuple[int, np.ndarray] | None:

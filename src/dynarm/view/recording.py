@@ -36,12 +36,6 @@ class Recording:
         return int(np.clip(np.searchsorted(self.t, self.t[0] + time), 0, len(self.t) - 1))
 
 
-def recording_of(run: Any, source: str = "simulation") -> Recording:
-    """A run's own motion; of a batch the first."""
-    q, tau = (np.asarray(x).reshape(-1, *np.shape(x)[-2:])[0] for x in (run.q, run.tau))
-    return thinned(Recording(np.asarray(run.t), q, tau, source))
-
-
 def thinned(whole: Recording) -> Recording:
     """At most so many samples."""
     step = -(-len(whole.t) // MOST)
@@ -54,10 +48,10 @@ def read(path: str | Path, arm: Arm, channels: Any = None) -> Recording:
     file = path_of("--play", path, "a run's .npz or a log")
     if not file.is_file():
         raise FileMissing(f"there is no file {file}; check the path")
-    found = _stored_run(file) or _log(file, arm, channels)
-    if found.q.shape[1] != arm.n:
-        raise InputError(f"{file} has {found.q.shape[1]} joints, robot '{arm.name}' has {arm.n}")
-    return thinned(found)
+    motion = _stored_run(file) or _log(file, arm, channels)
+    if motion.q.shape[1] != arm.n:
+        raise InputError(f"{file} has {motion.q.shape[1]} joints, robot '{arm.name}' has {arm.n}")
+    return thinned(motion)
 
 
 def _stored_run(file: Path) -> Recording | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..border.words import extra
+from ..border.extras import extra
 from ..errors import DynarmError, InputError
 from ..model.model import compile as compile_arm
 from .arm import ArmDrawing, reach, travel
@@ -22,7 +22,7 @@ from .recording import Recording
 
 if TYPE_CHECKING:
     from ..mobile.robot import MobileManipulator
-    from ..mobile.simulate import Run
+    from ..mobile.run import MobileRun as Run
     from ..robot.arm import Arm
     from .meshes import Visual
 
@@ -129,15 +129,13 @@ class Viewer:
             self.clock = gui.add_slider("time [s]", 0.0, float(duration), step, 0.0)
             self.pace = gui.add_slider("speed", 0.1, 4.0, 0.1, 1.0)
 
-        @self.button.on_click
-        def _(_: Any) -> None:
+        def pressed(_: Any) -> None:
             if self.time >= duration:
                 self.clock.value = 0.0
             self.playing = not self.playing
             self.button.label = "Pause" if self.playing else "Play"
 
-        @self.clock.on_update
-        def _(_: Any) -> None:
+        def moved(_: Any) -> None:
             with self._lock:
                 self.time = float(self.clock.value)
                 show(self.time)
@@ -152,6 +150,8 @@ class Viewer:
                     self.button.label = "Play"
                 self.clock.value = min(then, duration)
 
+        self.button.on_click(pressed)
+        self.clock.on_update(moved)
         threading.Thread(target=run, daemon=True).start()
 
 
@@ -201,10 +201,11 @@ class ArmViewer(Viewer):
                 _switch(gui.add_checkbox(name, visible), handles)
             frames = gui.add_checkbox("frames", False)
 
-            @frames.on_update
-            def _(_: Any) -> None:
-                for frame in drawing.frames:
-                    frame.show_axes = frames.value
+        def show_frames(_: Any) -> None:
+            for frame in drawing.frames:
+                frame.show_axes = frames.value
+
+        frames.on_update(show_frames)
 
     def _slider(self, k: int) -> Any:
         joint = self.arm.joints[k]

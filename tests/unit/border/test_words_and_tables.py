@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from dynarm import errors
+from dynarm.border.extras import extra
 from dynarm.border.tables import MOST, cell, html_table, text_table
-from dynarm.border.words import extra, shown
+from dynarm.border.words import shown
 from oracles.hostile import NAMES
 
 ESCAPES = "a\nb\r\x1b[31m\x9b1m\x07\u2028\u202e\ud800\x00\t"

@@ -12,8 +12,9 @@ from program import dynarm
 
 import dynarm as library
 from dynarm.cli import compile as compile_command
-from dynarm.cli import count, excite, info, mobile, options, simulate, validate, view
+from dynarm.cli import count, excite, info, mobile, options, simulate, view
 from dynarm.errors import DynarmError
+from dynarm.identify.judgement.validation import judged
 from dynarm.identify.judgement.verdict import Validation
 from dynarm.simulation import ComputedTorque, GravityPD
 
@@ -376,7 +377,7 @@ def test_an_error_at_the_limit_passes_and_one_that_is_no_number_fails():
     arm = library.load("two_link")
     zero = np.zeros((2, 2))
     check = Validation(np.ones(2), np.array([0.5, np.nan]), np.arange(2.0), zero, zero, "l.csv")
-    verdict = validate.judged(arm, [check], 0.5)
+    verdict = judged(arm, [check], 0.5)
     assert not verdict.passed and [r.split(":")[0] for r in verdict.reasons] == ["joint elbow"]
 
 

@@ -10,10 +10,9 @@ import pytest
 import dynarm
 from dynarm import Friction, Identifier, Log
 from dynarm.identify.estimators import least_squares as estimators
+from dynarm.identify.estimators import ols, recursive
 from dynarm.identify.estimators.factors import Factors
-from dynarm.identify.estimators.least_squares import Pull
-from dynarm.identify.identifier import _own_weights
-from dynarm.identify.judgement import statistics
+from dynarm.identify.estimators.problem import Problem, Pull
 from oracles.simulated_log import exact_torque, multi_sine, noisy_log
 
 TWO = dynarm.load("two_link")
@@ -56,16 +55,17 @@ def test_doubt_is_handed_on_by_the_recursive_procedure():
     noise = [np.random.default_rng(k).normal(0, s, ROWS) for k, s in enumerate((0.3, 0.05))]
     torques = [y + e for y, e in zip(exact(), noise, strict=True)]
     factors, inflations = factors_of(torques), np.array([1.7, 0.6])
-    values = estimators.recursive(factors).values
+    solution = recursive.solve(Problem(factors))
+    values = solution.values
     variances = estimators.deviations(factors.merged(), values) ** 2 * inflations
     expected = np.zeros((6, 6))
     for j in range(2):
         for k in range(ROWS):
             moved = [y.copy() for y in torques]
             moved[j][k] += 1.0
-            slope = estimators.recursive(factors_of(moved)).values - values
+            slope = recursive.solve(Problem(factors_of(moved))).values - values
             expected += variances[j] * np.outer(slope, slope)
-    told = estimators.recursive_covariance(factors, values, inflations)
+    told = recursive.covariance(solution, inflations)
     np.testing.assert_allclose(told, expected, rtol=1e-8, atol=1e-12)
     alone = np.linalg.inv(X[0][:, :3].T @ X[0][:, :3]) * variances[0]
     assert (np.diag(told)[:3] > np.diag(alone)).all()  # what is handed on is doubt, not certainty
@@ -77,7 +77,7 @@ def test_covariance_of_a_regularised_solution(ridge):
     weights, inflations = np.array([2.0, 5.0]), np.array([1.7, 0.6])
     factors = factors_of(exact())
     strength = np.array([0.5, 1.0, 2.0, 0.0, 1.0, 3.0])
-    solution = estimators.solve(factors, weights, ridge, Pull(np.zeros(6), strength))
+    solution = estimators.weighted(Problem(factors, ridge, Pull(np.zeros(6), strength)), weights)
     W = wide(weights)
     P = np.diag((ridge * strength * np.linalg.norm(W, axis=0)) ** 2)
     inverse = np.linalg.inv(W.T @ W + P)
@@ -85,7 +85,7 @@ def test_covariance_of_a_regularised_solution(ridge):
     each = np.repeat(inflations, ROWS)
     middle = (W.T * each) @ W + P * inflations.mean()
     expected = inverse @ middle @ inverse
-    told = statistics.covariance(factors, solution, inflations)
+    told = estimators.sandwich(solution, inflations)
     np.testing.assert_allclose(told, expected, rtol=1e-9, atol=1e-15)
 
 
@@ -101,10 +101,10 @@ def test_regularised_fits_are_as_sure_as_their_errors(estimator):
         torques = [x @ truth[s] + rng.normal(0, 0.3, ROWS) for x, s in zip(X, SUPPORT, strict=True)]
         factors, pull = factors_of(torques), Pull(TRUTH, strength)
         if estimator == "wls":
-            solution = estimators.solve(factors, weights, 1.0, pull)
+            solution = estimators.weighted(Problem(factors, 1.0, pull), weights)
         else:
-            solution = _own_weights(factors, estimators.ols(factors, 1.0, pull))
-        spread = statistics.covariance(factors, solution, np.ones(2))
+            solution = ols.solve(Problem(factors, 1.0, pull))
+        spread = estimators.sandwich(solution, np.ones(2))
         ratios.append((solution.values - truth) / np.sqrt(np.diag(spread)))
     size = np.sqrt(np.mean(np.square(ratios), axis=0))
     assert size == pytest.approx(np.ones(6), abs=0.07)

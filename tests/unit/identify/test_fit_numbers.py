@@ -9,8 +9,7 @@ import pytest
 
 import dynarm
 from dynarm import Column, Friction, Identifier, Log, Preparation, minimal_parameters
-from dynarm.identify.estimators import least_squares as estimators
-from dynarm.identify.identifier import check_log
+from dynarm.identify.estimators import recursive
 from dynarm.identify.judgement import reasons as judgement
 from oracles.simulated_log import exact_log, exact_torque, multi_sine, noisy_log
 
@@ -183,9 +182,7 @@ def test_covariances_by_estimator(log):
     inflation = fit.residuals_.inflation.mean()
     np.testing.assert_allclose(fit.covariance_, fit.solution.covariance * inflation)
     fit = Identifier(TWO, armature=False, cutoff=15.0, estimator="recursive").fit(log)
-    expected = estimators.recursive_covariance(
-        fit.record.factors, fit.values_, fit.residuals_.inflation
-    )
+    expected = recursive.covariance(fit.solution, fit.residuals_.inflation)
     np.testing.assert_allclose(fit.covariance_, expected)
 
 
@@ -226,7 +223,7 @@ def test_cross_validation_leaves_each_run_out():
 
 
 def test_the_check_alone(log):
-    told = check_log(TWO, log, armature=False, cutoff=15.0)
+    told = dynarm.Identifier(TWO, armature=False, cutoff=15.0).fit(log).identifiability_
     assert told.names == Identifier(TWO, armature=False).terms().names
     assert told.undetermined == ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dynarm.graph.graph import Builder, Port
+from dynarm.machine.host import Tuning
 from dynarm.machine.lower.fusion import Instruction
 from dynarm.machine.lower.program import (
     Call,
@@ -63,8 +64,8 @@ def test_only_what_leaves_the_instruction_cache_is_tiled():
     call = Call("sincos", (0,), (1, 2))
     pieces = [tuple(apart(3000)), call, (*apart(900), *[load] * 100)]
     assert made(pieces).length == 3900
-    assert made(pieces, moves=100).tile == 1
-    assert made(pieces, moves=101).tile == 2
+    assert made(pieces, moves=100).tile() == 1
+    assert made(pieces, moves=101).tile() == 2
 
 
 def test_parts_of_nearly_equal_length():
@@ -146,7 +147,7 @@ def test_the_value_that_is_needed_last_leaves_the_registers():
     for p in powers[4:0:-1]:
         total = build.mul(build.unary("sqrt", total), p)
     graph = build.finish([Port("x", (1,))], [Port("y", ())], [[total]])
-    counts = {r: program_of(graph, registers=r).moves for r in (2, 3, 4, 5, 6)}
+    counts = {r: program_of(graph, True, Tuning(registers=r)).moves for r in (2, 3, 4, 5, 6)}
     # x is loaded and y is stored in any case; what does not fit is stored and loaded once
     assert counts == {2: 8, 3: 6, 4: 4, 5: 2, 6: 2}
 
@@ -164,7 +165,7 @@ def test_slots_are_given_away_after_their_last_use():
                 value = build.mul(build.add(value, p), value)
             last = value
         graph = build.finish([Port("x", (1,))], [Port("y", ())], [[last]])
-        return program_of(graph, registers=4, piece=100000).slots
+        return program_of(graph, True, Tuning(registers=4, piece=100000)).slots
 
     assert slots(2) == slots(6) <= 24
 
@@ -181,7 +182,7 @@ KNOWN = {
 @pytest.mark.parametrize(("joints", "registers"), KNOWN)
 def test_moves_and_slots_of_known_programs(joints, registers):
     """No laws, but what the choices above come to: whoever makes them more makes these programs slower."""
-    program = program_of(newton_euler_graph(joints), True, registers)
+    program = program_of(newton_euler_graph(joints), True, Tuning(registers=registers))
     assert len(moved(program)) == program.moves
     made = (program.length, program.moves, program.slots, len(program.steps))
     assert made == KNOWN[joints, registers]
@@ -228,7 +229,7 @@ def test_the_negative_of_what_the_last_call_gives_is_stored_after_it():
 
 def test_a_program_is_for_the_registers_of_a_wide_host_unless_it_is_told():
     graph = newton_euler_graph(7)
-    assert program_of(graph) == program_of(graph, True, 26, 1200)
+    assert program_of(graph) == program_of(graph, True, Tuning(registers=26, piece=1200))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -167,10 +167,10 @@ def test_what_fails_to_build_stands_in_nobody_s_way():
 
 def test_kernels_that_no_model_holds_are_forgotten(monkeypatch):
     monkeypatch.setattr(compiled, "REMEMBERED", 3)
-    monkeypatch.setattr(compiled, "_kernels", type(compiled._kernels)())
+    monkeypatch.setattr(compiled, "_latest", type(compiled._latest)())
     makes = [recipe(float(400 + k))[1] for k in range(5)]
     kernels = [make() for make in makes]
-    assert len(compiled._kernels) == 3
+    assert len(compiled._latest) == 3
     assert makes[4]() is kernels[4]
     assert makes[0]() is kernels[0], "who holds it shares it"
     first = weakref.ref(kernels[1])

@@ -14,7 +14,7 @@ import pytest
 
 from dynarm.errors import DynarmError, RoomError
 from dynarm.machine import compile_graph, load_object
-from dynarm.machine.emit.kernel import TABLE
+from dynarm.machine.abi import TABLE
 from dynarm.machine.emit.llvm import assembled, host
 from dynarm.machine.load import engine
 from dynarm.machine.load.engine import Code, binding, check_room, linked

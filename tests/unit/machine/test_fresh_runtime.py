@@ -6,14 +6,14 @@ Other tests run what the first of them compiled; here nothing comes from a cache
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dynarm.graph.graph import Builder, Port
 from dynarm.machine import compile_graph, load_object
-from dynarm.machine.emit import kernel, llvm
+from dynarm.machine.abi import Table
+from dynarm.machine.emit import llvm
 from dynarm.machine.host import on
 from dynarm.machine.load import gufunc, quick
 from oracles.machine_graphs import as_tuple, random_graph, samples
@@ -118,7 +118,7 @@ def check_builtin(f, shapes) -> None:
         return f(*args, **options)
 
     table = entries(f)
-    table[kernel.UFUNC] = id(spy)
+    table[Table.UFUNC] = id(spy)
     try:
         rng = np.random.default_rng(4)
         for k in range(3):
@@ -157,7 +157,7 @@ def check_builtin(f, shapes) -> None:
             assert call(x, y, out=np.full((1, 1), 7.0)) == "the method"
             assert len(asked) == before + 4
     finally:
-        table[kernel.UFUNC] = id(f)
+        table[Table.UFUNC] = id(f)
 
 
 def pair(shapes):
@@ -194,7 +194,7 @@ def test_what_kernels_share_compiled_anew(kind, fresh):
 
 @pytest.mark.parametrize("kind", [k for k, host in KINDS.items() if host.fused])
 def test_outputs_past_the_caches_compiled_anew(kind, fresh):
-    target = replace(KINDS[kind], past_caches=512, stack=1024, woven=KINDS[kind].width > 1)
+    target = KINDS[kind].tuned(past_caches=512, stack=1024, woven=KINDS[kind].width > 1)
     load = fresh(target)
     graph = pair(((5,), (2, 11)))
     check_layouts(load(graph), graph)

@@ -22,6 +22,7 @@ from dynarm.machine.host import (
     TARGETS,
     WIDTHS,
     Host,
+    Tuning,
     asked,
     check_runs,
     detected,
@@ -59,7 +60,12 @@ SKYLAKE = HASWELL | {"avx512f": True, "avx512vl": True}
 )
 def test_features_say_what_a_host_is(triple, features, width, fused, registers, woven):
     made = detected(triple, "some", features)
-    assert (made.width, made.fused, made.registers, made.woven) == (width, fused, registers, woven)
+    assert (made.width, made.fused, made.tuning.registers, made.tuning.woven) == (
+        width,
+        fused,
+        registers,
+        woven,
+    )
     assert made.features.count("+") == sum(features.values())
     assert made.features.count("-") == len(features) - sum(features.values())
 
@@ -109,8 +115,8 @@ def test_every_kind_of_a_large_processor():
     assert on_features(made["2 lanes"]) == on_features(made["1 lane"]) == {"sse2"}
     for name, kind in made.items():
         assert name.startswith(f"{kind.width} lane") and name.endswith("fused") == kind.fused
-        assert kind.registers == (MANY if kind.width == 8 else FEW)
-        assert kind.woven == (kind.width == 8)
+        assert kind.tuning.registers == (MANY if kind.width == 8 else FEW)
+        assert kind.tuning.woven == (kind.width == 8)
 
 
 @pytest.mark.parametrize(
@@ -133,8 +139,9 @@ def test_a_processor_is_not_made_larger():
 
 
 def test_what_was_tuned_by_hand_stays():
-    whole = replace(detected(LINUX, "large", SKYLAKE), woven=False, registers=20)
-    assert (narrowed(whole, 8).woven, narrowed(whole, 8).registers) == (False, 20)
+    whole = detected(LINUX, "large", SKYLAKE).tuned(woven=False, registers=20)
+    kept = narrowed(whole, 8).tuning
+    assert (kept.woven, kept.registers) == (False, 20)
 
 
 # ---- the environment
@@ -219,7 +226,7 @@ def test_a_forced_host_is_forced_inside_and_in_this_thread_only():
     assert host() == before
 
 
-@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Host)])
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Host) if f.name != "tuning"])
 def test_every_entry_of_the_record_is_part_of_every_key(field):
     """Otherwise code for one host would be run on another."""
     value = getattr(native(), field)
@@ -228,6 +235,17 @@ def test_every_entry_of_the_record_is_part_of_every_key(field):
         key = cache.digest("recipe")
     with on(replace(native(), **{field: another})):
         assert cache.digest("recipe") != key
+
+
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Tuning)])
+def test_every_number_of_the_tuning_is_part_of_every_key(field):
+    value = getattr(native().tuning, field)
+    another = not value if isinstance(value, bool) else value * 2
+    keys = set()
+    for target in (native(), native().tuned(**{field: another})):
+        with on(target):
+            keys.add(cache.digest("recipe"))
+    assert len(keys) == 2
 
 
 def test_one_model_a_host():

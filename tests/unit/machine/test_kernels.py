@@ -6,7 +6,6 @@ import ctypes
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ import pytest
 from dynarm.errors import KindError
 from dynarm.graph.graph import Builder, Port
 from dynarm.machine import compile_graph, load_object
-from dynarm.machine.emit import kernel, llvm
-from dynarm.machine.host import STACK
+from dynarm.machine.emit import llvm
+from dynarm.machine.host import USUAL, host
 from dynarm.machine.load import gufunc
 from dynarm.machine.lower.program import program_of
 from oracles.machine_graphs import (
@@ -35,7 +34,7 @@ COUNTS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 40)
 def test_every_operation_is_rounded_as_the_program_says(seed, target, build):
     graph = random_graph(seed, 80, ops=(*ARITHMETIC, "add"))
     inputs = samples(graph, 17, seed)
-    program = program_of(graph, target.fused, target.registers)
+    program = program_of(graph, target.fused, target.tuning)
     found = as_tuple(build(graph, target)(*inputs))
     for k in range(17):
         slots = run_program(program, [x[k] for x in inputs])
@@ -77,7 +76,7 @@ GRAPHS = {
 
 
 def test_the_long_case_is_worked_through_in_tiles(target):
-    assert program_of(GRAPHS["long"](), target.fused, target.registers).tile > 1
+    assert program_of(GRAPHS["long"](), target.fused, target.tuning).tile(target.tuning) > 1
 
 
 def named(parts: tuple[str, str]) -> str:
@@ -252,18 +251,17 @@ def test_kinds_that_round_alike_give_the_same_bits_and_others_nearly(name, build
 def test_a_workspace_too_large_for_the_stack(build, kind):
     """Taken from the heap: the same bits as from the stack."""
     graph = newton_euler_graph()
-    near, far = (build(graph, replace(WIDTHS[kind], stack=size)) for size in (STACK, 256))
+    near, far = (build(graph, WIDTHS[kind].tuned(stack=size)) for size in (USUAL.stack, 256))
     for count in (1, 2, 9, 21):
         inputs = samples(graph, count)
         assert same(far(*inputs), as_tuple(near(*inputs)))
 
 
 @pytest.mark.parametrize("side", [3, 40])
-def test_a_huge_program_has_no_scalar_kernel_and_the_same_bits(build, monkeypatch, side):
+def test_a_huge_program_has_no_scalar_kernel_and_the_same_bits(build, side):
     graph = newton_euler_graph(side)
     expected = build(graph)
-    monkeypatch.setattr(kernel, "HUGE", 10)
-    f = build(graph)
+    f = build(graph, host().tuned(huge=10))
     inputs = samples(graph, 20)
     for count in COUNTS[:8]:
         given = [x[:count] for x in inputs]
@@ -302,13 +300,13 @@ def with_heap(monkeypatch, target, functions):
 @pytest.mark.parametrize("kind", VECTORS)
 @pytest.mark.parametrize("scalar", [True, False])
 def test_without_memory_on_the_heap_the_result_is_the_same(build, monkeypatch, scalar, kind):
-    target, graph = replace(VECTORS[kind], stack=256), newton_euler_graph()
+    target, graph = VECTORS[kind].tuned(stack=256), newton_euler_graph()
     calls = [0]
     functions = counting(calls)
-    starved = with_heap(monkeypatch, target, functions)
     plenty = build(graph, target)
     if not scalar:
-        monkeypatch.setattr(kernel, "HUGE", 10)
+        target = target.tuned(huge=10)
+    starved = with_heap(monkeypatch, target, functions)
     monkeypatch.setattr(gufunc, "runtime", lambda target: starved)
     f = build(graph, target)
     for count in (1, 2, 9):
@@ -322,8 +320,8 @@ def test_memory_from_the_heap_is_given_back(build, monkeypatch, kind):
     calls = [0, 0]
     functions = counting(calls)
     graph = newton_euler_graph()
-    for stack, wanted in ((256, [2, 2]), (STACK, [0, 0])):
-        target = replace(VECTORS[kind], stack=stack)
+    for stack, wanted in ((256, [2, 2]), (USUAL.stack, [0, 0])):
+        target = VECTORS[kind].tuned(stack=stack)
         counted = with_heap(monkeypatch, target, functions)
         with monkeypatch.context() as other:
             other.setattr(gufunc, "runtime", lambda target, counted=counted: counted)
@@ -340,7 +338,7 @@ def test_large_outputs_that_go_past_the_caches(build, kind, size):
     """Rows of an odd number of words: blocks begin anywhere in a line of cache."""
     b = Builder()
     x = [b.input(0, k) for k in range(2)]
-    target = replace(VECTORS[kind], past_caches=1 << 12)
+    target = VECTORS[kind].tuned(past_caches=1 << 12)
     f = build(
         b.finish(
             [Port("x", (2,))],
@@ -349,7 +347,7 @@ def test_large_outputs_that_go_past_the_caches(build, kind, size):
         ),
         target,
     )
-    for count in (target.past_caches // (8 * size) + more for more in (-1, 0, 1, 2, 3, 103)):
+    for count in (target.tuning.past_caches // (8 * size) + more for more in (-1, 0, 1, 2, 3, 103)):
         given = np.random.default_rng(0).integers(-9, 9, (count, 2)).astype(float)
         whole = np.full(count * size + 9, np.nan)
         out = whole[5:-4].reshape(count, size)

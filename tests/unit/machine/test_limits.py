@@ -15,9 +15,10 @@ import pytest
 import dynarm
 from dynarm.errors import InputError, RoomError
 from dynarm.graph.graph import Builder, Graph, Port
-from dynarm.machine.emit import builtin, c, selftest
+from dynarm.machine.abi import NAMES
+from dynarm.machine.emit import c, selftest
 from dynarm.machine.emit.llvm import assembled
-from dynarm.machine.host import STACK, native
+from dynarm.machine.host import USUAL, native
 from dynarm.machine.load import cache, engine, quick
 from dynarm.machine.load.cache import Entry, load, store
 from dynarm.machine.load.folder import Folder
@@ -45,8 +46,8 @@ def test_how_much_room_is_asked_for(monkeypatch):
 
 
 def test_workspaces_up_to_64_kb_are_on_the_stack():
-    assert native().stack == STACK == 65536
-    assert native().past_caches == 33554432
+    assert native().tuning.stack == USUAL.stack == 65536
+    assert native().tuning.past_caches == 33554432
 
 
 # ---- the cache
@@ -137,7 +138,7 @@ def test_what_was_used_at_the_moment_itself_and_what_just_fits_stays(place):
 def test_common_hosts_have_builtins():
     """The tests of builtins are left out where there are none, and would not tell."""
     known = quick._known()
-    assert known is not None and len(known) == len(builtin.NAMES) and all(known)
+    assert known is not None and len(known) == len(NAMES) and all(known)
     assert quick.bound(loaded(newton_euler_graph(2)), lambda self, *x: None, None) is not None
 
 

@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 from dynarm.graph.graph import Builder, Port
-from dynarm.machine.lower.fusion import Instruction, instructions
+from dynarm.machine.host import USUAL, Tuning
+from dynarm.machine.lower.fusion import Instruction, code_of
 from dynarm.machine.lower.order import (
-    LATENCY,
-    PORTS,
     by_latency,
     cycles,
     depth_first,
     outputs_by_columns,
     outputs_by_rows,
 )
-from dynarm.machine.lower.program import BRIEF, PIECE, STORE, Call, program_of
+from dynarm.machine.lower.program import Call, program_of
 from oracles.machine_graphs import (
     ARITHMETIC,
     newton_euler_graph,
@@ -31,7 +30,7 @@ def ops_of(write, fused: bool = True) -> list[str]:
     build = Builder()
     results = write(build, *(build.input(0, k) for k in range(4)))
     graph = build.finish([Port("x", (4,))], [Port("y", (len(results),))], [results])
-    return sorted(ins.op for ins in instructions(graph, fused)[0].values())
+    return sorted(ins.op for ins in code_of(graph, fused)[0].values())
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ def test_outputs_that_are_inputs_or_constants_are_not_stored():
 def test_a_program_computes_its_graph(seed, registers, piece):
     """Whatever the number of registers and the cuts, slots end with what the graph's own evaluation gives."""
     graph = random_graph(seed, 50, ops=(*ARITHMETIC, "add"))
-    program = program_of(graph, True, registers, piece)
+    program = program_of(graph, True, Tuning(registers=registers, piece=piece))
     inputs = samples(graph, 1, seed)
     slots = run_program(program, [x[0] for x in inputs])
     for places, expected in zip(program.outputs, graph.evaluate(*inputs), strict=True):
@@ -115,7 +114,7 @@ def test_a_program_computes_its_graph(seed, registers, piece):
 
 @pytest.mark.parametrize("registers", [4, 22])
 def test_registers_are_never_exceeded(registers):
-    program = program_of(newton_euler_graph(), True, registers)
+    program = program_of(newton_euler_graph(), True, Tuning(registers=registers))
     for step in program.steps:
         if isinstance(step, Call):
             continue
@@ -154,7 +153,7 @@ def lengths_of(program) -> list[int]:
 
 
 def test_a_long_program_is_cut_into_pieces_and_keeps_few_slots():
-    program = program_of(newton_euler_graph(30), piece=400)
+    program = program_of(newton_euler_graph(30), True, Tuning(piece=400))
     lengths = lengths_of(program)
     assert sum(lengths) == program.length and max(lengths) <= 600 and len(lengths) > 5
     assert program.slots < 0.3 * program.length
@@ -163,8 +162,8 @@ def test_a_long_program_is_cut_into_pieces_and_keeps_few_slots():
 def test_long_programs_that_wait_for_results_are_cut_into_brief_pieces():
     """While one block waits, the next one's piece begins; a program that runs from the cache has nothing to gain."""
     long, short = (program_of(newton_euler_graph(n)) for n in (50, 20))
-    assert long.tile == 2 and max(lengths_of(long)) < 1.5 * BRIEF
-    assert short.tile == 1 and max(lengths_of(short)) > 2 * BRIEF
+    assert long.tile() == 2 and max(lengths_of(long)) < 1.5 * USUAL.brief
+    assert short.tile() == 1 and max(lengths_of(short)) > 2 * USUAL.brief
 
 
 def test_long_programs_that_do_not_wait_are_cut_into_few_pieces():
@@ -175,7 +174,8 @@ def test_long_programs_that_do_not_wait_are_cut_into_few_pieces():
         for k in range(columns)
     ]
     program = program_of(build.finish([Port("x", (4,))], [Port("y", (columns,))], [results]))
-    assert program.tile == 2 and max(lengths_of(program)) > 0.8 * PIECE / (1 + STORE / 2)
+    assert program.tile() == 2
+    assert max(lengths_of(program)) > 0.8 * USUAL.piece / (1 + USUAL.store / 2)
 
 
 ORDERS = {
@@ -190,7 +190,7 @@ ORDERS = {
     "graph", [newton_euler_graph(5), random_graph(1, 200)], ids=["chain", "random"]
 )
 def test_an_order_is_one_of_the_same_instructions(name, graph):
-    code, _ = instructions(graph, True)
+    code, _ = code_of(graph, True)
     order = ORDERS[name](graph, list(code.values()))
     assert sorted(ins.dest for ins in order) == sorted(code)
     done: set[int] = set()
@@ -209,9 +209,9 @@ def test_columns_of_matrices_come_last_one_first():
 
 def test_cycles_of_a_chain_and_of_independent_work():
     chain = [Instruction("add", k + 1, (k, k)) for k in range(200)]
-    assert cycles(chain) == 200 * LATENCY
+    assert cycles(chain) == 200 * USUAL.latency
     apart = [Instruction("add", 1000 + k, (0, 0)) for k in range(200)]
-    assert cycles(apart) == 200 / PORTS + LATENCY - 1
+    assert cycles(apart) == 200 / USUAL.ports + USUAL.latency - 1
     # independent work hides beside the chain where both are mixed, not where it stands long before
     mixed = [ins for pair in zip(chain, apart, strict=True) for ins in pair]
     assert cycles(mixed) == cycles(chain)
@@ -235,7 +235,7 @@ def test_latency_is_hidden_where_that_is_possible():
     order = [
         ins for step in program_of(graph).steps for ins in step if ins.op not in ("load", "store")
     ]
-    written = list(instructions(graph, True)[0].values())
+    written = list(code_of(graph, True)[0].values())
     assert cycles(order) < 0.8 * cycles(written)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from dynarm.graph.graph import Builder, Port
-from dynarm.machine.emit import builtin, kernel
+from dynarm.machine.abi import Array
+from dynarm.machine.host import host, on
 from dynarm.machine.load import quick
 from oracles.machine_graphs import newton_euler_graph, samples
 from oracles.processors import VECTORS
@@ -54,17 +57,20 @@ def test_kernels_that_have_none(monkeypatch):
     assert quick.bound(loaded(number), method, None) is None, "an array of one is a batch to it"
     square = b.finish([Port("x", (2, 2))], [Port("y", ())], [[b.input(0, 3)]])
     assert quick.bound(loaded(square), method, None) is None, "nor is a matrix a vector"
-    with monkeypatch.context() as less:
-        less.setattr(kernel, "HUGE", 10)
-        huge = loaded(graph, next(iter(VECTORS.values())))  # vectors alone are compiled
+    vectors = next(iter(VECTORS.values())).tuned(huge=10)
+    huge = loaded(graph, vectors)  # vectors alone are compiled
     assert quick.bound(huge, method, None) is None, "no scalar kernel"
     assert np.array_equal(huge(*samples(graph, 1)), served(*samples(graph, 1)))
-    with monkeypatch.context() as less:
-        less.setattr(quick, "STACK", 64)
+    with on(host().tuned(stack=64)):
         assert quick.bound(served, method, None) is None, "a workspace too large for the stack"
     with monkeypatch.context() as less:
         less.setattr(quick, "_agree", lambda *_: False)
         assert quick.bound(served, method, None) is None, "another result than the gufunc's"
+
+
+def elsewhere(**moved: int) -> SimpleNamespace:
+    """Arrays whose fields lie where NumPy's header does not say."""
+    return SimpleNamespace(**{field.name: field for field in Array} | moved)
 
 
 STRANGE = {
@@ -72,11 +78,11 @@ STRANGE = {
     "system": (quick.platform, "system", lambda: "Windows"),
     "processor": (quick.platform, "machine", lambda: "riscv64"),
     "no lock": (quick.sys, "abiflags", "t"),
-    "array's data": (quick, "DATA", builtin.SHAPE),
-    "array's axes": (quick, "NDIM", builtin.FLAGS),
-    "array's flags": (quick, "FLAGS", builtin.NDIM),
-    "array's shape": (quick, "SHAPE", builtin.STRIDES),
-    "array's elements": (quick, "DESCR", builtin.BASE),
+    "array's data": (quick, "Array", elsewhere(DATA=Array.SHAPE)),
+    "array's axes": (quick, "Array", elsewhere(NDIM=Array.FLAGS)),
+    "array's flags": (quick, "Array", elsewhere(FLAGS=Array.NDIM)),
+    "array's shape": (quick, "Array", elsewhere(SHAPE=Array.STRIDES)),
+    "array's elements": (quick, "Array", elsewhere(DESCR=Array.BASE)),
     "kind": (quick, "KIND", 32),
     "header": (quick, "_ARRAY_FUNCTIONS", {"PyArray_FromNothing": 94}),
     "function": (quick, "_PYTHON", ["PyObject_CallNothing"]),

@@ -62,7 +62,7 @@ def test_roots_of_negatives(case, target, build):
             (made,) = as_tuple(build(g, target)(given))
         np.testing.assert_allclose(evaluated[:, 0], wanted, rtol=4e-16)
         np.testing.assert_allclose(made[:, 0], wanted, rtol=4e-16)
-        assert program_of(g, target.fused, target.registers).length
+        assert program_of(g, target.fused, target.tuning).length
 
 
 def test_a_root_of_a_negative_number_is_reported(target, build):

@@ -48,7 +48,7 @@ GRAPHS = dict(graphs())
 
 def kernel(name: str, target: Host) -> str:
     graph = GRAPHS[name]
-    program = program_of(graph, target.fused, target.registers)
+    program = program_of(graph, target.fused, target.tuning)
     return kernel_text(program, graph.inputs, graph.outputs, target)
 
 

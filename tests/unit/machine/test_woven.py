@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import dynarm
 from dynarm.graph.graph import Builder, Port
 from dynarm.machine import compile_graph, load_object
-from dynarm.machine.emit import kernel
+from dynarm.machine.abi import Table
 from dynarm.machine.host import on
 from dynarm.robot.frames.generic import generic_arm
 from oracles.processors import KINDS, WOVEN
@@ -48,7 +46,7 @@ def by_samples(ufunc, args):
 @pytest.mark.parametrize("name", [*QUANTITIES, *STAGED])
 def test_small_and_staged_outputs_of_any_number_of_blocks(model, name):
     ufunc = model.functions[name]
-    assert bool(entries(ufunc)[kernel.WOVEN]) == (name in QUANTITIES)
+    assert bool(entries(ufunc)[Table.WOVEN]) == (name in QUANTITIES)
     args = np.random.default_rng(3).uniform(-2, 2, (STATE[name], 41, 5))
     wanted = by_samples(ufunc, args)
     for count in (8, 9, 15, 16, 17, 24, 40, 41):
@@ -62,7 +60,7 @@ def test_outputs_that_go_past_the_caches(woven, model):
     """Neither woven nor staged ones are then: they are written past the caches, with the same bits."""
     few = np.random.default_rng(4).uniform(-2, 2, (97, 5))
     other = dynarm.compile(model.arm)
-    with on(replace(woven, past_caches=1 << 12)):
+    with on(woven.tuned(past_caches=1 << 12)):
         for name in ("gravity", "mass_matrix"):
             wanted = by_samples(model.functions[name], [few])[0]
             assert np.array_equal(other.functions[name](few), wanted)
@@ -87,7 +85,7 @@ def test_an_output_that_is_an_input_is_not_woven(woven):
     graph = build.finish([Port("x", (4,))], [Port("y", (4,))], [results])
     with on(woven):
         f = load_object(compile_graph(graph, "f"), "f", graph.inputs, graph.outputs)
-    assert not entries(f)[kernel.WOVEN]
+    assert not entries(f)[Table.WOVEN]
     given = np.random.default_rng(6).normal(size=(33, 4))
     assert np.array_equal(f(given), graph.evaluate(given)[0])
 
@@ -98,4 +96,4 @@ def test_whoever_has_few_registers_does_not_weave(name):
     model = dynarm.compile(generic_arm(5))
     with on(KINDS[name]):
         made = model.functions["inverse_dynamics"]
-    assert bool(entries(made)[kernel.WOVEN]) == (KINDS[name].width == 8) == KINDS[name].woven
+    assert bool(entries(made)[Table.WOVEN]) == (KINDS[name].width == 8) == KINDS[name].tuning.woven

@@ -9,7 +9,7 @@ import dynarm
 from dynarm import mobile
 from dynarm.errors import InputError, KindError, UnknownName
 from dynarm.mobile.pace import Motion
-from dynarm.mobile.simulate import negative_spans
+from dynarm.mobile.run import negative_spans
 from oracles.mobile_machines import MACHINES, car, counter_steered, four_steered, unicycle
 
 TANNER = mobile.load("tanner2001")

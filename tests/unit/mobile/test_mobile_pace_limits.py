@@ -9,9 +9,9 @@ import pytest
 
 from dynarm import mobile
 from dynarm.errors import DynarmError, InputError
-from dynarm.mobile import simulate
 from dynarm.mobile.pace import Motion
-from dynarm.mobile.simulate import negative_spans
+from dynarm.mobile.run import negative_spans
+from dynarm.simulation import adaptive
 from dynarm.simulation.budget import Budget
 from oracles.mobile_machines import MACHINES, crab, four_steered, unicycle
 
@@ -136,13 +136,16 @@ def test_compiling_takes_nothing_of_the_budget(locked, monkeypatch):
     robot = replace(TANNER, gravity=9.7)
     ready = []
 
+    def compiled():
+        return {*robot.functions._made, *robot.marches}
+
     def started(*given):
-        ready.append(set(robot.functions._made))
+        ready.append(compiled())
         return Budget(*given)
 
-    monkeypatch.setattr(simulate, "Budget", started)
+    monkeypatch.setattr(adaptive, "Budget", started)
     robot.simulate(*STRAIGHT, 0.05, locked=locked)
-    assert ready == [set(robot.functions._made)] and len(ready[0]) == 3
+    assert ready[-1] == compiled() and len(ready[-1]) == 4
 
 
 # ---- motions through samples

@@ -133,7 +133,7 @@ REFUSED = {
         "not unique",
     ),
     "gravity upwards": (lambda: build(FRONT, *REAR, gravity=-9.81), InputError, "downwards"),
-    "gravity text": (lambda: build(FRONT, *REAR, gravity="down"), KindError, "one number"),
+    "gravity text": (lambda: build(FRONT, *REAR, gravity="down"), KindError, "size downwards"),
     "no name": (lambda: build(FRONT, *REAR, name=""), KindError, "non-empty"),
 }
 

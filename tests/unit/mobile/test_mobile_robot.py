@@ -352,3 +352,23 @@ def test_exported_c_compiles_and_agrees(make, tmp_path):
     )
     expected = np.concatenate([np.ravel(x) for x in robot.functions["control"](q, z, tau, load)])
     assert np.abs(printed - expected).max() < 1e-9 * (1 + np.abs(expected).max())
+
+
+def test_one_exporter_for_arms_and_wheels(tmp_path):
+    """dynarm.export_c writes a mobile manipulator as the module's own function does, and a file that builds it."""
+    header, source = export_c(TANNER, tmp_path / "own")
+    made = dynarm.export_c(TANNER, tmp_path / "model")
+    assert made.functions == tuple(
+        f"{header.stem}_{f}" for f in ("equations", "control", "derivative")
+    )
+    for path in (header, source):
+        assert path.read_text() == (tmp_path / "model" / path.name).read_text()
+    assert (tmp_path / "model" / "CMakeLists.txt").exists()
+    assert not (tmp_path / "own" / "CMakeLists.txt").exists()
+    some = dynarm.export_c(TANNER, tmp_path / "some", quantities=["energy"], name="cart")
+    assert some.functions == ("cart_energy",) and (tmp_path / "some" / "cart.c").exists()
+    with pytest.raises(UnknownName, match="function 'bias'"):
+        dynarm.export_c(TANNER, tmp_path / "none", quantities=["bias"])
+    with pytest.raises(KindError, match="model is"):
+        dynarm.export_c(mobile.MobileManipulator, tmp_path / "none")
+    assert not (tmp_path / "none").exists()

@@ -15,7 +15,6 @@ import pytest
 import dynarm
 from dynarm import simulation
 from dynarm.border.arguments import (
-    drafted,
     each,
     flag,
     items,
@@ -26,6 +25,7 @@ from dynarm.border.arguments import (
     shown,
     whole,
 )
+from dynarm.border.written import drafted
 from dynarm.errors import FileError, InputError, KindError
 from dynarm.mobile import Base, MobileManipulator, Platform, Steering, Wheel, cases, export
 from dynarm.report.html import write

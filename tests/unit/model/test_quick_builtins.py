@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm.machine.emit import builtin, kernel
+from dynarm.machine.abi import NAMES, Table
 from dynarm.machine.load import quick
 from dynarm.model.model import Model
 from dynarm.plan.quantities import QUANTITIES
@@ -140,10 +140,10 @@ def test_without_memory(model, states, name, function):
     args = states[: STATE[name]]
     if function == "PyMethod_New":
         args = ["not a state"]
-    known = (ctypes.c_int64 * len(builtin.NAMES)).from_address(
-        entries(model.kernel(name).ufunc)[kernel.PYTHON]
+    known = (ctypes.c_int64 * len(NAMES)).from_address(
+        entries(model.kernel(name).ufunc)[Table.PYTHON]
     )
-    place = builtin.NAMES.index(function)
+    place = NAMES.index(function)
     true, known[place] = known[place], quick._address(ctypes.pythonapi.PyErr_NoMemory)
 
     def blocks() -> int:

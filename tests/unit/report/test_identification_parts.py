@@ -11,6 +11,7 @@ import pytest
 import dynarm
 from dynarm.cli import story as steps
 from dynarm.report import identification, mobile
+from dynarm.report.story import Story
 from oracles.page_numbers import read
 
 
@@ -142,7 +143,7 @@ def test_the_demo_follows_the_second_motion_from_its_start(monkeypatch):
         return SimpleNamespace(t=t, q=q)
 
     monkeypatch.setattr(simulation, "simulate", recorded)
-    story = steps.Story(dynarm.load("stanford"))
+    story = Story(dynarm.load("stanford"))
     true = steps._true_arm(story.arm)
     story.fit = SimpleNamespace(arm_=true)
     steps.control(story, None)

@@ -13,13 +13,13 @@ import pytest
 import dynarm
 from dynarm.cli.count import costs
 from dynarm.cli.rehearsal import simulated_log
-from dynarm.cli.validate import judged, prediction
 from dynarm.identify.design.trajectory import Series, Trajectory
-from dynarm.mobile.cases import run as run_case
+from dynarm.identify.judgement.validation import judged, model_checks
 from dynarm.mobile.outline import outline
 from dynarm.report import counts, excitation, identification, mobile, robot_sheet, simulation
 from dynarm.report.html import Cell, figure, page, section, table, write
 from dynarm.report.sketch import frames, sketch
+from dynarm.reproductions.tanner2001_cases import run as run_case
 from oracles.hostile import IMAGE, SCRIPT, hostile_arm
 
 
@@ -83,7 +83,7 @@ def pages(tmp_path_factory) -> dict[str, str]:
     made = motion(arm)
     log = simulated_log(arm, made.t, made.q, made.qd, made.qdd, source=f"a/{SCRIPT}.csv")
     fit = dynarm.Identifier(arm).fit(log)
-    check = prediction(arm, log, None)
+    (check,) = model_checks(arm, [log])
     counted = {q: costs(arm, q) for q in ("inverse_dynamics", "forward_dynamics")}
     robot_sheet.page(arm, dynarm.minimal_parameters(arm), counted, folder / "sheet.html")
     counts.page({arm.name: counted}, folder / "counts.html")

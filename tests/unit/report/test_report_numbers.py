@@ -11,13 +11,13 @@ import pytest
 import dynarm
 from dynarm.cli.count import costs
 from dynarm.cli.rehearsal import simulated_log
-from dynarm.cli.validate import judged, prediction
 from dynarm.identify.design.trajectory import Series, Trajectory
-from dynarm.mobile.cases import run as run_case
+from dynarm.identify.judgement.validation import judged, model_checks
 from dynarm.mobile.outline import outline
 from dynarm.report import counts, excitation, identification, mobile, robot_sheet, simulation
 from dynarm.report.html import data_json, figure
 from dynarm.report.sketch import pose, sketch
+from dynarm.reproductions.tanner2001_cases import run as run_case
 from dynarm.robot.frames.generic import generic_arm
 from oracles.hostile import SCRIPT
 from oracles.page_numbers import printed, read, same_curve
@@ -115,7 +115,8 @@ def test_torques_and_what_is_left_of_them_are_drawn_as_they_are(identified, arm)
 
 
 def test_a_residual_is_measured_less_predicted():
-    drawn = identification.torque_figure("j", "u", [0.0, 1.0], [5.0, 5.0], [3.0, 4.0])
+    t, measured, predicted = np.array([[0.0, 1.0], [5.0, 5.0], [3.0, 4.0]])
+    drawn = identification.torque_figure("j", "u", t, measured, predicted)
     (part,) = read(f"<section><h2>x</h2>{drawn}</section>")["x"].figures
     assert torque_traces(part)["residual"]["y"] == [2, 1]
 
@@ -180,7 +181,7 @@ def test_doubts_and_friction_are_those_of_the_fit(identified, arm):
 
 
 def test_a_validation_tells_error_and_limit(arm, identified):
-    check = prediction(arm, identified.log, None)
+    (check,) = model_checks(arm, [identified.log])
     for limit in (0.0, float(np.median(check.relative)), 1.0):
         page = written(identification.validation_page, arm, [check], judged(arm, [check], limit))
         part = page["Verdict"]

@@ -155,7 +155,7 @@ def test_the_demo_s_data_for_machines(told):
 
 def test_a_recording_is_of_the_robot_with_friction(tmp_path):
     """Ten seconds at 250 Hz of two different motions; torques of the arm with friction, and noise on top."""
-    story = steps.Story(dynarm.load("stanford"))
+    story = report.Story(dynarm.load("stanford"))
     steps.record(story, tmp_path)
     log, other = story.logs
     assert (log.source, other.source) == ("log.csv", "other.csv")

@@ -7,10 +7,10 @@ import pytest
 
 import dynarm
 from dynarm.simulation import Event, GravityPD, Sampled, adaptive
-from dynarm.simulation.adaptive import Motion, Settings
+from dynarm.simulation.adaptive import AdaptiveIntegration, Settings
 from dynarm.simulation.budget import Budget
 from dynarm.simulation.inputs import source_of
-from dynarm.simulation.integrators import Plant
+from dynarm.simulation.plant import Plant
 from oracles.motions import pendulum, rail
 
 ADAPTIVE = ["dop853", "rk45", "rk23", "radau", "bdf", "lsoda"]
@@ -186,13 +186,13 @@ def test_much_work_is_no_blow_up():
 
 class Count:
     def __init__(self, monkeypatch):
-        self.calls, plain = 0, Motion.jacobian
+        self.calls, plain = 0, AdaptiveIntegration.jacobian
 
         def counted(motion, t, y):
             self.calls += 1
             return plain(motion, t, y)
 
-        monkeypatch.setattr(Motion, "jacobian", counted)
+        monkeypatch.setattr(AdaptiveIntegration, "jacobian", counted)
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
@@ -226,7 +226,9 @@ def test_the_jacobian_is_that_of_the_derivative(kind, two_link):
         "controller": GravityPD(two_link, [0.5, 0.1], 50.0, 5.0),
     }[kind]
     source = source_of(torque, (2,), "torque")
-    motion = Motion(Plant(two_link), source, None, Settings("radau", 1e-6, 1e-8, 1.0, 10, ()))
+    motion = AdaptiveIntegration(
+        Plant(two_link), source, None, Settings("radau", 1e-6, 1e-8, 1.0, 10, ())
+    )
     y = np.array([20.0, -0.7, -30.0, 2.0, 5.0, 6.0])
     motion.enter(0.3, 1.0, y)
     steps = 1e-5 * np.eye(6)
@@ -244,7 +246,7 @@ def test_the_jacobian_is_that_of_the_derivative(kind, two_link):
 def motion_of(model):
     n = model.arm.n
     settings = Settings("dop853", 1e-6, 1e-8, 1.0, 10, ())
-    motion = Motion(Plant(model), source_of(None, (n,), "torque"), None, settings)
+    motion = AdaptiveIntegration(Plant(model), source_of(None, (n,), "torque"), None, settings)
     y = np.zeros(2 * n + 2 + (motion.sliding is not None))
     motion.states.append(y)
     motion.enter(0.0, 1.0, y)

@@ -8,7 +8,7 @@ import pytest
 import dynarm
 from dynarm.simulation import Sampled
 from dynarm.simulation.health import cause, solvable
-from dynarm.simulation.integrators import Plant
+from dynarm.simulation.plant import Plant
 from oracles.motions import rail
 
 

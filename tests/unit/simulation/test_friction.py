@@ -13,7 +13,7 @@ import dynarm
 from dynarm import Friction
 from dynarm.simulation import Sampled
 from dynarm.simulation.friction import Sliding
-from dynarm.simulation.integrators import Plant
+from dynarm.simulation.plant import Plant
 from oracles.motions import StickSlip, pendulum, rail, stopping, two_link_rates
 
 

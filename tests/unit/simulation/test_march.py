@@ -7,7 +7,9 @@ import pytest
 
 import dynarm
 from dynarm.machine.load.march import March
-from dynarm.simulation.integrators import Plant, rates, rk4_step
+from dynarm.simulation.integrators import rk4_step
+from dynarm.simulation.plant import Plant
+from dynarm.simulation.system import rates
 
 COUNT = 17
 

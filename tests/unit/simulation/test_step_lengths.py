@@ -10,7 +10,7 @@ import pytest
 import dynarm
 from dynarm.simulation import Sampled
 from dynarm.simulation.fixed import step_length
-from dynarm.simulation.integrators import Plant
+from dynarm.simulation.plant import Plant
 from oracles.motions import pendulum, rail
 
 

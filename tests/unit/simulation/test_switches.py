@@ -12,7 +12,7 @@ from dynarm import Friction
 from dynarm.simulation import Event, Sampled
 from dynarm.simulation.events import root
 from dynarm.simulation.friction import Sliding
-from dynarm.simulation.integrators import Plant
+from dynarm.simulation.plant import Plant
 from oracles.motions import end_error, rail
 
 MASS = 2.0

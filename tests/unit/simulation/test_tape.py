@@ -7,6 +7,7 @@ import pytest
 
 import dynarm
 from dynarm.simulation import tape
+from dynarm.simulation.system import Layout
 from dynarm.simulation.tape import HISTORY, Scratch, Segment, Tape, segments
 
 
@@ -25,25 +26,29 @@ def test_steps_are_at_most_as_long_as_asked_for():
     assert [s.count for s in segments(1.0, 0.1 - 1e-6, np.zeros(0))] == [11]
 
 
+def layout(n, wrench=False):
+    return Layout(n, n, n, 6 if wrench else 0)
+
+
 @pytest.mark.parametrize("lead, n", [((), 1), ((1000,), 6), ((50,), 7)])
 def test_the_scratch_fits_into_the_cache(lead, n):
-    rows = Scratch.of((*lead, n), True)
+    rows = Scratch.of(layout(n, True), lead)
     state = int(np.prod(lead)) * (2 * n + 2)
     assert rows.x.shape == rows.rate.shape == (rows.room + HISTORY + 1, *lead, 2 * n + 2)
     assert rows.tau.shape == (rows.room + HISTORY + 1, *lead, n)
     assert rows.push.shape == (rows.room + HISTORY + 1, *lead, 6)
     assert rows.room * state <= tape.SCRATCH
     assert not lead or (rows.room + 1) * state > tape.SCRATCH  # and is not smaller than need be
-    assert Scratch.of((*lead, n), False).push is None
+    assert Scratch.of(layout(n), lead).push is None
 
 
 def test_a_batch_that_is_too_large_for_the_cache_still_has_room():
-    assert Scratch.of((100_000, 6), False).room == 2
+    assert Scratch.of(layout(6), (100_000,)).room == 2
 
 
 def numbered(count, n=2, lead=(), wrench=False):
     """A scratch whose row k from HISTORY on holds k in every place."""
-    rows = Scratch.of((*lead, n), wrench)
+    rows = Scratch.of(layout(n, wrench), lead)
     for a in (rows.x, rows.rate, rows.tau, rows.push):
         if a is not None:
             a[: HISTORY + count] = np.arange(-HISTORY, count).reshape(-1, *[1] * (a.ndim - 1))
@@ -51,7 +56,7 @@ def numbered(count, n=2, lead=(), wrench=False):
 
 
 def test_positions_and_velocities_of_a_row():
-    rows = Scratch.of((4, 3), False)
+    rows = Scratch.of(layout(3), (4,))
     rows.x[:] = np.arange(8)
     assert rows.q(5).shape == rows.qd(5).shape == (4, 3)
     assert (rows.q(5) == [0, 1, 2]).all() and (rows.qd(5) == [3, 4, 5]).all()
@@ -66,9 +71,9 @@ def test_shifting_keeps_the_history():
 
 def recorded(steps, every, cuts, wrench=False, tau=None, push=None):
     """The record of a run of so many steps that comes in pieces, each state being its number."""
-    kept = Tape((2,), steps, every, tau, push, wrench)
+    kept = Tape(layout(2, wrench), (), steps, every, tau, push)
     for low, high in zip([0, *cuts], [*cuts, steps + 1], strict=True):
-        rows = Scratch.of((2,), wrench)
+        rows = Scratch.of(layout(2, wrench))
         count = high - low
         for a in (rows.x, rows.tau, rows.push):
             if a is not None:
@@ -114,21 +119,21 @@ def test_a_record_is_refused_by_the_memory_it_takes(lead, tau, push, wrench, mon
     """The bytes that are counted are those of the arrays that hold the motion and the inputs that change."""
     tau = None if tau is None else np.zeros((*lead, 2))
     push = None if push is None else np.zeros((*lead, 6))
-    kept = Tape((*lead, 2), 10, 3, tau, push, wrench)
+    kept = Tape(layout(2, wrench), lead, 10, 3, tau, push)
     arrays = [kept.x, *(a for a in (kept.tau, kept.push) if a is not None and a.flags.writeable)]
     size = sum(a.nbytes for a in arrays)
     monkeypatch.setattr(tape, "LARGEST", size)
-    Tape((*lead, 2), 10, 3, tau, push, wrench)
+    Tape(layout(2, wrench), lead, 10, 3, tau, push)
     monkeypatch.setattr(tape, "LARGEST", size - 1)
     with pytest.raises(dynarm.DynarmError, match="a record of 5 times"):
-        Tape((*lead, 2), 10, 3, tau, push, wrench)
+        Tape(layout(2, wrench), lead, 10, 3, tau, push)
 
 
 @pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("wrench", [False, True])
 def test_what_samples_have_after_they_broke_down_is_blank(constant, wrench):
     tau, push = (np.ones((3, 2)), np.ones((3, 6))) if constant else (None, None)
-    kept = Tape((3, 2), 4, 1, tau, push if wrench else None, wrench)
+    kept = Tape(layout(2, wrench), (3,), 4, 1, tau, push if wrench else None)
     rows = numbered(5, lead=(3,), wrench=wrench)
     kept.put(0, 0.1 * np.arange(5), rows)
     kept.blank(np.array([False, True, False]), np.array([0.4, 0.2, 0.4]))
@@ -145,7 +150,7 @@ def test_what_samples_have_after_they_broke_down_is_blank(constant, wrench):
 @pytest.mark.parametrize("wrench", [False, True])
 def test_unknown_inputs_are_blank_at_the_last_time_only(constant, wrench):
     tau, push = (np.ones(2), np.ones(6)) if constant else (None, None)
-    kept = Tape((2,), 4, 1, tau, push if wrench else None, wrench)
+    kept = Tape(layout(2, wrench), (), 4, 1, tau, push if wrench else None)
     kept.put(0, 0.1 * np.arange(3), numbered(3, wrench=wrench))
     kept.forget_inputs()
     record = kept.record()

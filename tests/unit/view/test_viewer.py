@@ -19,9 +19,9 @@ from oracles.processes import started
 
 viser = pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")
 
-from dynarm.mobile.cases import run as run_case  # noqa: E402
+from dynarm.reproductions.tanner2001_cases import run as run_case  # noqa: E402
 from dynarm.view.meshes import visuals  # noqa: E402
-from dynarm.view.recording import Recording, read, recording_of  # noqa: E402
+from dynarm.view.recording import Recording, read  # noqa: E402
 from dynarm.view.shapes import capsule, inertia_ellipsoid, quaternion  # noqa: E402
 from dynarm.view.viewer import ArmViewer, MobileViewer, ViewError, start_server  # noqa: E402
 
@@ -127,7 +127,7 @@ def test_recordings_come_from_runs_and_logs(tmp_path):
     run.save(tmp_path / "run.npz")
     stored = read(tmp_path / "run.npz", arm)
     np.testing.assert_array_equal(stored.q, run.q)
-    assert recording_of(run).duration == pytest.approx(0.2) and stored.at(0.1) == 20
+    assert stored.duration == pytest.approx(0.2) and stored.at(0.1) == 20
     table = np.column_stack([run.t, run.q, run.tau])
     np.savetxt(tmp_path / "log.csv", table, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
     np.testing.assert_allclose(read(tmp_path / "log.csv", arm).q, run.q, atol=1e-12)

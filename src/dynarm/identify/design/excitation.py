@@ -1,7 +1,8 @@
 """Motions that make unknowns visible: Fourier series optimised by IPOPT within the robot's limits.
 
-Gradients and constraint Jacobians are exact, by CasADi's automatic differentiation of the papers' own formulas; the
-Hessian is approximated from them. Besides the trace module, this is the only one that uses CasADi.
+Gradients and constraint Jacobians are exact, by CasADi's automatic differentiation of the operations that the compiled
+model is made of; the Hessian is approximated from them. Besides the bridge of graphs, this is the only module that uses
+CasADi.
 """
 
 from __future__ import annotations
@@ -15,26 +16,18 @@ import numpy as np
 
 from ...border.arguments import among, flag, items, real, shown, whole
 from ...border.memo import cached_property
-from ...dynamics.drive import drive_forces
-from ...dynamics.kinematics import forward_kinematics
-from ...dynamics.papers.minimal_chain_lin1995 import minimal_chain
-from ...dynamics.papers.minimal_newton_euler_lin1995 import (
-    inverse_dynamics as minimal_inverse_dynamics,
-)
-from ...dynamics.papers.minimal_parameters_lin1995 import layout
-from ...dynamics.papers.newton_euler_lin1995 import inverse_dynamics
 from ...errors import InputError, KindError
-from ...parameters.minimal import minimal_parameters
-from ...plan.scene import constant_frame
+from ...model.model import compile as compile_arm
 from ...robot.arm import Arm
-from ...robot.frames.chain import chain_of, pose
 from ..judgement.measures import MARGIN, Motions
 from ..regressor import FRICTION, Terms
+from ..rigid import rigid_of
 from .limits import limits_of
 from .scaling import drawn_in
 from .trajectory import Trajectory, check_series
 
 CRITERIA = ("condition", "logdet", "recursive")
+_NOTHING = 1e-13  # rounding in a matrix of ones and lengths
 _SMOOTH = 0.05  # [rad/s or m/s] width of the sign that the optimiser sees
 
 
@@ -163,8 +156,8 @@ class _Problem(Motions):
             "ipopt.acceptable_tol": 1e-3,
         }
         solver = ca.nlpsol("excitation", "ipopt", program, options)
-        found = solver(x0=first, lbg=np.concatenate(low), ubg=np.concatenate(high))
-        best = np.array(found["x"]).ravel()[: n * size].reshape(size, n).T
+        solved = solver(x0=first, lbg=np.concatenate(low), ubg=np.concatenate(high))
+        best = np.array(solved["x"]).ravel()[: n * size].reshape(size, n).T
         if not np.isfinite(best).all():
             best = start
         return best, str(solver.stats()["return_status"])
@@ -172,9 +165,8 @@ class _Problem(Motions):
     def _objective(self, Q: Any, V: Any, A: Any) -> tuple[Any, Any, Any, Any]:
         """The scalar to be made small, or a vector of which the largest is (with its bounds)."""
         points = Q.shape[1]
-        Y = self._regressor().map(points)(
-            Q, V, A
-        )  # (p, n points): rows of the regressor, transposed
+        # (p, n points): rows of the regressor, transposed
+        Y = self._regressor().map(points)(Q, V, A)
         n, told = self.terms.n, self.terms.independent.tolist()
         if self.criterion != "recursive":
             rows = Y[told, :]
@@ -206,18 +198,12 @@ class _Problem(Motions):
         """casadi.Function (q, qd, qdd) -> (p, n): the scaled regressor, transposed."""
         n, terms = self.terms.n, self.terms
         q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
-        rows = rigid_columns(self.arm, terms.armature, q, qd, qdd)
-        drives = []
-        for word in terms.friction:
-            value = {"viscous": qd, "coulomb": ca.tanh(qd / _SMOOTH), "offset": ca.SX.ones(n)}[word]
-            drives.append(value)
-        blocks = []
+        words = len(terms.drive_names)
+        drives = ca.SX(n, n * words)
         for j in range(n):
-            block = ca.SX(n, len(drives))
-            for k, value in enumerate(drives):
-                block[j, k] = value[j]
-            blocks.append(block)
-        Y = ca.horzcat(rows, *blocks)
+            for k in range(words):
+                drives[j, j * words + k] = terms.drive_column(k, j, qd[j])
+        Y = ca.horzcat(rigid_columns(self.arm, terms.armature, q, qd, qdd), drives)
         Y = ca.mtimes(ca.diag(ca.SX(1 / self.rows)), ca.mtimes(Y, ca.diag(ca.SX(1 / self.scale))))
         return ca.Function("Y", [q, qd, qdd], [ca.densify(Y.T)])
 
@@ -246,37 +232,23 @@ class _Problem(Motions):
         return g, low, high
 
     @cached_property
-    def _torque(self) -> Any:
-        """casadi.Function (q, qd, qdd) -> joint forces of the rigid arm."""
-        n = self.terms.n
-        q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
-        chain = chain_of(self.arm)
-        speed, more = ca.vertsplit(qd), ca.vertsplit(qdd)
-        tau = inverse_dynamics(chain, pose(chain, ca.vertsplit(q)), speed, more)
-        return ca.Function("tau", [q, qd, qdd], [ca.densify(ca.vertcat(*(ca.SX(f) for f in tau)))])
-
-    @cached_property
     def _driven(self) -> Any:
-        """The same with armature and friction, whose sign is smooth for the optimiser."""
-        n = self.terms.n
-        q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
+        """casadi.Function (q, qd, qdd) -> joint forces, friction included, whose sign is smooth for the optimiser."""
         joints = [
             j
             if j.friction is None
             else replace(j, friction=replace(j.friction, shape="tanh", width=_SMOOTH))
             for j in self.arm.joints
         ]
-        drive = drive_forces(joints, ca.vertsplit(qd), ca.vertsplit(qdd))
-        tau = self._torque(q, qd, qdd) + ca.vertcat(*(ca.SX(f) for f in drive))
-        return ca.Function("driven", [q, qd, qdd], [ca.densify(tau)])
+        smooth = compile_arm(replace(self.arm, joints=tuple(joints)), friction=True)
+        return smooth.casadi("inverse_dynamics")
 
     @cached_property
     def _tool(self) -> Any:
+        """casadi.Function q -> where the tool is in the base link."""
         q = ca.SX.sym("q", self.terms.n)
-        steps = pose(chain_of(self.arm), ca.vertsplit(q))
-        root, tool = constant_frame(self.arm.frame0), constant_frame(self.arm.tool_pose)
-        _, p = forward_kinematics(steps, root, tool)
-        return ca.Function("tool", [q], [ca.densify(ca.vertcat(*(ca.SX(c) for c in p)))])
+        T = self.model.casadi("forward_kinematics")(q)
+        return ca.Function("tool", [q], [T[[3, 7, 11]]])  # entries by rows
 
 
 def _lower_inverse(L: Any) -> Any:
@@ -292,12 +264,9 @@ def _lower_inverse(L: Any) -> Any:
 
 def rigid_columns(arm: Arm, armature: bool, q: Any, qd: Any, qdd: Any) -> Any:
     """SX (n, p): the regressor of the minimal parameters, armatures included on request."""
-    minimal = minimal_parameters(arm, armature=armature)
-    chain = chain_of(arm)
-    whole = layout(minimal.structure)
-    w = ca.SX.sym("w", len(whole))
-    fed = minimal_chain(chain, minimal.structure, ca.vertsplit(w), folded=False)
-    speed, more = ca.vertsplit(qd), ca.vertsplit(qdd)
-    tau = minimal_inverse_dynamics(fed, pose(chain, ca.vertsplit(q)), speed, more)
-    Y = ca.jacobian(ca.vertcat(*(ca.SX(f) for f in tau)), w)
-    return ca.horzcat(Y, ca.diag(qdd))[:, list(minimal.kept)]
+    rigid = rigid_of(arm, armature)
+    entries = rigid.model.casadi("regressor")(q, qd, qdd)
+    wide = ca.horzcat(ca.reshape(entries, rigid.compiled_size, arm.n).T, ca.diag(qdd))
+    if rigid.places is None:
+        return ca.mtimes(wide, ca.sparsify(ca.DM(rigid.mixture), _NOTHING))
+    return wide[:, rigid.places.tolist()]

@@ -35,9 +35,8 @@ def resting_pose(limits: Limits, excess: Excess, seed: int) -> tuple[np.ndarray,
     order = np.argsort(miss)[:_BEST]
     best, least = poses[order], miss[order]
     width = (limits.high - limits.low) / 4
-    for _ in range(
-        _ROUNDS
-    ):  # a random search that narrows: excess has kinks where one limit takes over from another
+    # a random search that narrows: excess has kinks where one limit takes over from another
+    for _ in range(_ROUNDS):
         tried = best[:, None] + width * rng.normal(size=(_BEST, 32, best.shape[1]))
         tried = np.clip(tried, limits.low, limits.high)
         told = excess(tried.reshape(-1, best.shape[1])).reshape(_BEST, 32)

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...border.arguments import drafted, path_of, real, whole
+from ...border.arguments import path_of, real, whole
+from ...border.written import drafted
 from ...errors import InputError
 from ..tables import html_table, plain_table
 
@@ -55,7 +56,7 @@ class Series:
     def random(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """(n, size) coefficients of random motions that start at rest, of velocities about one."""
         null = np.linalg.svd(self.rest())[2][2:]
-        return rng.normal(size=(n, len(null))) @ null
+        return np.asarray(rng.normal(size=(n, len(null))) @ null)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

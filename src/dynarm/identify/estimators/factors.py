@@ -22,7 +22,7 @@ BLOCKS = 24  # stretches of time that are kept apart
 _WAITING = 8  # triangles that are folded into one at a time
 _WORK = 64  # columns' worth of LAPACK's workspace
 
-Weigh = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+Weigh = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,10 +41,10 @@ class Factors:
     @property
     def present(self) -> np.ndarray:
         """(size,) which unknowns take part; the others are taken as 0."""
-        found = np.zeros(self.size, bool)
+        here = np.zeros(self.size, bool)
         for support in self.support:
-            found[support] = True
-        return found
+            here[support] = True
+        return here
 
     @property
     def blocks(self) -> int:
@@ -53,10 +53,7 @@ class Factors:
     def joint(self, j: int, blocks: Iterable[int] | None = None) -> np.ndarray:
         """R of one joint over some blocks (all), (k + 1, k + 1) at most."""
         chosen = range(self.blocks) if blocks is None else blocks
-        parts = [self.R[b][j] for b in chosen if len(self.R[b][j])]
-        if not parts:
-            return np.zeros((0, len(self.support[j]) + 1))
-        return parts[0] if len(parts) == 1 else triangle(np.vstack(parts))
+        return joined([self.R[b][j] for b in chosen])
 
     def merged(self, blocks: Sequence[int] | None = None) -> Factors:
         """The factors of some blocks (all) as one block."""
@@ -94,12 +91,44 @@ class Factors:
 
     def squares(self, values: np.ndarray) -> np.ndarray:
         """(blocks, n): sums of squared residuals of the given values."""
-        found = np.zeros((self.blocks, self.n))
+        sums = np.zeros((self.blocks, self.n))
         for b, joints in enumerate(self.R):
             for j, R in enumerate(joints):
                 residual = R[:, -1] - R[:, :-1] @ values[self.support[j]]
-                found[b, j] = residual @ residual
-        return found
+                sums[b, j] = residual @ residual
+        return sums
+
+    def widened(self, support: tuple[np.ndarray, ...]) -> Factors:
+        """The factors over more unknowns of each joint, which were zero in these rows."""
+        R = [
+            [
+                placed(part, own, s)
+                for part, own, s in zip(block, self.support, support, strict=True)
+            ]
+            for block in self.R
+        ]
+        return Factors(support, self.size, R, self.rows)
+
+
+def placed(part: np.ndarray, own: np.ndarray, support: np.ndarray) -> np.ndarray:
+    """Rows [.. X y] over a joint's own unknowns as rows over more of them: each group of columns, then y."""
+    if len(own) == len(support):
+        return part
+    groups = (part.shape[1] - 1) // max(len(own), 1)
+    wide = np.zeros((len(part), groups * len(support) + 1))
+    place = np.searchsorted(support, own)
+    for g in range(groups):
+        wide[:, g * len(support) + place] = part[:, g * len(own) : (g + 1) * len(own)]
+    wide[:, -1] = part[:, -1]
+    return wide
+
+
+def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The triangle of several, at least one, on top of each other."""
+    full = [part for part in parts if len(part)]
+    if len(full) <= 1:
+        return full[0] if full else parts[0]
+    return triangle(np.vstack(full))
 
 
 def triangle(X: np.ndarray) -> np.ndarray:
@@ -178,8 +207,8 @@ def _rows(
             both[:, ~kept] = 0.0
             Xy.append(both.T)
         else:
-            found = decimated(both.T, factor, decimator, int(rows[0] - low), len(rows))
-            Xy.append(found if kept.all() else found[kept])
+            thinned = decimated(both.T, factor, decimator, int(rows[0] - low), len(rows))
+            Xy.append(thinned if kept.all() else thinned[kept])
         t.append(piece.t[taken])
     return Rows(block, factor * len(rows), Xy, count, t)
 
@@ -192,7 +221,7 @@ def fold(
     blocks: int = BLOCKS,
     tick: Callable[[int], None] | None = None,
 ) -> Factors:
-    """The factors of all rows. weigh(joint, X, y) gives each row a weight (robust fits)."""
+    """The factors of all rows. weigh(joint, its unknowns, X, y) gives each row a weight (robust fits)."""
     n = terms.n
     total = sum(len(e) - 1 for e in block_edges(pieces, blocks))
     waiting: list[list[list[np.ndarray]]] = [[[] for _ in range(n)] for _ in range(total)]
@@ -202,22 +231,37 @@ def fold(
             if not chunk.count[j]:
                 continue
             if weigh is not None:
-                Xy = Xy * weigh(j, Xy[:, :-1], Xy[:, -1])[:, None]
-            found = waiting[chunk.block][j]
-            found.append(triangle(Xy))
+                Xy = Xy * weigh(j, terms.support[j], Xy[:, :-1], Xy[:, -1])[:, None]
+            triangles = waiting[chunk.block][j]
+            triangles.append(triangle(Xy))
             rows[chunk.block, j] += chunk.count[j]
-            if len(found) >= _WAITING:
-                found[:] = [triangle(np.vstack(found))]
+            if len(triangles) >= _WAITING:
+                triangles[:] = [triangle(np.vstack(triangles))]
         if tick is not None:
             tick(chunk.samples)
     R = [
-        [_joined(parts, s) for parts, s in zip(block, terms.support, strict=True)]
+        [
+            joined([*parts, np.zeros((0, len(s) + 1))])
+            for parts, s in zip(block, terms.support, strict=True)
+        ]
         for block in waiting
     ]
     return Factors(terms.support, terms.size, R, rows)
 
 
-def _joined(parts: Sequence[np.ndarray], support: np.ndarray) -> np.ndarray:
-    if not parts:
-        return np.zeros((0, len(support) + 1))
-    return parts[0] if len(parts) == 1 else triangle(np.vstack(parts))
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """Where rows come from: prepared motion, and the columns that are computed along it."""
+
+    terms: Terms
+    pieces: Sequence[Stretch]
+    how: Preparation
+
+
+def folded(
+    sources: Sequence[Source], support: tuple[np.ndarray, ...], weigh: Weigh | None = None
+) -> Factors:
+    """The factors of several sources, block after block, over the unknowns of `support`."""
+    parts = [fold(s.terms, s.pieces, s.how, weigh).widened(support) for s in sources]
+    R = [block for part in parts for block in part.R]
+    return Factors(support, parts[0].size, R, np.vstack([part.rows for part in parts]))

@@ -111,8 +111,8 @@ def nearest(
         return Feasible(
             own, start[:, -1] if wide == 11 else np.zeros(n), values, np.inf, False, status
         )
-    found = map_all @ x
-    gap = float(np.linalg.norm(root @ (found - values)) / np.sqrt(size))
+    near = map_all @ x
+    gap = float(np.linalg.norm(root @ (near - values)) / np.sqrt(size))
     if gap < 1e-2:
         stepped = _stepped(terms, x[: n * wide], matrix, units, values)
         if stepped is not None:
@@ -122,7 +122,7 @@ def nearest(
     told = (
         f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
     )
-    return Feasible(table[:, :10], armatures, found, gap, False, f"{told}; {_NOT_UNIQUE}")
+    return Feasible(table[:, :10], armatures, near, gap, False, f"{told}; {_NOT_UNIQUE}")
 
 
 def _stepped(
@@ -176,17 +176,17 @@ def _information(covariance: np.ndarray) -> np.ndarray:
     scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     s, V = np.linalg.eigh(covariance / np.outer(scale, scale))
     s = np.maximum(s, 1e-12 * max(s[-1], 1e-300))
-    return (V / np.sqrt(s)).T / scale
+    return np.asarray((V / np.sqrt(s)).T / scale)
 
 
 def _positive(terms: Terms) -> list[int]:
     """Unknowns beyond the rigid body that cannot be negative, counted from the first of them."""
-    words = terms.drive_names
+    drives = terms.drives
     return [
-        j * len(words) + k
+        j * len(drives) + k
         for j in range(terms.n)
-        for k, word in enumerate(words)
-        if word != "offset"
+        for k, (_, term, _) in enumerate(drives)
+        if term.dissipative
     ]
 
 

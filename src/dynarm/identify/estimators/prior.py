@@ -12,7 +12,8 @@ import numpy as np
 from ...robot.arm import Arm
 from ..regressor import Terms
 from .factors import Factors
-from .least_squares import Pull, Solution, worths
+from .least_squares import worths
+from .problem import Pull, Solution
 
 _OWN = 0.5  # standard deviation of a link's parameter, in units of its value
 _SPREAD = 0.1  # and in units of the link's mass times length (squared)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..estimators.factors import Factors
-from ..estimators.least_squares import Solution, worths
+from ..estimators.least_squares import worths
+from ..estimators.problem import Solution
 from ..preprocess import Stretch
 from ..regressor import Terms
 
@@ -165,10 +166,10 @@ def _frequencies(speed: np.ndarray, rate: float, share: float = 0.9) -> list[flo
     total = power.sum()
     if total <= 0:
         return []
-    found: list[float] = []
+    lines: list[float] = []
     left = power.copy()
-    while left.sum() > (1 - share) * total and len(found) < 12:
+    while left.sum() > (1 - share) * total and len(lines) < 12:
         k = int(np.argmax(left))
-        found.append(k * rate / len(speed))
+        lines.append(k * rate / len(speed))
         left[max(k - 3, 0) : k + 4] = 0
-    return found
+    return lines

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dynamics.drive import drive_forces
-from ...dynamics.kinematics import forward_kinematics
-from ...dynamics.papers.newton_euler_lin1995 import inverse_dynamics
-from ...plan.scene import constant_frame
+from ...border.memo import cached_property
+from ...model.model import Model
+from ...model.model import compile as compile_arm
 from ...robot.arm import Arm
-from ...robot.frames.chain import chain_of, pose
 from ..design.limits import Limits
 from ..design.scaling import reachable_pose
 from ..design.trajectory import Series
@@ -63,7 +61,7 @@ class Motions:
         return self.terms.evaluate(*states)
 
     def _scaled(self, x: np.ndarray) -> np.ndarray:
-        return self._columns(x) / self.rows[:, None] / self.scale
+        return np.asarray(self._columns(x) / self.rows[:, None] / self.scale)
 
     def within(self, x: np.ndarray) -> np.ndarray:
         """The coefficients shrunk and shifted until the limits on position, velocity and acceleration hold."""
@@ -100,26 +98,26 @@ class Motions:
     def joint_conditions(self, x: np.ndarray) -> tuple[float, ...]:
         """cond(A_i) of every joint."""
         columns = self._columns(x)
-        found = []
+        conditions = []
         for j, own in enumerate(self.owned()):
             A = columns[:, j, own]
             size = np.linalg.norm(A, axis=0)
             if not len(own) or (size == 0).any():
-                found.append(1.0 if not len(own) else float("inf"))
+                conditions.append(1.0 if not len(own) else float("inf"))
                 continue
             s = np.linalg.svd(A / size, compute_uv=False)
-            found.append(float(s[0] / s[-1]) if s[-1] > 0 else float("inf"))
-        return tuple(found)
+            conditions.append(float(s[0] / s[-1]) if s[-1] > 0 else float("inf"))
+        return tuple(conditions)
 
     def owned(self) -> list[np.ndarray]:
         """The unknowns that each joint is the outermost to feel."""
         known = set(range(self.terms.size)) - set(self.terms.independent.tolist())
-        found: list[np.ndarray] = [np.zeros(0, int)] * self.terms.n
+        unknowns: list[np.ndarray] = [np.zeros(0, int)] * self.terms.n
         for j in range(self.terms.n - 1, -1, -1):
             mine = [int(k) for k in self.terms.support[j] if int(k) not in known]
-            found[j] = np.array(mine, int)
+            unknowns[j] = np.array(mine, int)
             known |= set(mine)
-        return found
+        return unknowns
 
     def score(self, x: np.ndarray) -> float:
         """The criterion as a number to be made small."""
@@ -148,20 +146,18 @@ class Motions:
             over.append(np.maximum((low - tool).max(axis=1), (tool - high).max(axis=1)))
         return np.asarray(np.max(over, axis=0))
 
+    @cached_property
+    def model(self) -> Model:
+        """The arm as it is, armature and friction included."""
+        return compile_arm(self.arm, friction=True)
+
     def _torques(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """(N, n): joint forces of the arm's own parameters, armature and friction included."""
-        chain = chain_of(self.arm)
-        states = list(qd.T), list(qdd.T)
-        rigid = inverse_dynamics(chain, pose(chain, list(q.T)), *states)
-        drive = drive_forces(self.arm.joints, *states)
-        both = (np.broadcast_to(a + b, len(q)) for a, b in zip(rigid, drive, strict=True))
-        return np.column_stack(list(both))
+        return self.model.inverse_dynamics(q, qd, qdd)
 
     def _tools(self, q: np.ndarray) -> np.ndarray:
         """(N, 3): where the tool is in the base link."""
-        root, tool = constant_frame(self.arm.frame0), constant_frame(self.arm.tool_pose)
-        _, p = forward_kinematics(pose(chain_of(self.arm), list(q.T)), root, tool)
-        return np.column_stack([np.broadcast_to(c, len(q)) for c in p])
+        return np.asarray(self.model.forward_kinematics(q)[:, :3, 3])
 
     def pose(self, seed: int) -> np.ndarray | None:
         """A pose in which the arm can rest within torques and box; None where it has neither to keep."""

@@ -81,14 +81,14 @@ def inspect(t: np.ndarray, q: np.ndarray, tau: np.ndarray, qd: np.ndarray | None
 
 def _resets(steps: np.ndarray, q: np.ndarray) -> tuple[tuple[int, int], ...]:
     """Rows whose position cannot follow from the one before: far beyond the usual change, and much of the range."""
-    found = []
+    resets: list[tuple[int, int]] = []
     for j, column in enumerate(q.T):
         rate = np.abs(np.diff(column)) / steps
         usual = np.quantile(rate, 0.995)
         span = np.ptp(column)
         jumps = (rate > 10 * max(usual, 1e-12)) & (rate * steps > 0.05 * span) & (span > 1e-6)
-        found += [(int(k) + 1, j) for k in np.flatnonzero(jumps)]
-    return tuple(sorted(found))
+        resets += [(int(k) + 1, j) for k in np.flatnonzero(jumps)]
+    return tuple(sorted(resets))
 
 
 def _resolution(column: np.ndarray) -> float:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .verdict import Verdict
+from .verdict import Validation, Verdict
 
 if TYPE_CHECKING:
-    from ..logs.log import Log
     from ..result import Fit
 
 POOR = 0.5  # a joint whose error exceeds this part of its torque's deviation is not explained
@@ -71,16 +70,16 @@ def status(fit: Fit, unknown: int) -> str:
     return "; ".join([head, *fit.record.notes, fit.feasible_.status])
 
 
-def verdict(fit: Fit, logs: Sequence[Log], limit: float) -> Verdict:
+def verdict(fit: Fit, checks: Sequence[Validation], limit: float) -> Verdict:
     """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines."""
     reasons = own_reasons(fit, limit)
     joints = fit.record.terms.arm.joint_names
-    for log in logs:
-        for j, error, own in zip(joints, fit.validate(log).relative, fit.relative_, strict=True):
+    for check in checks:
+        for j, error, own in zip(joints, check.relative, fit.relative_, strict=True):
             if not error <= limit:
-                reasons.append(f"joint {j}: error {error:.2f} on {log.source}")
+                reasons.append(f"joint {j}: error {error:.2f} on {check.source}")
             elif error > OVERFIT * max(own, SMALL):
                 reasons.append(
-                    f"joint {j}: error {error:.2f} on {log.source} against {own:.2f} on the fitted log"
+                    f"joint {j}: error {error:.2f} on {check.source} against {own:.2f} on the fitted log"
                 )
     return Verdict(not reasons, tuple(reasons))

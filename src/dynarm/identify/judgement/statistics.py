@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..bodies import wrench_forces
-from ..estimators.factors import CHUNK, Factors, stream
-from ..estimators.least_squares import Pull, Solution, quick
+from ..estimators.factors import CHUNK, stream
+from ..estimators.problem import Problem, Solution
 from ..preprocess import Preparation, Stretch, band, factor_for
 from ..regressor import Terms
 
@@ -78,12 +78,12 @@ def _excerpt(pieces: Sequence[Stretch]) -> list[Stretch]:
     total = sum(map(len, pieces))
     if total <= _ENOUGH:
         return list(pieces)
-    found = []
+    middles = []
     for piece in pieces:
         size = max(64, int(len(piece) * _ENOUGH / total))
         start = max(0, (len(piece) - size) // 2)
-        found.append(piece.part(slice(start, start + size)))
-    return found
+        middles.append(piece.part(slice(start, start + size)))
+    return middles
 
 
 def _undecimated(terms: Terms, piece: Stretch, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -142,39 +142,23 @@ def _spectrum(t: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return frequency, density
 
 
-def covariance(factors: Factors, solution: Solution, inflations: np.ndarray) -> np.ndarray:
-    """(p, p): A^-1 B A^-1 with A the information, B that of each joint times its residual's inflation.
-
-    A pull towards a prior counts as information of the same quality: what it hides is part of the doubt.
-    """
-    A = solution.covariance  # weights are 1 / sigma, so this is in units of the noise
-    B = np.diag(solution.pulls**2) * float(np.mean(inflations))
-    merged = factors.merged()
-    for j in range(factors.n):
-        R = merged.R[0][j][:, :-1] * (solution.weights[j] * np.sqrt(inflations[j]))
-        B[np.ix_(factors.support[j], factors.support[j])] += R.T @ R
-    return A @ B @ A
-
-
 def bootstrap(
-    factors: Factors,
-    ridge: float = 0.0,
-    pull: Pull | None = None,
+    problem: Problem,
+    solve: Callable[[Problem], Solution],
     repetitions: int = 200,
     seed: int = 0,
 ) -> np.ndarray:
-    """(repetitions, p): values fitted to blocks of time drawn with replacement."""
+    """(repetitions, p): values that the same problem, its prior included, has on blocks drawn with replacement."""
     rng = np.random.default_rng(seed)
-    draws = rng.integers(factors.blocks, size=(repetitions, factors.blocks))
-    return np.array([quick(factors.merged(d.tolist()), ridge, pull) for d in draws])
+    blocks = problem.factors.blocks
+    draws = rng.integers(blocks, size=(repetitions, blocks))
+    return np.array([solve(problem.drawn(draw.tolist())).values for draw in draws])
 
 
-def essential(
-    factors: Factors, solution: Solution, names: Sequence[str], rise: float = 0.01
-) -> tuple[str, ...]:
+def essential(solution: Solution, names: Sequence[str], rise: float = 0.01) -> tuple[str, ...]:
     """Names of the unknowns left when others are left out one by one, until the error has risen by 1 %."""
-    merged = factors.merged()
-    kept = list(range(factors.size))
+    merged = solution.data.merged()
+    kept = list(range(merged.size))
     weights = solution.weights
 
     def left(columns: Sequence[int]) -> tuple[float, np.ndarray]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..logs.log import Log
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +27,14 @@ class Validation:
     def mean(self) -> float:
         """Mean over joints of RMSE / standard deviation."""
         return float(self.relative.mean())
+
+
+def compared(log: Log, predicted: np.ndarray) -> Validation:
+    """Predicted torques (N, n) at a log's own samples against those measured."""
+    rmse = np.sqrt(((log.tau - predicted) ** 2).mean(axis=0))
+    spread = log.tau.std(axis=0)
+    relative = rmse / np.where(spread > 0, spread, 1.0)
+    return Validation(rmse, relative, log.t, log.tau, predicted, log.source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,9 @@ def _time(source: str, table: Table, declaration: Declaration, rows: int) -> np.
             )
         if scale == 1.0 or not len(value):
             return value
-        return (value - value[0]) * scale  # nanoseconds since 1970 would not fit a float's digits
+        # from the first one: nanoseconds since 1970 would not fit a float's digits
+        since: np.ndarray = (value - value[0]) * scale
+        return since
 
 
 def _channel(where: str, table: Table, name: str, entry: Channel, source: str) -> np.ndarray:
@@ -129,7 +131,8 @@ def _channel(where: str, table: Table, name: str, entry: Channel, source: str) -
                 f"{what} offset has shape {entry.offset.shape}; give a number or {n} numbers"
             )
         value = value + entry.offset
-    return value * factors
+    in_si: np.ndarray = value * factors
+    return in_si
 
 
 def _scaled(raw: np.ndarray, entry: Channel, table: Table, what: str) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import os
 import re
 import tomllib
@@ -14,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...border.arguments import path_of, shown
+from ...border.arguments import above_zero, numbers, path_of, real, shown
 from ...border.files import named, text
-from ...errors import FormatError, KindError
+from ...errors import DynarmError, FormatError, KindError
 from .formats.table import LONGEST_NAME, MOST_COLUMNS, listed
 from .units import UNITS
 
@@ -124,15 +123,10 @@ def _check_keys(given: Mapping[Any, Any], known: Iterable[str], source: str) -> 
 
 
 def _rate(given: Any, source: str) -> float:
-    number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(
-        given, bool
-    )
     try:
-        if number and math.isfinite(given) and given > 0 and float(given) > 0:
-            return float(given)
-    except OverflowError:
-        pass
-    raise FormatError(f"{source}: rate is {shown(given)}; give samples a second")
+        return real("rate", given, "samples a second", above_zero)
+    except DynarmError as error:
+        raise FormatError(f"{source}: {error}") from None
 
 
 def _time(given: Any, source: str) -> tuple[str, str | None]:
@@ -198,12 +192,7 @@ def _factors(given: Any, what: str) -> str | np.ndarray | None:
 def _numbers(given: Any, what: str) -> np.ndarray:
     """One number, a list or a matrix of finite ones."""
     wrong = FormatError(f"{what} is {shown(given)}; it is not made of finite numbers")
-    if isinstance(given, (str, bytes, Mapping)):
-        raise wrong
     try:
-        array = np.asarray(given)
-    except (ValueError, TypeError, OverflowError, RecursionError):
+        return numbers(what, given)
+    except (DynarmError, RecursionError):
         raise wrong from None
-    if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-        raise wrong
-    return array.astype(float)

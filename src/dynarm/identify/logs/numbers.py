@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...border.digits import NUMBER
 from ...border.files import named
 from ...errors import FormatError
 
-# what float() takes and a column may hold; no underscores, no digits of other scripts
-_NUMBER = re.compile(
-    r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)\s*", re.I | re.A
-)
+# what a column may hold: a number, or a word for what is missing
+_NUMBER = re.compile(rf"\s*(?:{NUMBER}|[+-]?(?:nan|inf(?:inity)?))\s*", re.I | re.A)
 _WRITTEN = re.compile(r"\d[-:]\d|\d\s*days?\b", re.A)  # a date, a time of the day, a duration
 _SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
 _PARTS = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}
@@ -88,7 +87,8 @@ def _since_first(what: str, ticks: np.ndarray, missing: np.ndarray) -> np.ndarra
     present = ticks[~missing]
     if int(present.max()) - int(present.min()) >= 2**63:
         raise FormatError(f"{what} spans more than any clock counts; mend its dates")
-    return ticks - present[0]
+    since: np.ndarray = ticks - present[0]
+    return since
 
 
 def _moments(column: np.ndarray) -> np.ndarray:
@@ -102,8 +102,10 @@ def _moments(column: np.ndarray) -> np.ndarray:
 
     try:
         if hasattr(first, "microseconds") or (isinstance(first, str) and "day" in first):
-            return pd.to_timedelta(pd.Series(cells)).to_numpy().reshape(column.shape)
-        dates = pd.to_datetime(pd.Series(cells), utc=True, format="ISO8601")
-        return dates.dt.tz_localize(None).to_numpy().reshape(column.shape)
+            moments: np.ndarray = pd.to_timedelta(pd.Series(cells)).to_numpy()
+        else:
+            dates = pd.to_datetime(pd.Series(cells), utc=True, format="ISO8601")
+            moments = dates.dt.tz_localize(None).to_numpy()
+        return moments.reshape(column.shape)
     except (ValueError, TypeError, OverflowError):
         return column  # refused by the first cell that is no number

@@ -1,32 +1,47 @@
-"""Named columns and arrays out of a log file, whatever its format: CSV, Parquet, npz, MAT v4 to v7, ROS 2 bags."""
+"""Named columns and arrays out of a log file, whatever its format. One record a format: another one is added here.
+
+Readers are imported when a file of theirs is read, so that the command line can name the formats without NumPy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...border.files import is_folder, named
 from ...errors import DynarmError, FileError, FormatError
-from .formats.apart import read_bag, read_parquet
-from .formats.bag_base import read_db3
-from .formats.csv_text import read_csv
-from .formats.mat import read_mat
-from .formats.npz import read_npz
-from .formats.table import Table
+
+if TYPE_CHECKING:
+    from .formats.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of log: its name, what it is called where files are asked for, how it is told, what reads it."""
+
+    name: str
+    asked: str
+    endings: tuple[str, ...]  # of file names, in small letters
+    read: Callable[[Path], Table]
+    folder: bool = False  # whether a folder may be one
+
+    def is_of(self, path: Path, folder: bool) -> bool:
+        """Whether a file or folder of this name is told to be of this format."""
+        return self.folder if folder else path.suffix.lower() in self.endings
 
 
 def read_table(path: Path) -> Table:
     """Every column or array of the file by name."""
     folder = is_folder(path)
-    suffix = "bag folder" if folder else path.suffix.lower()
-    reader = _read_folder if folder else _READERS.get(suffix)
-    if reader is None:
+    kind = next((one for one in FORMATS if one.is_of(path, folder)), None)
+    if kind is None:
         raise FormatError(
-            f"{named(path)}: dynarm reads no '{named(path.suffix)}' logs; give .csv, .parquet, .npz, .mat (v4 to v7) "
-            "or a ROS 2 bag (.db3, .mcap or its folder)"
+            f"{named(path)}: dynarm reads no '{named(path.suffix)}' logs; give {_either([f.asked for f in FORMATS])}"
         )
     try:
-        table = reader(path)
+        table = kind.read(path)
     except DynarmError:
         raise
     except OSError as error:
@@ -37,16 +52,58 @@ def read_table(path: Path) -> Table:
         ) from None
     except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        told = "bag folder" if folder else path.suffix.lower()
         raise FormatError(
-            f"{named(path)}: damaged or not a {suffix} file ({named(reason)}); export the log again"
+            f"{named(path)}: damaged or not a {told} file ({named(reason)}); export the log again"
         ) from None
     if not table:
         raise FormatError(f"{named(path)}: holds no columns; export the log again")
     return table
 
 
-def _read_folder(path: Path) -> Table:
-    """A bag folder: its .db3 file if there is one, all else by the rosbags package."""
+def known_formats() -> str:
+    """The names of the formats, as a sentence lists them."""
+    return _either([one.name for one in FORMATS])
+
+
+def _either(words: Sequence[str]) -> str:
+    return " or ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+# ---- the formats
+
+
+def _csv(path: Path) -> Table:
+    from .formats.csv_text import read_csv
+
+    return read_csv(path)
+
+
+def _parquet(path: Path) -> Table:
+    from .formats.apart import read_parquet
+
+    return read_parquet(path)
+
+
+def _npz(path: Path) -> Table:
+    from .formats.npz import read_npz
+
+    return read_npz(path)
+
+
+def _mat(path: Path) -> Table:
+    from .formats.mat import read_mat
+
+    return read_mat(path)
+
+
+def _bag(path: Path) -> Table:
+    """A .db3 file, alone or the only one in its folder, by a reader of our own; all else by the rosbags package."""
+    from .formats.apart import read_bag
+    from .formats.bag_base import read_db3
+
+    if not is_folder(path):
+        return read_db3(path) if path.suffix.lower() == ".db3" else read_bag(path)
     inside = sorted(path.glob("*.db3"))
     if len(inside) == 1:
         return read_db3(inside[0])
@@ -57,14 +114,16 @@ def _read_folder(path: Path) -> Table:
     return read_bag(path)
 
 
-_READERS: Mapping[str, Callable[[Path], Table]] = {
-    ".csv": read_csv,
-    ".txt": read_csv,
-    ".tsv": read_csv,
-    ".parquet": read_parquet,
-    ".pq": read_parquet,
-    ".npz": read_npz,
-    ".mat": read_mat,
-    ".db3": read_db3,
-    ".mcap": read_bag,
-}
+FORMATS = [
+    Format("CSV", ".csv", (".csv", ".txt", ".tsv"), _csv),
+    Format("Parquet", ".parquet", (".parquet", ".pq"), _parquet),
+    Format("npz", ".npz", (".npz",), _npz),
+    Format("MAT", ".mat (v4 to v7)", (".mat",), _mat),
+    Format(
+        "a ROS 2 bag",
+        "a ROS 2 bag (.db3, .mcap or its folder)",
+        (".db3", ".mcap"),
+        _bag,
+        folder=True,
+    ),
+]

@@ -78,10 +78,10 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
         columns = _in_order(entry, names)
         if columns is not None and widths[channel] == widths["q"]:
             channels[channel] = Channel(columns=columns, unit=entry.get("unit"))
-        elif channel == "tau":
+        elif channel == "tau":  # others may be of other joints or of the motor side: left out
             raise FormatError(
                 f"{source}: positions and torques name different joints; declare the channels"
-            )  # other channels may be of other joints or of the motor side, and are left out
+            )
     return Declaration(
         source="recognised names",
         channels=channels,

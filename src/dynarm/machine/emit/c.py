@@ -1,4 +1,4 @@
-"""Graph -> C99: one function of straight-line code, no allocation, no globals, no libc beyond sin, cos, sqrt, tanh."""
+"""Graph -> C99: one function of straight-line code, no allocation, no globals, no libc beyond <math.h>."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import InputError
-from ...graph.graph import Graph, Port
-
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-
+from ...graph.graph import ANGLES, Graph, Port
+from ...graph.ops import LEAVES, OPERATIONS
 
 FRAME = 512  # bytes of stack beside temporaries and inputs: saved registers, constants, the call of sincos
 
@@ -102,7 +100,7 @@ class _Plain:
         self.graph, self.dialect = graph, dialect
         self.pairs: dict[int, dict[str, int]] = {}  # argument -> sin and cos of it
         for k, node in enumerate(graph.nodes):
-            if node.op in ("sin", "cos"):
+            if node.op in ANGLES:
                 self.pairs.setdefault(node.args[0], {})[node.op] = k
 
     def declarations(self) -> list[str]:
@@ -110,7 +108,7 @@ class _Plain:
 
     def stack(self) -> int:
         """Bytes that the temporaries take if the compiler keeps them all."""
-        named = sum(node.op not in ("input", "const") for node in self.graph.nodes)
+        named = sum(node.op not in LEAVES for node in self.graph.nodes)
         return named * self.dialect.size
 
     def read(self, k: int) -> str:
@@ -130,24 +128,17 @@ class _Plain:
     def lines(self) -> list[str]:
         lines = []
         for k, node in enumerate(self.graph.nodes):
-            if node.op not in ("input", "const"):
+            if node.op not in LEAVES:
                 lines += self.node(k)
         return lines
 
     def node(self, k: int) -> list[str]:
         node = self.graph.nodes[k]
-        args = [self.read(a) for a in node.args]
-        if node.op in _SIGNS:
-            return [self.assign(k, f"{args[0]} {_SIGNS[node.op]} {args[1]}")]
-        if node.op == "sign":
-            one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
-            x = args[0]  # stands for itself at the end: the sign of NaN is NaN
-            return [self.assign(k, f"({x} > {zero}) ? {one} : (({x} < {zero}) ? -{one} : {x})")]
-        if node.op in ("sqrt", "tanh"):
-            return [self.assign(k, f"{self.dialect.call(node.op)}({args[0]})")]
-        if node.op == "abs":
-            return [self.assign(k, f"{self.dialect.call('fabs')}({args[0]})")]
-        return self.angle(k)
+        if node.op in ANGLES:
+            return self.angle(k)
+        record = OPERATIONS[node.op]
+        text = record.c_single if self.dialect.single else record.c
+        return [self.assign(k, text.format(*map(self.read, node.args)))]
 
     def angle(self, k: int) -> list[str]:
         """sin and cos of one argument, together where both are wanted."""
@@ -191,7 +182,7 @@ class _Bounded(_Plain):
         top = 0
         leaving: dict[int, list[int]] = {}
         for k in sorted(range(end), key=lambda k: born[k]):
-            if nodes[k].op in ("input", "const"):
+            if nodes[k].op in LEAVES:
                 continue
             for moment in [m for m in leaving if m <= born[k]]:
                 free += leaving.pop(moment)

@@ -1,4 +1,4 @@
-"""sin, cos and tanh over vectors, as LLVM functions from slots to slots.
+"""Functions over vectors, as LLVM functions from slots to slots: sin, cos and tanh of our own, others lane by lane.
 
 sin and cos of one argument share a Cody-Waite reduction to [-pi/4, pi/4] and two polynomials. Up to |x| = 1e5 the
 quotient j fits into 17 bits. With fused multiply-adds pi/2 is split into three full doubles: x - j c1 is exact,
@@ -19,18 +19,17 @@ denormal r. Without them tiny arguments are replaced by 0 on the way and put bac
 
 from __future__ import annotations
 
-from ..lower.program import GROUP
-from .kernel import called
+from ...graph.ops import OPERATIONS
+from ..abi import called, of_c
+from ..host import Host
 from .lanes import Lanes, integer
 
-LIBRARY = {"dynarm_sin": "sin", "dynarm_cos": "cos"}  # our names of what the C library computes
-SINCOS, TANH = 20, 25  # arithmetic instructions of one argument
+LIBRARY = ("sin", "cos")  # functions of the C library that arguments beyond NEAR are left to
 
 MAGIC = 1.5 * 2.0**52  # adding it rounds to an integer, which the low bits then hold
 NEAR = 2**16  # quotients from -NEAR to NEAR - 1 are reduced here: |x| < 102943
-FIRST = (
-    MAGIC + NEAR
-)  # adding it leaves bits above the lowest 17 as they are in MAGIC, for these quotients and no other
+# Adding FIRST leaves bits above the lowest 17 as they are in MAGIC, for these quotients and no other.
+FIRST = MAGIC + NEAR
 # All parts are positive: a quotient of 0 must not turn -0 into 0.
 HALF_PI_FUSED = (1.5707963267948966, 6.123233995736765e-17, 1.082856673921914e-32)
 HALF_PI_SPLIT = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
@@ -56,11 +55,13 @@ COS = (
 )
 
 
-def elementary(width: int, fused: bool) -> list[str]:
+def elementary(width: int, target: Host) -> list[str]:
     """Every function that kernels of this width call."""
-    text = _far(width, fused) + tanh(width, fused)
-    for count in range(1, GROUP + 1):
-        text += sincos(count, width, fused)
+    text = _far(width, target.fused)
+    for function in VECTOR.values():
+        text += function(width, target.fused)
+    for count in range(1, target.tuning.angles + 1):
+        text += sincos(count, width, target.fused)
     return text
 
 
@@ -105,10 +106,10 @@ def _quotient(lanes: Lanes, x: str) -> str:
 def _far_lanes(lanes: Lanes, quotients: list[str]) -> str:
     """Lanes in which any quotient is far, or none at all: the argument is infinite or NaN."""
     words = [lanes.bitwise("xor", lanes.as_word(t), lanes.mask(integer(MAGIC))) for t in quotients]
-    found = words[0]
+    every = words[0]
     for word in words[1:]:
-        found = lanes.bitwise("or", found, word)
-    return lanes.compare("ne", lanes.bitwise("and", found, lanes.mask(-2 * NEAR)), lanes.mask(0))
+        every = lanes.bitwise("or", every, word)
+    return lanes.compare("ne", lanes.bitwise("and", every, lanes.mask(-2 * NEAR)), lanes.mask(0))
 
 
 def _near(lanes: Lanes, xs: list[str], quotients: list[str]) -> list[tuple[str, str]]:
@@ -153,16 +154,14 @@ def _far(width: int, fused: bool) -> list[str]:
     lanes.line(f"call void @{called('sincos', 1, width)}(ptr %safe, ptr %results)")
     with lanes.repeat(width) as lane, lanes.when(lanes.test("ne", lanes.entry("%where", lane), 0)):
         value = lanes.entry("%x", lane, "double")
-        for k, name in enumerate(("dynarm_sin", "dynarm_cos")):
-            found = lanes.put(f"call double @{name}(double {value})")
-            lanes.set_entry(lanes.slot("%results", k), lane, found, "double")
+        for k, name in enumerate(LIBRARY):
+            result = lanes.put(f"call double @{of_c(name)}(double {value})")
+            lanes.set_entry(lanes.slot("%results", k), lane, result, "double")
     return lanes.function(f"internal void @far{width}(ptr %x, ptr %results)", "noinline cold ")
 
 
-LN2 = (
-    0.6931471803691238,
-    1.9082149292705877e-10,
-)  # the first part holds 32 bits: its products with n are exact
+# The first part of ln 2 holds 32 bits: its products with n are exact.
+LN2 = (0.6931471803691238, 1.9082149292705877e-10)
 EXPM1 = tuple(1 / f for f in (  # Taylor's series of (exp(r) - 1 - r) / r^2, enough for |r| <= ln(2)/2
     1307674368000, 87178291200, 6227020800, 479001600, 39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2
 ))  # fmt: skip
@@ -195,3 +194,21 @@ def tanh(width: int, fused: bool) -> list[str]:
     nan = lanes.compare("ugt", size, lanes.mask(integer(float("inf"))))
     lanes.store(lanes.select(nan, x, _or_tiny(lanes, x, result)), "%y")
     return lanes.function(f"void @{called('tanh', 1, width)}(ptr noalias %x, ptr noalias %y)")
+
+
+VECTOR = {"tanh": tanh}  # functions of one argument from slot to slot, by the word of `Way.VECTOR`
+
+
+def c_function(op: str) -> str:
+    """The declaration of the function of the C library that computes an operation."""
+    return f"declare double @{of_c(OPERATIONS[op].word)}(double)"
+
+
+def lane_by_lane(op: str, width: int) -> list[str]:
+    """<op>(x, y) from slot to slot by the C library: a sample's result depends on no other, at any width."""
+    lanes = Lanes(width)
+    with lanes.repeat(width) as lane:
+        x = lanes.entry("%x", lane, "double")
+        y = lanes.put(f"call double @{of_c(OPERATIONS[op].word)}(double {x})")
+        lanes.set_entry("%y", lane, y, "double")
+    return lanes.function(f"internal void @{called(op, 1, width)}(ptr noalias %x, ptr noalias %y)")

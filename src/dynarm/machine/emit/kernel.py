@@ -1,13 +1,9 @@
 """A program as LLVM text: a kernel for one sample, a kernel for vectors of samples, and a table that describes them.
 
-    void kernel<W>(void *work, int64 blocks, void **lines)
-
-work: the workspaces of so many blocks of W samples, one after another. Straight-line code longer than the processor's
-instruction cache runs only as fast as code can be fetched, so a long program takes two blocks of samples (a tile)
-through each piece in turn instead of each block through all pieces.
-
-lines: for each block, the addresses from which the inputs of the next tile will come and those to which the outputs
-of this block will go. While it computes, a kernel asks for their lines of cache, a few at a time.
+`machine/abi.py` says how they are called. Straight-line code longer than the processor's instruction cache runs only
+as fast as code can be fetched, so a long program takes two blocks of samples (a tile) through each piece in turn
+instead of each block through all pieces. While it computes, a kernel asks for the lines of cache of inputs and outputs
+that are to come, a few at a time.
 """
 
 from __future__ import annotations
@@ -18,70 +14,69 @@ from collections.abc import Iterator, Sequence
 
 from ...errors import KindError
 from ...graph.graph import Port
-from ..host import Host
+from ...graph.ops import Way, named
+from ..abi import (
+    KERNEL_ARGUMENTS,
+    KNOWN,
+    MOST_AXES,
+    MOST_PORTS,
+    PORT,
+    QUICK,
+    TABLE,
+    WORD,
+    WOVEN_ARGUMENTS,
+    Table,
+    called,
+)
+from ..host import Host, Tuning
 from ..lower.fusion import Instruction
 from ..lower.program import Call, Program
+from .elementary import c_function, lane_by_lane
 from .lanes import Lanes, integer
-from .layout import ASK, LINE, STAGE, asked, dense, dense_steps, group, singly_steps
-
-TABLE = "dynarm_table"
-QUICK, KNOWN = "dynarm_quick", "dynarm_known"  # of `builtin.py`
-# Entries of the table: addresses of the two kernels (the first may be 0) and of what moves dense inputs and outputs (or
-# 0), of the kernel with such moves woven into it (or 0), of the function that Python calls (0 without a first kernel),
-# of what it knows of Python, of the gufunc and of the method to which it leaves other calls (0 until `quick.py` writes
-# them); then integers: input ports, output ports, slots, tile, workspaces, size of the largest output, constants among
-# them; then for each port its first slot (of an output: where its elements' slots stand in this table), its size, where
-# the steps of its three axes stand among NumPy's, the axes' lengths, and how many axes it has, which are the last ones;
-# then slot and bits of each constant; then the elements' slots.
-KERNEL_ONE, KERNEL_WIDE, DENSE_IN, DENSE_OUT, WOVEN, ENTRY, PYTHON, UFUNC, METHOD = range(9)
-INPUTS, OUTPUTS, SLOTS, TILE, AREAS, LARGEST, CONSTANTS, PORTS = range(9, 17)
-PORT = 7
-LENGTHS, AXES = 3, 6  # entries of a port
-MOST_PORTS = 16
-HUGE = 20000  # instructions from which on a scalar kernel takes longer to compile than it is worth
-WOVEN_MOST = (
-    600  # instructions up to which moves are felt enough to be worth compiling another kernel
-)
-UNROLLED = 64  # elements of dense ports on one side for which code of their own is worth compiling
+from .layout import ASK, asked, dense, dense_steps, group, singly_steps
 
 
 def kernel_text(
     program: Program, inputs: Sequence[Port], outputs: Sequence[Port], target: Host
 ) -> str:
     """The module of a program: both kernels (of a huge one the widest only) and the table."""
-    width, fused = target.width, target.fused
+    width, tuning = target.width, target.tuning
     calls = {(s.op, len(s.arguments)) for s in program.steps if isinstance(s, Call)}
-    text = [ASK]
-    widths = sorted({1, width}) if program.length <= HUGE else [width]
+    single = named(Way.LIBRARY)
+    text = [ASK, *(c_function(op) for op, _ in sorted(calls) if op in single)]
+    widths = sorted({1, width}) if program.length <= tuning.huge else [width]
     for w in widths:
         text += Lanes(w).declarations()
         for op, count in sorted(calls):
+            if op in single:
+                text += lane_by_lane(op, w)
+                continue
             arguments = ", ".join(["ptr"] * (count + 1))
             text.append(f"declare void @{called(op, count, w)}({arguments})")
-        text += _kernel(program, [*inputs, *outputs], len(inputs), w, fused)
+        text += _kernel(program, [*inputs, *outputs], len(inputs), w, target)
     moves = []
     places = [range(s, s + port.size) for s, port in zip(program.inputs, inputs, strict=True)]
     sides: list[tuple[str, Sequence[Sequence[int]], int]]
     sides = [("come", places, 0), ("go", program.outputs, len(inputs))]
     for name, slots, first in sides:
-        found = _dense(name, slots, first, width)
-        moves.append(f"@dense_{name}{width}" if found else "null")
-        text += found
-    woven = _woven(program, places, width, fused) if target.woven and moves[0] != "null" else []
+        code = _dense(name, slots, first, target)
+        moves.append(f"@dense_{name}{width}" if code else "null")
+        text += code
+    woven = _woven(program, places, target) if tuning.woven and moves[0] != "null" else []
     moves.append(f"@woven{width}" if woven else "null")
     text += woven
     text += _entry() if 1 in widths else []
     kernels = ["@kernel1" if 1 in widths else "null", f"@kernel{width}"]
     entry = ["@entry" if 1 in widths else "null", f"@{KNOWN}"]
     pointers = [*kernels, *moves, *entry, "null", "null"]
-    return "\n".join([*text, *_table(program, inputs, outputs, pointers)])
+    return "\n".join([*text, *_table(program, inputs, outputs, pointers, program.tile(tuning))])
 
 
-def _dense(name: str, slots: Sequence[Sequence[int]], first: int, width: int) -> list[str]:
+def _dense(name: str, slots: Sequence[Sequence[int]], first: int, target: Host) -> list[str]:
     """Code that moves all ports of one side at once, if there are not too many of them and none is short."""
-    sizes = [len(port) for port in slots]
-    longest = STAGE[0] - 1 if name == "go" else UNROLLED
-    if width == 1 or min(sizes) < group(width) or max(sizes) > longest or sum(sizes) > UNROLLED:
+    sizes, width, most = [len(port) for port in slots], target.width, target.tuning.unrolled
+    longest = target.tuning.stage[0] - 1 if name == "go" else most
+    if width == 1 or min(sizes) < group(width) or max(sizes) > longest or sum(sizes) > most:
         return []
     return dense(name, first, slots, width)
 
@@ -98,45 +93,42 @@ def _entry() -> list[str]:
     ]
 
 
-def called(op: str, count: int, width: int) -> str:
-    """The name of the library function for a call with that many arguments."""
-    return f"dynarm_{op}{count}x{width}"
-
-
 def _kernel(
-    program: Program, ports: Sequence[Port], inputs: int, width: int, fused: bool
+    program: Program, ports: Sequence[Port], inputs: int, width: int, target: Host
 ) -> list[str]:
     text: list[str] = []
-    main = Lanes(width, fused)
-    asked_by = _lines(program, ports, width) if width > 1 else {}
+    main = Lanes(width, target.fused)
+    line = target.tuning.line
+    asked_by = _lines(program, ports, width, line) if width > 1 else {}
     for k, step in enumerate(program.steps):
         if not isinstance(step, Call):
-            asking = [(port, line, port >= inputs) for port, line in asked_by.get(k, ())]
-            text += _piece(step, program, asking, f"piece{width}_{k}", width, fused)
-        if width == 1 or program.tile == 1:
+            asking = [(port, line * at, port >= inputs) for port, at in asked_by.get(k, ())]
+            text += _piece(step, program, asking, f"piece{width}_{k}", width, target.fused)
+        if width == 1 or program.tile(target.tuning) == 1:
             _run(main, program, k, "%work", "%lines")
             continue
         with main.repeat("%blocks") as block:
             work = main.ahead("%work", main.whole("mul", block, 8 * width * program.slots))
-            lines = main.ahead("%lines", main.whole("mul", block, 8 * len(ports)))
+            lines = main.ahead("%lines", main.whole("mul", block, WORD * len(ports)))
             _run(main, program, k, work, lines)
-    head = f"internal void @kernel{width}(ptr noalias %work, i64 %blocks, ptr noalias %lines)"
-    return [*text, *main.function(head)]
+    return [*text, *main.function(f"internal void @kernel{width}({KERNEL_ARGUMENTS})")]
 
 
-def _lines(program: Program, ports: Sequence[Port], width: int) -> dict[int, list[tuple[int, int]]]:
-    """For each piece after the last call, which lines it asks for: port and number, evenly over the instructions."""
+def _lines(
+    program: Program, ports: Sequence[Port], width: int, size: int
+) -> dict[int, list[tuple[int, int]]]:
+    """For each piece after the last call, which lines of that size [bytes] it asks for: port and number, evenly."""
     last = max((k for k, step in enumerate(program.steps) if isinstance(step, Call)), default=-1)
     pieces = range(last + 1, len(program.steps))
-    counts = [-(-port.size * 8 * width // LINE) for port in ports]
+    counts = [-(-port.size * 8 * width // size) for port in ports]
     lines = [(p, line) for p, count in enumerate(counts) for line in range(count)]
     lines.sort(key=lambda place: place[1] / counts[place[0]])
     ends = list(itertools.accumulate(len(program.steps[k]) for k in pieces))
-    found: dict[int, list[tuple[int, int]]] = {}
+    of_piece: dict[int, list[tuple[int, int]]] = {}
     for k, place in enumerate(lines if ends else ()):
         piece = pieces[bisect.bisect_right(ends, k * ends[-1] // len(lines))]
-        found.setdefault(piece, []).append(place)
-    return found
+        of_piece.setdefault(piece, []).append(place)
+    return of_piece
 
 
 def _run(main: Lanes, program: Program, k: int, work: str, lines: str) -> None:
@@ -155,44 +147,45 @@ def _middle(program: Program) -> int:
     return max(0, program.slots - 128)
 
 
-def _woven(program: Program, places: Sequence[Sequence[int]], width: int, fused: bool) -> list[str]:
+def _woven(program: Program, places: Sequence[Sequence[int]], target: Host) -> list[str]:
     """woven<W>(records, work, other, next, last): one block, with the moves of its neighbours woven in.
 
     Transposing keeps one kind of execution port busy and leaves others idle; between arithmetic instructions it costs
     almost nothing. While the block in `work` is computed, the inputs of the block from sample `next` on come into the
     workspace `other`, and the outputs of the block from sample `last` on go from there.
     """
-    main = program.steps[-1] if program.steps else ()
-    if not main or isinstance(main, Call) or program.length > WOVEN_MOST:
+    main, width, tuning = program.steps[-1] if program.steps else (), target.width, target.tuning
+    if not main or isinstance(main, Call) or program.length > tuning.woven_most:
         return []
     sizes = [len(port) for port in program.outputs]
-    if min(sizes) < group(width) or max(sizes) >= STAGE[0] or sum(sizes) > UNROLLED:
+    if min(sizes) < group(width) or max(sizes) >= tuning.stage[0] or sum(sizes) > tuning.unrolled:
         return []
     taken = {slot for port in places for slot in port}
     if any(taken.intersection(port) for port in program.outputs):
         return []  # outputs that would be the next block's inputs by then
     if not all(isinstance(step, Call) for step in program.steps[-2:-1]):
         return []  # a piece before the last one that would ask for lines, too
-    f = Lanes(width, fused)
+    f = Lanes(width, target.fused)
     for k in range(len(program.steps) - 1):
         _run(f, program, k, "%work", "null")  # only the last piece would ask for lines
     middle = 8 * width * _middle(program)
     f.line(f"%middle = getelementptr i8, ptr %work, i64 {middle}")
     f.line(f"%far = getelementptr i8, ptr %other, i64 {middle}")
-    count = sum(1 for _ in _moves(Lanes(width), program, places))
-    _write(f, main, program, _moves(f, program, places), count)
-    areas = ", ".join(f"ptr noalias %{name}" for name in ("records", "work", "other"))
-    return f.function(f"internal void @woven{width}({areas}, i64 %next, i64 %last)")
+    count = sum(1 for _ in _moves(Lanes(width), program, places, tuning))
+    _write(f, main, program, _moves(f, program, places, tuning), count)
+    return f.function(f"internal void @woven{width}({WOVEN_ARGUMENTS})")
 
 
-def _moves(f: Lanes, program: Program, places: Sequence[Sequence[int]]) -> Iterator[None]:
+def _moves(
+    f: Lanes, program: Program, places: Sequence[Sequence[int]], tuning: Tuning
+) -> Iterator[None]:
     """The instructions that move inputs into the workspace around %far, and outputs from there; a pause after each."""
     middle = _middle(program)
     come, go = (
         [[slot - middle for slot in port] for port in side] for side in (places, program.outputs)
     )
     yield from dense_steps(f, "come", 0, come, "%far", "%next")
-    yield from singly_steps(f, len(places), go, "%far", "%last")
+    yield from singly_steps(f, len(places), go, "%far", "%last", tuning)
 
 
 def _piece(
@@ -203,7 +196,7 @@ def _piece(
     width: int,
     fused: bool,
 ) -> list[str]:
-    """A piece that also asks for lines: of which port, which one, and whether it will be written to."""
+    """A piece that also asks for lines: of which port, how many bytes on, and whether it will be written to."""
     lanes = Lanes(width, fused)
     _write(lanes, piece, program, _asking(lanes, lines), len(lines))
     return lanes.function(f"internal void @{name}(ptr noalias %middle, ptr noalias %lines)")
@@ -212,10 +205,10 @@ def _piece(
 def _asking(f: Lanes, lines: Sequence[tuple[int, int, bool]]) -> Iterator[None]:
     """The instructions that ask for lines, a pause after each."""
     at: dict[int, str] = {}
-    for port, line, write in lines:
+    for port, offset, write in lines:
         if port not in at:
             at[port] = f.entry("%lines", port, "ptr")
-        f.line(asked(f.ahead(at[port], LINE * line), write))
+        f.line(asked(f.ahead(at[port], offset), write))
         yield
 
 
@@ -241,7 +234,7 @@ def _write(
                 lanes.neg(a) if minus[0] else a, b, lanes.neg(c) if minus[1] else c
             )
         else:
-            value[dest] = getattr(lanes, op)(*(value[x] for x in args))
+            value[dest] = lanes.operation(op, *(value[x] for x in args))
     for _ in moves:
         pass
 
@@ -251,26 +244,26 @@ def _table(
     inputs: Sequence[Port],
     outputs: Sequence[Port],
     pointers: Sequence[str],
+    tile: int,
 ) -> list[str]:
     ports = [*inputs, *outputs]
     if len(ports) > MOST_PORTS:
         raise KindError(
             f"the function has {len(ports)} inputs and outputs; at most {MOST_PORTS} are compiled"
         )
-    areas = program.tile if pointers[WOVEN] == "null" else 2
-    entries = [len(inputs), len(outputs), program.slots, program.tile, areas]
+    areas = tile if pointers[Table.WOVEN] == "null" else 2
+    entries = [len(inputs), len(outputs), program.slots, tile, areas]
     entries += [max(port.size for port in outputs), len(program.fixed)]
     core = len(ports)
-    listed = PORTS + PORT * len(ports) + 2 * len(program.fixed)
+    listed = Table.PORTS + PORT * len(ports) + 2 * len(program.fixed)
     starts = itertools.accumulate((port.size for port in outputs), initial=listed)
     for port, slot in zip(ports, (*program.inputs, *starts), strict=False):
-        if len(port.shape) > 3:
-            raise KindError(
-                f"port '{port.name}' has {len(port.shape)} axes; at most 3 are compiled"
-            )
-        missing = 3 - len(port.shape)
-        entries += [slot, port.size, core - missing, *(1,) * missing, *port.shape, 3 - missing]
-        core += len(port.shape)
+        axes = len(port.shape)
+        if axes > MOST_AXES:
+            raise KindError(f"port '{port.name}' has {axes} axes; at most {MOST_AXES} are compiled")
+        missing = MOST_AXES - axes
+        entries += [slot, port.size, core - missing, *(1,) * missing, *port.shape, axes]
+        core += axes
     for slot, number in program.fixed:
         entries += [slot, integer(number)]
     entries += [slot for port in program.outputs for slot in port]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 
+from ...graph.ops import OPERATIONS, Way
 from .text import Text
 
 
@@ -18,7 +19,8 @@ def bits(value: float) -> str:
 
 def integer(value: float) -> int:
     """The bits of a double as an integer."""
-    return struct.unpack("<q", struct.pack("<d", value))[0]
+    (word,) = struct.unpack("<q", struct.pack("<d", value))
+    return int(word)
 
 
 class Lanes(Text):
@@ -61,6 +63,20 @@ class Lanes(Text):
     def div(self, x: str, y: str) -> str:
         return self.put(f"fdiv {self.real} {x}, {y}")
 
+    def operation(self, op: str, *args: str) -> str:
+        """An operation of a graph that is no call."""
+        record, t = OPERATIONS[op], self.real
+        if record.way is Way.INSTRUCTION:
+            return self.put(f"{record.word} {t} {', '.join(args)}")
+        if record.way is Way.INTRINSIC:
+            return self._intrinsic(record.word, *args)
+        made: str = getattr(self, record.word)(*args)
+        return made
+
+    def _intrinsic(self, name: str, *args: str) -> str:
+        given = ", ".join(f"{self.real} {x}" for x in args)
+        return self.put(f"call {self.real} @llvm.{name}.{self.suffix}({given})")
+
     def neg(self, x: str) -> str:
         return self.put(f"fneg {self.real} {x}")
 
@@ -68,18 +84,10 @@ class Lanes(Text):
         """x y + z: one rounding where the host has the instruction, two where it would be a library call."""
         if not self.fused:
             return self.add(self.mul(x, y), z)
-        t = self.real
-        return self.put(f"call {t} @llvm.fma.{self.suffix}({t} {x}, {t} {y}, {t} {z})")
-
-    def sqrt(self, x: str) -> str:
-        return self.put(f"call {self.real} @llvm.sqrt.{self.suffix}({self.real} {x})")
-
-    def abs(self, x: str) -> str:
-        return self.put(f"call {self.real} @llvm.fabs.{self.suffix}({self.real} {x})")
+        return self._intrinsic("fma", x, y, z)
 
     def copysign(self, x: str, y: str) -> str:
-        t = self.real
-        return self.put(f"call {t} @llvm.copysign.{self.suffix}({t} {x}, {t} {y})")
+        return self._intrinsic("copysign", x, y)
 
     def as_word(self, x: str) -> str:
         return self.put(f"bitcast {self.real} {x} to {self.word}")
@@ -121,10 +129,8 @@ class Lanes(Text):
 
     def declarations(self) -> list[str]:
         """What a module that uses these words must declare."""
-        t, s = self.real, self.suffix
+        own = [(op.word, op.arity) for op in OPERATIONS.values() if op.way is Way.INTRINSIC]
         return [
-            f"declare {t} @llvm.fma.{s}({t}, {t}, {t})",
-            f"declare {t} @llvm.sqrt.{s}({t})",
-            f"declare {t} @llvm.fabs.{s}({t})",
-            f"declare {t} @llvm.copysign.{s}({t}, {t})",
+            f"declare {self.real} @llvm.{name}.{self.suffix}({', '.join([self.real] * arity)})"
+            for name, arity in (("fma", 3), *own, ("copysign", 2))
         ]

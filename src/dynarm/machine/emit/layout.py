@@ -12,10 +12,7 @@ The workspace holds one vector of W samples for every element of every port. Fou
     strided  anything else, and blocks with fewer than W samples: element by element. Lanes without a sample repeat
              the last one, so that they raise no floating-point flag of their own, and are not stored.
 
-A record describes one operand: the address of its first sample, the step from sample to sample, how it is moved, how
-dense it is (1: the elements of a sample lie side by side; 2: and so do samples, moved as rows without a stage),
-its first slot (of an output: the address of its elements' slots), size, three axes with their steps, and whether its
-lines of cache are asked for before they are written to.
+Each operand is described by a `Record` of `machine/abi.py`.
 """
 
 from __future__ import annotations
@@ -23,15 +20,12 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
+from ..abi import DENSE_ARGUMENTS, MOST_AXES, RECORD, Mode, Record
+from ..host import Tuning
 from .lanes import Lanes
 
 Steps = Generator[None, None, list[str]]
-BASE, STEP, MODE, DENSE, SLOT, SIZE, AXES, STEPS, AHEAD, RECORD = 0, 1, 2, 3, 4, 5, 6, 9, 12, 13
-STAGE = (16, 128)  # sizes of outputs that gain from being written in whole lines of cache
-LINE = 64  # bytes of a line of cache
-SOON = 4  # blocks ahead for which a woven kernel asks for lines
 ASK = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
-STRIDED, ROWS, SHORT, COLUMNS, FIXED, STAGED, STREAMED = range(7)
 
 
 def layout(width: int) -> list[str]:
@@ -73,28 +67,30 @@ def group(width: int) -> int:
 
 def _move(name: str, width: int) -> list[str]:
     f = Lanes(width)
-    step, size = f.entry("%record", STEP), f.entry("%record", SIZE)
-    at = f.ahead(f.entry("%record", BASE, "ptr"), f.whole("mul", "%first", step))
+    step, size = f.entry("%record", Record.STEP), f.entry("%record", Record.SIZE)
+    at = f.ahead(f.entry("%record", Record.BASE, "ptr"), f.whole("mul", "%first", step))
     if name == "come":
-        soa = f.ahead("%work", f.whole("mul", f.entry("%record", SLOT), 8 * width))
+        soa = f.ahead("%work", f.whole("mul", f.entry("%record", Record.SLOT), 8 * width))
         here = f"ptr {soa}, ptr {at}"
     else:
-        here = f"ptr %work, ptr {at}, ptr {f.entry('%record', SLOT, 'ptr')}"
+        here = f"ptr %work, ptr {at}, ptr {f.entry('%record', Record.SLOT, 'ptr')}"
     if width > 1:
         whole = f.test("eq", "%count", width)
-        mode = f.choose(whole, f.entry("%record", MODE), STRIDED)
-        for kind, way in ((ROWS, "rows"), (SHORT, "short")):
+        mode = f.choose(whole, f.entry("%record", Record.MODE), Mode.STRIDED)
+        for kind, way in ((Mode.ROWS, "rows"), (Mode.SHORT, "short")):
             with f.when(f.test("eq", mode, kind), leave=True):
                 f.line(f"call void @{way}_{name}{width}({here}, i64 {step}, i64 {size})")
-        for kind, way in ((STAGED, "staged"), (STREAMED, "streamed")) if name == "go" else ():
+        for kind, way in (
+            ((Mode.STAGED, "staged"), (Mode.STREAMED, "streamed")) if name == "go" else ()
+        ):
             with f.when(f.test("eq", mode, kind), leave=True):
                 stage = here.replace(at, "%stage")
                 f.line(f"call void @rows_go{width}({stage}, i64 {step}, i64 {size})")
                 f.line(f"call void @{way}{width}(ptr {at}, ptr %stage, i64 {size})")
-        with f.when(f.test("eq", mode, COLUMNS), leave=True):
+        with f.when(f.test("eq", mode, Mode.COLUMNS), leave=True):
             f.line(f"call void @columns_{name}{width}({here}, ptr %record)")
     else:
-        with f.when(f.test("sgt", f.entry("%record", DENSE), 0), leave=True):
+        with f.when(f.test("sgt", f.entry("%record", Record.DENSE), 0), leave=True):
             f.line(f"call void @line_{name}({here}, i64 {size})")
     f.line(f"call void @strided_{name}{width}({here}, ptr %record, i64 {step}, i64 %count)")
     stage = ", ptr %stage" if name == "go" else ""
@@ -206,8 +202,7 @@ def dense(name: str, first: int, slots: Sequence[Sequence[int]], width: int) -> 
     f = Lanes(width)
     for _ in dense_steps(f, name, first, slots, "%work", "%first"):
         pass
-    arguments = "ptr noalias %records, ptr noalias %work, i64 %first"
-    return f.function(f"internal void @dense_{name}{width}({arguments})")
+    return f.function(f"internal void @dense_{name}{width}({DENSE_ARGUMENTS})")
 
 
 def dense_steps(
@@ -226,12 +221,12 @@ def dense_steps(
 
 def _rows_of(f: Lanes, number: int, sample: str, size: int) -> str:
     """The address of a sample's row, of a port whose rows have no gaps."""
-    base = f.entry("%records", number * RECORD + BASE, "ptr")
+    base = f.entry("%records", number * RECORD + Record.BASE, "ptr")
     return f.ahead(base, f.whole("mul", sample, 8 * size))
 
 
 def singly_steps(
-    f: Lanes, first: int, slots: Sequence[Sequence[int]], work: str, sample: str
+    f: Lanes, first: int, slots: Sequence[Sequence[int]], work: str, sample: str, tuning: Tuning
 ) -> Iterator[None]:
     """Outputs to rows without gaps, number by number, a pause after each: the ports for arithmetic have no part in it.
 
@@ -240,8 +235,8 @@ def singly_steps(
     for number, port in enumerate(slots, first):
         at = _rows_of(f, number, sample, len(port))
         block = 8 * f.width * len(port)
-        for line in range(0, block, LINE):
-            f.line(asked(f.ahead(at, SOON * block + line)))
+        for line in range(0, block, tuning.line):
+            f.line(asked(f.ahead(at, tuning.soon * block + line)))
             yield
         places = [f.slot(work, s) for s in port]
         for row in range(f.width):
@@ -311,13 +306,11 @@ def _transposed_out(f: Lanes, columns: Sequence[str]) -> Steps:
     square = yield from _butterfly(f, columns)
     if size == f.width:
         return square
-    found = []
+    pieces = []
     for l in range(f.width):
-        start = l - l % size
-        found.append(
-            _shuffle(f, f.width, square[l % size], square[l % size], range(start, start + size))
-        )
-    return found
+        start, whole = l - l % size, square[l % size]
+        pieces.append(_shuffle(f, f.width, whole, whole, range(start, start + size)))
+    return pieces
 
 
 def _butterfly(f: Lanes, vectors: Sequence[str]) -> Steps:
@@ -348,7 +341,8 @@ def _at_once(steps: Steps) -> list[str]:
         try:
             next(steps)
         except StopIteration as end:
-            return end.value
+            columns: list[str] = end.value
+            return columns
 
 
 # ---- element by element
@@ -357,8 +351,8 @@ def _at_once(steps: Steps) -> list[str]:
 @contextmanager
 def _elements(f: Lanes, name: str) -> Iterator[tuple[str, str]]:
     """For each element of a port its address in the array and in the workspace."""
-    d0, d1, d2 = (f.entry("%record", AXES + k) for k in range(3))
-    s0, s1, s2 = (f.entry("%record", STEPS + k) for k in range(3))
+    d0, d1, d2 = (f.entry("%record", Record.AXES + k) for k in range(MOST_AXES))
+    s0, s1, s2 = (f.entry("%record", Record.STEPS + k) for k in range(MOST_AXES))
     with f.repeat(d0) as i0:
         p0 = f.ahead("%at", f.whole("mul", i0, s0))
         e0 = f.whole("mul", i0, d1)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import sys
 from functools import cache
-from typing import Any
 
 from ...errors import DynarmError
 from ...graph.graph import Graph
+from ...graph.ops import CALLED, OPERATIONS, Way, named
+from ..abi import of_c
 from ..host import Host, host, native
-from ..load.engine import COMPILING, binding, check_room
+from ..load.engine import COMPILING, Foreign, binding, check_room
 from ..load.engine import LOCK as LOCK
 from ..load.engine import linked as linked
 from ..lower import fusion
@@ -41,20 +42,22 @@ def versions() -> list[str]:
 def compile_graph(graph: Graph, name: str, target: Host | None = None) -> bytes:
     """An object file for this host: the graph's kernels and the table that describes them."""
     target = target or host()
-    program = program_of(graph, target.fused, target.registers)
+    program = program_of(graph, target.fused, target.tuning)
     text = kernel_text(program, graph.inputs, graph.outputs, target)
     return assembled(text, name, target)
 
 
 def instructions(graph: Graph) -> int:
     """Vector arithmetic instructions that a block of samples takes; moving and rearranging data not counted."""
-    code, _ = fusion.instructions(graph, host().fused)
-    angles = {node.args[0] for node in graph.nodes if node.op in ("sin", "cos")}
-    return (
-        len(code)
-        + elementary.SINCOS * len(angles)
-        + elementary.TANH * sum(node.op == "tanh" for node in graph.nodes)
-    )
+    code, _ = fusion.code_of(graph, host().fused)
+    called = named(*CALLED)
+    # sin and cos of one argument have one word: they are one call
+    calls = {
+        (OPERATIONS[node.op].word, node.args): OPERATIONS[node.op].instructions
+        for node in graph.nodes
+        if node.op in called
+    }
+    return len(code) + sum(calls.values())
 
 
 def compile_runtime(target: Host) -> bytes:
@@ -72,13 +75,14 @@ def assembled(text: str, name: str, target: Host) -> bytes:
         try:
             with llvm.parse_assembly(text, context) as module:
                 module.triple = target.triple
-                return _machine(target).emit_object(module)
+                code: bytes = _machine(target).emit_object(module)
+                return code
         except RuntimeError as error:
             raise DynarmError(f"LLVM refuses the code of '{name}': {error}") from error
 
 
 @cache
-def _machine(target: Host) -> Any:
+def _machine(target: Host) -> Foreign:
     import llvmlite.binding as llvm
 
     if target.triple != native().triple:
@@ -89,11 +93,18 @@ def _machine(target: Host) -> Any:
     )
 
 
-@cache
 def library() -> dict[str, int]:
-    """Addresses of the C library's functions that compiled code calls, by our names for them."""
-    found = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-    return {
-        name: ctypes.cast(getattr(found, function), ctypes.c_void_p).value or 0
-        for name, function in {**elementary.LIBRARY, **HEAP}.items()
-    }
+    """Addresses of the C library's functions that what all kernels share calls, by our names for them."""
+    return {of_c(name): _address(name) for name in (*elementary.LIBRARY, *HEAP)}
+
+
+def functions_of_c() -> dict[str, int]:
+    """Addresses of those that kernels call themselves."""
+    words = [op.word for op in OPERATIONS.values() if op.way is Way.LIBRARY]
+    return {of_c(word): _address(word) for word in words}
+
+
+@cache
+def _address(function: str) -> int:
+    functions = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    return ctypes.cast(getattr(functions, function), ctypes.c_void_p).value or 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...graph.graph import Graph
+from ...graph.graph import ANGLES, Graph
 from .c import Dialect
 
 NEAR = 4  # cases with inputs from -1.5 to 1.5
@@ -92,7 +92,7 @@ def _after_turns(angle: float, size: float, rng: np.random.Generator) -> float:
 
 def _angles(graph: Graph) -> set[tuple[int, int]]:
     """Elements of inputs that sin and cos take, alone or in sums."""
-    pending = [node.args[0] for node in graph.nodes if node.op in ("sin", "cos")]
+    pending = [node.args[0] for node in graph.nodes if node.op in ANGLES]
     angles: set[tuple[int, int]] = set()
     while pending:
         node = graph.nodes[pending.pop()]

@@ -31,7 +31,7 @@ import numpy as np
 
 from ...border.words import shown
 from ...errors import DynarmWarning, InputError, KindError
-from ..host import host
+from ..host import Host, host
 from .folder import Folder
 
 MAGIC = b"dynarm object 1\n"
@@ -40,6 +40,8 @@ REMEMBERED = 256  # entries kept in memory when there is no disk
 STALE = 90 * 86400  # seconds after which an unused entry is swept away
 LIMIT = 10**9  # bytes on disk, unless DYNARM_CACHE_LIMIT says otherwise
 _SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)(i?)b?\s*", re.ASCII | re.IGNORECASE)
+
+Part = Any  # what a key is made of: numbers, strings, bytes, arrays, and tuples, dictionaries and records of such
 
 _LOCK = threading.RLock()
 _memory: OrderedDict[str, Entry] = OrderedDict()
@@ -137,17 +139,26 @@ def directory() -> Path:
     return Path(base) / "dynarm"
 
 
-def digest(*parts: Any) -> str:
+def digest(*parts: Part) -> str:
     """A key: the hash of the parts, of dynarm's sources, of the libraries' versions and of the host.
 
     Parts are None, numbers, strings, bytes, arrays, and tuples, lists, dictionaries and dataclasses of such.
     """
     h = hashlib.sha256(_surroundings())
-    _feed(h, (host(), parts))
+    h.update(_of_host(host()))
+    _feed(h, parts)
     return h.hexdigest()
 
 
-def _feed(h: Any, part: Any) -> None:
+@once
+def _of_host(target: Host) -> bytes:
+    """The hash of all that a host's code is made and tuned by."""
+    h = hashlib.sha256()
+    _feed(h, target)
+    return h.digest()
+
+
+def _feed(h: hashlib._Hash, part: Part) -> None:
     """Feed a value to a hash so that different values give different streams."""
     if part is None or isinstance(part, bool | int):
         data = f"{part.__class__.__name__}:{part}".encode()
@@ -198,10 +209,10 @@ def _surroundings() -> bytes:
 
 def _version_of(package: str) -> list[str]:
     """What tells versions of a package apart, without importing it or reading its metadata, which would take longer."""
-    found = importlib.util.find_spec(package)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
         return []
-    folder = Path(found.origin).parents[1]
+    folder = Path(spec.origin).parents[1]
     return sorted(name for name in os.listdir(folder) if name.startswith(f"{package}-"))
 
 

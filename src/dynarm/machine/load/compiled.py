@@ -1,4 +1,19 @@
-"""From a recipe to a NumPy gufunc: look in the cache, else trace, compile and store. The one way to machine code."""
+"""From a recipe to a NumPy gufunc: look in the cache, else trace, compile and store. The one way to machine code.
+
+What is remembered of a compiled function between a call and the disk, from the fastest on:
+
+    memory              where           by            what it saves
+    a model's own       model/          its name      the hash of the recipe, and for its builtin NumPy's dispatch:
+                                                      each call
+    kernels alive       `_living`       recipe, host  reading and linking the object again where another model of the
+                                                      same robot has it; holds nothing alive itself
+    the latest kernels  `_latest`       -             the same after the last model has gone, as in a loop that makes
+                                                      models; looked up in `_living`
+    entries             `cache._memory` recipe, host  compiling again; only of entries that no disk takes
+    the disk            `cache`         recipe, host  tracing and compiling in the next process
+
+What all kernels of a host share is there once for each host (`gufunc._RUNTIMES`), for good: every kernel points to it.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +41,10 @@ class Kernel:
 
 
 REMEMBERED = 32  # kernels, about those of one robot, that live on when no model holds them
-_kernels: OrderedDict[str, Kernel] = OrderedDict()
-_living: WeakValueDictionary[str, Kernel] = WeakValueDictionary()  # all that some model holds
-_turns: dict[
-    str, threading.RLock
-] = {}  # who compiles what: others that want the same wait, the rest do not
+_living: WeakValueDictionary[str, Kernel] = WeakValueDictionary()
+_latest: OrderedDict[str, Kernel] = OrderedDict()
+# Who compiles what: others that want the same wait, the rest do not.
+_turns: dict[str, threading.RLock] = {}
 _lock = threading.RLock()
 
 
@@ -59,37 +73,37 @@ def kernel(
     """
     key = cache.digest(name, *recipe)
     with _lock:
-        found = _recalled(key)
-        if found is not None:
-            return found
+        known = _recalled(key)
+        if known is not None:
+            return known
         turn = _turns.setdefault(key, threading.RLock())
     try:
         with turn:
             with _lock:
-                found = _recalled(key)
-            if found is None:
+                known = _recalled(key)
+            if known is None:
                 entry, doc = _entry(key, name, build), _describe(name, inputs, outputs)
-                found = Kernel(load_object(entry.code, name, inputs, outputs, doc), entry.meta)
+                known = Kernel(load_object(entry.code, name, inputs, outputs, doc), entry.meta)
             with _lock:
-                _remember(key, found)
+                _remember(key, known)
     finally:
         _turns.pop(key, None)
-    return found
+    return known
 
 
 def _recalled(key: str) -> Kernel | None:
-    found = _kernels.get(key) or _living.get(key)
-    if found is not None:
-        _remember(key, found)
-    return found
+    known = _living.get(key)
+    if known is not None:
+        _remember(key, known)
+    return known
 
 
-def _remember(key: str, found: Kernel) -> None:
+def _remember(key: str, made: Kernel) -> None:
     """Keep a kernel as the latest one that was asked for."""
-    _kernels[key] = _living[key] = found
-    _kernels.move_to_end(key)
-    while len(_kernels) > REMEMBERED:
-        _kernels.popitem(last=False)
+    _latest[key] = _living[key] = made
+    _latest.move_to_end(key)
+    while len(_latest) > REMEMBERED:
+        _latest.popitem(last=False)
 
 
 def _entry(

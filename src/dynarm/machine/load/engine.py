@@ -16,13 +16,16 @@ from typing import Any
 from ...border.forks import IMPORTS, LLVM
 from ...errors import DynarmError, RoomError
 
+Foreign = Any  # an object of llvmlite or of ctypes, which tell no types
 LOCK = LLVM  # one thread at a time, and none while the process forks
 SHARED = 16  # kernels of an engine: making one takes as long as linking two of them
 LINKING = 8 << 20, 8  # bytes that linking may take: always, and for each byte of object code
 COMPILING = 32 << 20, 64  # the same of compiling, for each character of LLVM's text
 _NUMBERS = itertools.count()
-_BURIED: deque[Any] = deque()  # what nobody needs any more, until a thread has time to give it back
-_engine: tuple[Any, int] | None = None  # where the next kernel is linked, and how many were
+_BURIED: deque[Foreign] = (
+    deque()
+)  # what nobody needs any more, until a thread has time to give it back
+_engine: tuple[Foreign, int] | None = None  # where the next kernel is linked, and how many were
 
 
 class Code:
@@ -34,14 +37,14 @@ class Code:
 
     __slots__ = ("__weakref__", "_tracker")
 
-    def __init__(self, tracker: Any):
+    def __init__(self, tracker: Foreign):
         self._tracker = tracker
 
     def __getitem__(self, name: str) -> int:
         address: int = self._tracker[name]
         return address
 
-    def __del__(self, bury: Any = _BURIED, lock: Any = LOCK) -> None:
+    def __del__(self, bury: Foreign = _BURIED, lock: Foreign = LOCK) -> None:
         bury.append(self._tracker)
         del self._tracker
         if lock.acquire(blocking=False):
@@ -51,7 +54,7 @@ class Code:
                 lock.release()
 
 
-def binding() -> Any:
+def binding() -> Foreign:
     """llvmlite, imported while nobody forks: a child would wait for the end of the import forever."""
     with IMPORTS:
         try:
@@ -96,7 +99,7 @@ def linked(code: bytes, name: str, exports: tuple[str, ...], imports: Mapping[st
             _BURIED.clear()
 
 
-def _next_engine(llvm: Any) -> Any:
+def _next_engine(llvm: Foreign) -> Foreign:
     """The engine for one more kernel, a new one if the last one has its share."""
     global _engine
     if _engine is None or _engine[1] >= SHARED:

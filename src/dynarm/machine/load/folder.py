@@ -40,11 +40,11 @@ class Folder:
                 raise PermissionError(
                     f"{self.path} is not a folder (or a symbolic link to one)"
                 ) from None
-            found = os.fstat(self.handle)
+            state = os.fstat(self.handle)
             try:
-                if found.st_uid != os.geteuid():
-                    raise PermissionError(f"{self.path} belongs to user {found.st_uid}, not to you")
-                if found.st_mode & 0o077:
+                if state.st_uid != os.geteuid():
+                    raise PermissionError(f"{self.path} belongs to user {state.st_uid}, not to you")
+                if state.st_mode & 0o077:
                     raise PermissionError(
                         f"{self.path} is open to other users; close it with chmod 700"
                     )
@@ -83,15 +83,15 @@ class Folder:
         except OSError:
             return b""  # a symbolic link, or a file that is closed to us
         try:
-            found = os.fstat(handle)
-            foreign = _POSIX and (found.st_uid != os.geteuid() or found.st_mode & 0o022)
-            if not stat.S_ISREG(found.st_mode) or foreign or found.st_size > LARGEST:
+            state = os.fstat(handle)
+            foreign = _POSIX and (state.st_uid != os.geteuid() or state.st_mode & 0o022)
+            if not stat.S_ISREG(state.st_mode) or foreign or state.st_size > LARGEST:
                 return b""
             with open(handle, "rb", closefd=False) as file:
                 data = file.read()
         finally:
             os.close(handle)
-        if abs(time.time() - found.st_mtime) > NOTED:
+        if abs(time.time() - state.st_mtime) > NOTED:
             with contextlib.suppress(OSError):
                 os.utime(place, None, **at)  # type: ignore[arg-type]
         return data

@@ -17,22 +17,21 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...errors import DynarmError
 from ...graph.graph import Port
-from ..emit.kernel import INPUTS, KNOWN, PORT, PORTS, QUICK, TABLE, called
-from ..emit.llvm import LOCK, compile_runtime, library, linked
-from ..emit.loop import LOOP
+from ...graph.ops import Way, named
+from ..abi import KNOWN, LOOP, MOST_AXES, PORT, QUICK, TABLE, PortEntry, Table, called
+from ..emit.llvm import LOCK, compile_runtime, functions_of_c, library, linked
 from ..host import Host, check_runs, host, native, on
-from ..lower.program import GROUP
 from . import cache as disk
+from .engine import Foreign
 
 _MAKER = "PyUFunc_FromFuncAndDataAndSignature"
-_IMMORTAL: list[Any] = []  # what ufuncs point to, if they cannot own it
-_RUNTIMES: dict[Host, Any] = {}
+_IMMORTAL: list[Foreign] = []  # what ufuncs point to, if they cannot own it
+_RUNTIMES: dict[Host, Foreign] = {}
 
 
 def load_object(
@@ -46,7 +45,8 @@ def load_object(
     """The gufunc that an object file from `compile_graph` computes, over the ports that it was compiled for."""
     target = target or host()
     run = runtime(target)
-    owner = linked(code, name, (TABLE,), {symbol: run[symbol] for symbol in _services(target)})
+    shared = {symbol: run[symbol] for symbol in _services(target)}
+    owner = linked(code, name, (TABLE,), shared | functions_of_c())
     _check_ports(owner[TABLE], name, inputs, outputs)
     return _gufunc(run[LOOP], owner[TABLE], owner, name, inputs, outputs, doc)
 
@@ -64,7 +64,7 @@ def _quietly(target: Host) -> None:
         runtime(target)
 
 
-def runtime(target: Host) -> Any:
+def runtime(target: Host) -> Foreign:
     """The loop and the functions that all kernels share, in executable memory for good."""
     with LOCK:  # there must be one: whatever another one's loops were given would be gone with it
         if target not in _RUNTIMES:
@@ -82,9 +82,10 @@ def runtime(target: Host) -> Any:
 
 def _services(target: Host) -> tuple[str, ...]:
     """What kernels may call."""
-    widths = sorted({1, target.width})
-    sincos = [called("sincos", count, w) for w in widths for count in range(1, GROUP + 1)]
-    return (*sincos, *(called("tanh", 1, w) for w in widths), QUICK, KNOWN)
+    widths, counts = sorted({1, target.width}), range(1, target.tuning.angles + 1)
+    sincos = [called("sincos", count, w) for w in widths for count in counts]
+    others = [called(op, 1, w) for op in sorted(named(Way.VECTOR)) for w in widths]
+    return (*sincos, *others, QUICK, KNOWN)
 
 
 def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
@@ -99,13 +100,16 @@ def signature(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
 def _check_ports(table: int, name: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
     """Refuse code that was compiled for other ports: it would write beyond the arrays."""
     ports = [*inputs, *outputs]
-    entries = (ctypes.c_int64 * (PORTS + PORT * len(ports))).from_address(table)
-    found = list(entries[INPUTS : INPUTS + 2])
+    entries = (ctypes.c_int64 * (Table.PORTS + PORT * len(ports))).from_address(table)
+    compiled = [entries[Table.INPUTS], entries[Table.OUTPUTS]]
     wanted = [len(inputs), len(outputs)]
-    if found == wanted:
-        found += [entries[PORTS + PORT * k + e] for k in range(len(ports)) for e in (1, 3, 4, 5)]
-        wanted += [e for p in ports for e in (p.size, *(1,) * (3 - len(p.shape)), *p.shape)]
-    if found != wanted:
+    if compiled == wanted:
+        for k, port in enumerate(ports):
+            entry = entries[Table.PORTS + PORT * k : Table.PORTS + PORT * (k + 1)]
+            lengths = slice(PortEntry.LENGTHS, PortEntry.LENGTHS + MOST_AXES)
+            compiled += [entry[PortEntry.SIZE], *entry[lengths]]
+            wanted += [port.size, *(1,) * (MOST_AXES - len(port.shape)), *port.shape]
+    if compiled != wanted:
         raise DynarmError(
             f"the code of '{name}' is for other inputs and outputs than {signature(inputs, outputs)}"
         )
@@ -135,7 +139,7 @@ class _UFunc(ctypes.Structure):
 def _gufunc(
     loop: int,
     table: int,
-    owner: Any,
+    owner: Foreign,
     name: str,
     inputs: Sequence[Port],
     outputs: Sequence[Port],
@@ -147,11 +151,11 @@ def _gufunc(
     label, text = (ctypes.create_string_buffer(x.encode()) for x in (name, doc))
     places = [ctypes.addressof(x) for x in (loops, data, types, label, text)]
     core = signature(inputs, outputs).encode()
-    ufunc = _maker()(*places[:3], 1, nin, nout, -1, *places[3:], 0, core)
+    ufunc: np.ufunc = _maker()(*places[:3], 1, nin, nout, -1, *places[3:], 0, core)
     keep = (owner, loops, data, types, label, text)
     record = _UFunc.from_address(id(ufunc))
-    found = [record.functions, record.data, record.types, record.name, record.doc]
-    if found == places and (record.nin, record.nout, record.obj) == (nin, nout, None):
+    pointers = [record.functions, record.data, record.types, record.name, record.doc]
+    if pointers == places and (record.nin, record.nout, record.obj) == (nin, nout, None):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(keep))
         record.obj = id(keep)
     else:
@@ -174,8 +178,8 @@ def inner_loop(ufunc: np.ufunc) -> tuple[int, int] | None:
 
 
 @cache
-def _maker() -> Any:
-    """PyUFunc_FromFuncAndDataAndSignature as a Python callable, found and tried."""
+def _maker() -> Foreign:
+    """PyUFunc_FromFuncAndDataAndSignature as a Python callable, looked up and tried."""
     try:
         from numpy._core._multiarray_umath import _UFUNC_API  # type: ignore[attr-defined, unused-ignore]
     except ImportError:
@@ -196,36 +200,36 @@ def _index() -> int:
     """Where the maker stands in the table, by the header of the NumPy that is running."""
     header = Path(np.get_include(), "numpy", "__ufunc_api.h")
     try:
-        found = re.search(
+        place = re.search(
             rf"define {_MAKER}\s.*?PyUFunc_API\[(\d+)\]", header.read_text(), re.DOTALL
         )
     except OSError:
         return 31  # a NumPy without headers; the place has not changed since 1.0
-    if found is None:
+    if place is None:
         raise _strange(f"{_MAKER} is not in {header.name}")
-    return int(found[1])
+    return int(place[1])
 
 
 _sizes = ctypes.POINTER(ctypes.c_ssize_t)
 _Loop = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p), _sizes, _sizes, ctypes.c_void_p)
 
 
-@_Loop
-def _halves(args: Any, dims: Any, steps: Any, data: Any) -> None:
+def _halves(args: Foreign, dims: Foreign, steps: Foreign, data: Foreign) -> None:
     """Half the second of two numbers, sample by sample: the loop of the gufunc that is tried first."""
     for k in range(dims[0]):
         pair = ctypes.c_double.from_address(args[0] + k * steps[0] + steps[2])
         ctypes.c_double.from_address(args[1] + k * steps[1]).value = pair.value / 2
 
 
-def _try(make: Any) -> None:
-    loops = (ctypes.c_void_p * 1)(ctypes.cast(_halves, ctypes.c_void_p).value)
+def _try(make: Foreign) -> None:
+    loop = _Loop(_halves)
+    loops = (ctypes.c_void_p * 1)(ctypes.cast(loop, ctypes.c_void_p).value)
     data, types = (ctypes.c_void_p * 1)(), (ctypes.c_char * 2)(*[bytes([np.dtype(float).num])] * 2)
     places = [ctypes.addressof(x) for x in (loops, data, types)]
     ufunc = make(
         *places, 1, 1, 1, -1, ctypes.addressof(types), ctypes.addressof(data), 0, b"(2)->()"
     )
-    _IMMORTAL.append((loops, data, types, ufunc))
+    _IMMORTAL.append((loop, loops, data, types, ufunc))
     if not isinstance(ufunc, np.ufunc) or not np.array_equal(
         ufunc(np.arange(6.0).reshape(3, 2)), [0.5, 1.5, 2.5]
     ):

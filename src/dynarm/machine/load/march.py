@@ -1,8 +1,7 @@
 """One compiled function called many times in a row, its operands moving on: the loop over time of a simulation.
 
-    void march(loop, char **args, intptr_t *dims, intptr_t *steps, void *data, intptr_t *advance, operands, count)
-
-calls the inner loop of a gufunc `count` times and moves every operand by its own number of bytes after each call. Where
+`march` (its signature is in `machine/abi.py`) calls the inner loop of a gufunc so many times and moves every operand by
+its own number of bytes after each call. Where
 the result of one call lies where the next one reads, a recursion x' = f(x) runs without returning to Python. NumPy
 itself cannot do this: it copies operands that overlap.
 """
@@ -12,12 +11,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 
+from ..abi import MARCH
 from ..emit.llvm import assembled, linked
 from ..host import Host, host
+from .engine import Foreign
 from .gufunc import inner_loop
 
 _TEXT = """\
@@ -51,12 +51,12 @@ done:
 
 
 @cache
-def _march(target: Host) -> tuple[Any, Any]:
+def _march(target: Host) -> tuple[Foreign, Foreign]:
     """The compiled loop as a ctypes function that releases the GIL, and what keeps its code alive."""
-    tracker = linked(assembled(_TEXT, "march", target), "march", ("march",), {})
+    tracker = linked(assembled(_TEXT, MARCH, target), MARCH, (MARCH,), {})
     word, address = ctypes.c_int64, ctypes.c_void_p
     kind = ctypes.CFUNCTYPE(None, *[address] * 6, word, word)
-    return kind(tracker["march"]), tracker
+    return kind(tracker[MARCH]), tracker
 
 
 class March:

@@ -24,20 +24,17 @@ from typing import Any
 import numpy as np
 
 from ...border.frames import is_plain
-from ..emit.builtin import BASE, DATA, DESCR, FLAGS, KIND, NAMES, NDIM, SHAPE, STRIDES, TYPE
-from ..emit.kernel import AXES, ENTRY, INPUTS, METHOD, PORT, PORTS, PYTHON, SLOTS, UFUNC
-from ..host import STACK
+from ..abi import FASTCALL_KEYWORDS, KIND, NAMES, PORT, WORD, Array, PortEntry, Table
+from ..host import host
 from .gufunc import inner_loop
 
-FASTCALL_KEYWORDS = 0x0080 | 0x0002
 # What fetestexcept calls invalid, division by zero, overflow and underflow
 _RAISED = {"x86_64": 0x1D, "amd64": 0x1D, "aarch64": 0x0F, "arm64": 0x0F}
 _PYTHON = [name for name in NAMES if re.match("Py(_|Object|Method|Tuple|List|Err)", name)]
 _ARRAY_FUNCTIONS = {"PyArray_NewFromDescr": 94, "PyArray_Scalar": 60}
 
-THREADS = ctypes.c_int64(
-    1
-)  # of a call that does not say; with more, batches are left to the method
+# Threads of a call that does not say; with more than one, batches are left to the method.
+THREADS = ctypes.c_int64(1)
 _kept: dict[Any, Any] = {}  # what CPython and compiled code point to
 
 
@@ -67,20 +64,22 @@ def bound(ufunc: np.ufunc, method: Callable[..., Any], owner: object) -> Any:
     inside, known = inner_loop(ufunc), _known()
     if inside is None or known is None:
         return None
-    table = (ctypes.c_int64 * PORTS).from_address(inside[1])
-    if not table[ENTRY] or 8 * table[SLOTS] > STACK:
+    table = (ctypes.c_int64 * Table.PORTS).from_address(inside[1])
+    if not table[Table.ENTRY] or WORD * table[Table.SLOTS] > host().tuning.stack:
         return None
-    ports = (ctypes.c_int64 * (PORT * table[INPUTS])).from_address(inside[1] + 8 * PORTS)
-    if set(ports[AXES::PORT]) != {1} or table[METHOD] not in (0, id(method)):
+    first = inside[1] + WORD * Table.PORTS
+    ports = (ctypes.c_int64 * (PORT * table[Table.INPUTS])).from_address(first)
+    if set(ports[PortEntry.AXES :: PORT]) != {1} or table[Table.METHOD] not in (0, id(method)):
         return None  # other inputs than vectors, or the kernel serves another method
-    ctypes.memmove(table[PYTHON], (ctypes.c_int64 * len(NAMES))(*known), 8 * len(NAMES))
-    table[UFUNC], table[METHOD] = id(ufunc), id(_forever(id(method), method))
+    words = (ctypes.c_int64 * len(NAMES))(*known)
+    ctypes.memmove(table[Table.PYTHON], words, ctypes.sizeof(words))
+    table[Table.UFUNC], table[Table.METHOD] = id(ufunc), id(_forever(id(method), method))
     module = _Module(method.__module__)
     module.keep = ufunc
     make = ctypes.pythonapi["PyCFunction_NewEx"]
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, *[ctypes.py_object] * 2]
-    function = make(ctypes.addressof(_definition(table[ENTRY], method)), owner, module)
-    return function if _agree(function, ufunc, ports[1::PORT]) else None
+    function = make(ctypes.addressof(_definition(table[Table.ENTRY], method)), owner, module)
+    return function if _agree(function, ufunc, ports[PortEntry.SIZE :: PORT]) else None
 
 
 def by_gufunc(ufunc: np.ufunc, method: Callable[..., Any], owner: object) -> Callable[..., Any]:
@@ -110,28 +109,28 @@ def _definition(code: int, method: Callable[..., Any]) -> _Definition:
         head = f"{method.__name__}{shown.replace(parameters=bare, return_annotation=shown.empty)}"
         text = f"{head}\n--\n\n{method.__doc__ or ''}".encode()
         _forever(key, _Definition(method.__name__.encode(), code, FASTCALL_KEYWORDS, text))
-    found: _Definition = _kept[key]
-    return found
+    definition: _Definition = _kept[key]
+    return definition
 
 
 def _forever(key: Any, x: Any) -> Any:
     """The first object under a key; it outlives even the interpreter's clearing of modules."""
-    found = _kept.setdefault(key, x)
-    if found is x:
+    first = _kept.setdefault(key, x)
+    if first is x:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(x))
-    return found
+    return first
 
 
 def _agree(function: Any, ufunc: np.ufunc, sizes: Sequence[int]) -> bool:
     """Whether both return the same bits for some sample."""
     given = [0.3 + np.arange(size) / (7 + k) for k, size in enumerate(sizes)]
     with np.errstate(all="ignore"):
-        found, wanted = function(*given), ufunc(*given)
+        made, wanted = function(*given), ufunc(*given)
     if ufunc.nout == 1:
-        found, wanted = (found,), (wanted,)
-    return len(found) == ufunc.nout and all(
+        made, wanted = (made,), (wanted,)
+    return len(made) == ufunc.nout and all(
         type(a) is type(b) and a.shape == b.shape and a.tobytes() == b.tobytes()
-        for a, b in zip(found, wanted, strict=True)
+        for a, b in zip(made, wanted, strict=True)
     )
 
 
@@ -141,18 +140,18 @@ def _known() -> list[int] | None:
     if not _usual():
         return None
     try:
-        found = {name: _address(ctypes.pythonapi[name]) for name in _PYTHON}
-        found |= _array_functions() | _flags()
+        words = {name: _address(ctypes.pythonapi[name]) for name in _PYTHON}
+        words |= _array_functions() | _flags()
     except (AttributeError, ImportError, OSError, LookupError):
         return None
     objects = {"ndarray": np.ndarray, "float64": np.dtype(np.float64), "out": sys.intern("out")}
     objects |= {
         kind.__name__: kind for kind in (ValueError, TypeError, OverflowError, list, float, int)
     }
-    found |= {name: id(_forever(name, x)) for name, x in objects.items()}
-    found["kind"] = ctypes.c_int64.from_address(id(objects["float64"]) + KIND).value
-    found["threads"] = ctypes.addressof(_forever("threads", THREADS))
-    return [found[name] for name in NAMES]
+    words |= {name: id(_forever(name, x)) for name, x in objects.items()}
+    words["kind"] = ctypes.c_int64.from_address(id(objects["float64"]) + KIND).value
+    words["threads"] = ctypes.addressof(_forever("threads", THREADS))
+    return [words[name] for name in NAMES]
 
 
 def _usual() -> bool:
@@ -163,7 +162,7 @@ def _usual() -> bool:
         and platform.system() in ("Linux", "Darwin")
         and platform.machine().lower() in _RAISED
         and ctypes.sizeof(ctypes.c_void_p) == 8
-        and object.__basicsize__ == TYPE + 8
+        and object.__basicsize__ == Array.TYPE + WORD
         and _arrays_as_declared()
         and _kinds_as_declared()
     )
@@ -175,19 +174,25 @@ def _arrays_as_declared() -> bool:
     fixed = np.arange(3)
     fixed.setflags(write=False)
     for a in (whole, whole[1, ::-1, ::2], whole[0, 1], fixed, np.array(1.0)):
-        if ctypes.c_int64.from_address(id(a) + TYPE).value != id(np.ndarray):
+        if ctypes.c_int64.from_address(id(a) + Array.TYPE).value != id(np.ndarray):
             return False
         entries = {
             e: ctypes.c_int64.from_address(id(a) + e).value
-            for e in (DATA, SHAPE, STRIDES, BASE, DESCR)
+            for e in (Array.DATA, Array.SHAPE, Array.STRIDES, Array.BASE, Array.DESCR)
         }
-        ndim, flags = (ctypes.c_int32.from_address(id(a) + e).value for e in (NDIM, FLAGS))
+        ndim, flags = (
+            ctypes.c_int32.from_address(id(a) + e).value for e in (Array.NDIM, Array.FLAGS)
+        )
         base = 0 if a.base is None else id(a.base)
-        if (entries[DATA], entries[BASE], entries[DESCR]) != (a.ctypes.data, base, id(a.dtype)):
+        places = [entries[e] for e in (Array.DATA, Array.BASE, Array.DESCR)]
+        if places != [a.ctypes.data, base, id(a.dtype)]:
             return False
         if (ndim, flags) != (a.ndim, a.flags.num):
             return False
-        for place, wanted in ((entries[SHAPE], a.shape), (entries[STRIDES], a.strides)):
+        for place, wanted in (
+            (entries[Array.SHAPE], a.shape),
+            (entries[Array.STRIDES], a.strides),
+        ):
             if wanted and tuple((ctypes.c_int64 * ndim).from_address(place)) != wanted:
                 return False
     return True
@@ -211,7 +216,7 @@ def _address(function: Any) -> int:
 
 
 def _array_functions() -> dict[str, int]:
-    """Addresses of the functions of NumPy that are called, found and tried."""
+    """Addresses of the functions of NumPy that are called, looked up and tried."""
     from numpy._core._multiarray_umath import _ARRAY_API  # type: ignore[attr-defined, unused-ignore]
 
     pointer = ctypes.pythonapi["PyCapsule_GetPointer"]
@@ -219,10 +224,10 @@ def _array_functions() -> dict[str, int]:
     table = ctypes.cast(pointer(_ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
     if (table[2], table[3]) != (id(np.ndarray), id(np.dtype)):
         raise LookupError("the table does not begin with the types of arrays and of their elements")
-    found = {name: table[_index(name, usual)] or 0 for name, usual in _ARRAY_FUNCTIONS.items()}
+    places = {name: table[_index(name, usual)] or 0 for name, usual in _ARRAY_FUNCTIONS.items()}
     kind, o, p, i = np.dtype(np.float64), ctypes.py_object, ctypes.c_void_p, ctypes.c_int
-    new = ctypes.PYFUNCTYPE(o, p, o, i, p, p, p, i, p)(found["PyArray_NewFromDescr"])
-    number = ctypes.PYFUNCTYPE(o, p, o, p)(found["PyArray_Scalar"])
+    new = ctypes.PYFUNCTYPE(o, p, o, i, p, p, p, i, p)(places["PyArray_NewFromDescr"])
+    number = ctypes.PYFUNCTYPE(o, p, o, p)(places["PyArray_Scalar"])
     ctypes.pythonapi.Py_IncRef(o(kind))
     made = new(id(np.ndarray), kind, 2, (ctypes.c_int64 * 2)(3, 4), None, None, 0, None)
     three = number(ctypes.byref(ctypes.c_double(3.0)), kind, None)
@@ -232,7 +237,7 @@ def _array_functions() -> dict[str, int]:
         raise LookupError("PyArray_NewFromDescr makes something else")
     if type(three) is not np.float64 or three != 3.0:
         raise LookupError("PyArray_Scalar makes something else")
-    return found
+    return places
 
 
 def _index(name: str, usual: int) -> int:
@@ -242,10 +247,10 @@ def _index(name: str, usual: int) -> int:
         text = header.read_text()
     except OSError:
         return usual  # a NumPy without headers; the places have not changed since 1.0
-    found = re.search(rf"define {name}\s.*?PyArray_API\[(\d+)\]", text, re.DOTALL)
-    if found is None:
+    place = re.search(rf"define {name}\s.*?PyArray_API\[(\d+)\]", text, re.DOTALL)
+    if place is None:
         raise LookupError(f"{name} is not in {header.name}")
-    return int(found[1])
+    return int(place[1])
 
 
 def _flags() -> dict[str, int]:

@@ -11,8 +11,7 @@ import heapq
 from typing import NamedTuple
 
 from ...graph.graph import Graph
-
-CALLS = ("sin", "cos", "tanh")
+from ...graph.ops import LEAVES, OPERATIONS
 
 
 class Instruction(NamedTuple):
@@ -82,18 +81,18 @@ def negated(graph: Graph) -> frozenset[int]:
             signs.setdefault(ref.node, set()).add(ref.negative)
     return frozenset(
         k
-        for k, found in signs.items()
-        if found == {True} and not users[k] and graph.nodes[k].op in ("add", "sub")
+        for k, wanted in signs.items()
+        if wanted == {True} and not users[k] and graph.nodes[k].op in ("add", "sub")
     )
 
 
-def instructions(graph: Graph, fused: bool) -> tuple[dict[int, Instruction], frozenset[int]]:
+def code_of(graph: Graph, fused: bool) -> tuple[dict[int, Instruction], frozenset[int]]:
     """For each operation that is left its instruction (calls apart), and the nodes computed with the opposite sign."""
     vanished = fused_products(graph) if fused else frozenset()
     opposite = negated(graph)
-    found, flipped = {}, set()
+    code, flipped = {}, set()
     for k, node in enumerate(graph.nodes):
-        if k in vanished or node.op in ("input", "const", *CALLS):
+        if k in vanished or node.op in LEAVES or OPERATIONS[node.op].called:
             continue
         ins = _instruction(graph, k, vanished)
         if k in opposite and ins.op == "fma":
@@ -102,8 +101,8 @@ def instructions(graph: Graph, fused: bool) -> tuple[dict[int, Instruction], fro
         elif k in opposite and ins.op == "sub":
             ins = ins._replace(args=ins.args[::-1])
             flipped.add(k)
-        found[k] = ins
-    return found, frozenset(flipped)
+        code[k] = ins
+    return code, frozenset(flipped)
 
 
 def _instruction(graph: Graph, k: int, vanished: frozenset[int]) -> Instruction:

@@ -12,23 +12,20 @@ import heapq
 from collections.abc import Iterator, Sequence
 
 from ...graph.graph import Graph
+from ...graph.ops import OPERATIONS
+from ..host import USUAL, Tuning
 from .fusion import Instruction
 
-LATENCY = 4  # cycles from an arithmetic instruction to its result
-SLOW = {"div": 24, "sqrt": 24}
-PORTS = 2  # vector instructions that start in a cycle
-WINDOW = 97  # instructions that wait for their operands while later ones may start
-FETCH = 6  # instructions that are fetched in a cycle
-PRESSURE = 16  # values alive from which on an order by latency frees registers first
 
-
-def latency(ins: Instruction) -> int:
+def latency(ins: Instruction, tuning: Tuning = USUAL) -> int:
     """Cycles from the start of an instruction to its result."""
-    return SLOW.get(ins.op, LATENCY)
+    op = OPERATIONS.get(ins.op)  # a multiply-add is of no graph
+    return tuning.slow if op is not None and op.slow else tuning.latency
 
 
-def cycles(order: Sequence[Instruction]) -> int:
+def cycles(order: Sequence[Instruction], tuning: Tuning = USUAL) -> int:
     """Cycles that an order takes on a processor which starts what is ready within a window, loads and stores apart."""
+    window, fetch = tuning.window, tuning.fetch
     start: list[int] = []
     done: dict[int, int] = {}
     busy: dict[int, int] = {}
@@ -45,12 +42,12 @@ def cycles(order: Sequence[Instruction]) -> int:
 
     for k, ins in enumerate(order):
         t = max((done.get(a, 0) for a in ins.args), default=0)
-        t = room(max(t, k // FETCH, start[k - WINDOW] if k >= WINDOW else 0))
+        t = room(max(t, k // fetch, start[k - window] if k >= window else 0))
         busy[t] = busy.get(t, 0) + 1
-        if busy[t] == PORTS:
+        if busy[t] == tuning.ports:
             skip[t] = t + 1
         start.append(t)
-        done[ins.dest] = t + latency(ins)
+        done[ins.dest] = t + latency(ins, tuning)
     return max(done.values(), default=0)
 
 
@@ -61,11 +58,11 @@ def outputs_by_rows(graph: Graph) -> list[int]:
 
 def outputs_by_columns(graph: Graph) -> list[int]:
     """The same, last column first: columns of derivatives share more than rows, and the last ones are the shortest."""
-    found = []
+    nodes = []
     for port, refs in zip(graph.outputs, graph.results, strict=True):
         width = port.shape[-1] if port.shape else 1
-        found += [ref.node for column in range(width) for ref in refs[column::width]]
-    return found[::-1]
+        nodes += [ref.node for column in range(width) for ref in refs[column::width]]
+    return nodes[::-1]
 
 
 def depth_first(body: Sequence[Instruction], roots: Sequence[int]) -> list[Instruction]:
@@ -97,20 +94,20 @@ def depth_first(body: Sequence[Instruction], roots: Sequence[int]) -> list[Instr
     return order
 
 
-def by_latency(body: Sequence[Instruction]) -> list[Instruction]:
+def by_latency(body: Sequence[Instruction], tuning: Tuning = USUAL) -> list[Instruction]:
     """The same instructions, as they become ready, those with the longest way to an output first."""
     code = {ins.dest: ins for ins in body}
     needs = {k: [a for a in set(ins.args) if a in code] for k, ins in code.items()}
     users: dict[int, list[int]] = {k: [] for k in code}
-    for k, found in needs.items():
-        for a in found:
+    for k, arguments in needs.items():
+        for a in arguments:
             users[a].append(k)
     way: dict[int, int] = {}
     for ins in reversed(body):
-        way[ins.dest] = latency(ins) + max((way[u] for u in users[ins.dest]), default=0)
+        way[ins.dest] = latency(ins, tuning) + max((way[u] for u in users[ins.dest]), default=0)
     rank = {ins.dest: (-way[ins.dest], place) for place, ins in enumerate(body)}
-    missing = {k: len(found) for k, found in needs.items()}
-    unread = {k: len(found) for k, found in users.items()}
+    missing = {k: len(arguments) for k, arguments in needs.items()}
+    unread = {k: len(readers) for k, readers in users.items()}
     ready: list[tuple[int, int, int]] = []
     later = [(0, *rank[k], k) for k in code if not missing[k]]
     known = dict.fromkeys(code, 0)  # when the operands are there
@@ -125,10 +122,10 @@ def by_latency(body: Sequence[Instruction]) -> list[Instruction]:
     while ready or later:
         while later and later[0][0] <= clock:
             heapq.heappush(ready, heapq.heappop(later)[1:])
-        if not ready or started == PORTS:
+        if not ready or started == tuning.ports:
             clock, started = (clock + 1 if ready else later[0][0]), 0
             continue
-        if alive < PRESSURE:
+        if alive < tuning.pressure:
             k = heapq.heappop(ready)[2]
         else:
             chosen = min(ready, key=relief)
@@ -143,7 +140,7 @@ def by_latency(body: Sequence[Instruction]) -> list[Instruction]:
         alive += unread[k] > 0
         for u in users[k]:
             missing[u] -= 1
-            known[u] = max(known[u], clock + latency(code[k]))
+            known[u] = max(known[u], clock + latency(code[k], tuning))
             if not missing[u]:
                 heapq.heappush(later, (known[u], *rank[u], u))
     return order

@@ -4,8 +4,8 @@ Order   The cheapest of those that `order` knows, by cycles and by traffic betwe
 Slots   Values live in registers inside a piece and in slots of a workspace between pieces. Which value leaves the
         registers when they are full is decided here (the one whose next use is farthest), so that compiling
         takes time in proportion to the length of the code.
-Calls   sin, cos and tanh run between pieces, from slots to slots, so that no call interrupts straight-line code;
-        their arguments are computed as early as can be.
+Calls   Functions such as sin, cos and tanh run between pieces, from slots to slots, so that no call interrupts
+        straight-line code; their arguments are computed as early as can be.
 """
 
 from __future__ import annotations
@@ -15,28 +15,18 @@ import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...graph.graph import Graph, Ref
-from .fusion import CALLS, Instruction, instructions
-from .order import PORTS, by_latency, cycles, depth_first, outputs_by_columns, outputs_by_rows
-
-# Weights of instructions and of stored outputs, and of what makes one function: some passes of the compiler are more
-# than linear in its length, and its scheduler looks at every pair of stores.
-STORE, PIECE = 3, 1200
-BRIEF = 300  # weight of pieces whose order waits for results: the next block begins while the last one waits
-TILE = 2  # blocks of samples that go through each piece of a longer program in turn
-CACHED = 4000  # instructions of a kernel that still runs from a common instruction cache
-VERY_LONG = 20000  # instructions from which on trying several orders takes longer than it gains
-LONG = 1600  # instructions from which on fetching them, not waiting for results, decides how fast they run
-MOVE = 0.12  # cycles that a load or store takes from arithmetic
-SLOT = 2.0  # moves that a slot of a long program is worth: its workspaces just fit into the first-level cache
-WAITING = 1.05  # times its instructions' own time: what takes longer is waiting for results
-GROUP = 6  # angles whose sin and cos are computed side by side
+from ...graph.ops import CALLED, LEAVES, OPERATIONS, Way, named
+from ...graph.verify import verified
+from ..host import USUAL, Tuning
+from .fusion import Instruction, code_of
+from .order import by_latency, cycles, depth_first, outputs_by_columns, outputs_by_rows
 
 
 class Call(NamedTuple):
-    """Values computed together by one call: `sincos` of several arguments (sin, cos in turn), or `tanh`."""
+    """Values computed together by one call: `sincos` of several arguments (sin, cos in turn), or a single function."""
 
     op: str
     arguments: tuple[int, ...]
@@ -69,70 +59,74 @@ class Program:
             for ins in step
         )
 
-    @property
-    def tile(self) -> int:
+    def tile(self, tuning: Tuning = USUAL) -> int:
         """How many blocks of samples go through each piece in turn: more than one where code is fetched from afar."""
-        return 1 if self.length + self.moves <= CACHED else TILE
+        return 1 if self.length + self.moves <= tuning.cached else tuning.tile
 
 
-def program_of(
-    graph: Graph, fused: bool = True, registers: int = 26, piece: int = PIECE
-) -> Program:
-    """The graph as a program for that many registers, in pieces of that weight at most."""
-    code, flipped = instructions(graph, fused)
-    bodies, calls = _rounds(graph, code)
+def program_of(graph: Graph, fused: bool = True, tuning: Tuning = USUAL) -> Program:
+    """The graph as a program for a processor tuned like that, with multiply-adds if it has them."""
+    code, flipped = code_of(verified(graph, shared=False), fused)
+    bodies, calls = _rounds(graph, code, tuning.angles)
 
     def allocated(order: list[Instruction], piece: int) -> Program:
-        return _Allocation(graph, flipped, registers, piece).run([*bodies[:-1], order], calls)
+        allocation = _Allocation(graph, flipped, tuning.registers, piece, tuning.store)
+        return allocation.run([*bodies[:-1], order], calls)
 
-    orders = list(_orders(graph, bodies[-1]))
-    programs = [allocated(order, piece) for order in orders]
-    best = min(range(len(orders)), key=lambda k: _cost(orders[k], programs[k]))
-    if programs[best].tile > 1 and piece > BRIEF and _waits(orders[best]):
-        return allocated(orders[best], BRIEF)
+    orders = list(_orders(graph, bodies[-1], tuning))
+    programs = [allocated(order, tuning.piece) for order in orders]
+    best = min(range(len(orders)), key=lambda k: _cost(orders[k], programs[k], tuning))
+    tiled = programs[best].tile(tuning) > 1
+    if tiled and tuning.piece > tuning.brief and _waits(orders[best], tuning):
+        return allocated(orders[best], tuning.brief)
     return programs[best]
 
 
-def _orders(graph: Graph, written: list[Instruction]) -> Iterator[list[Instruction]]:
+def _orders(
+    graph: Graph, written: list[Instruction], tuning: Tuning = USUAL
+) -> Iterator[list[Instruction]]:
     """The order that was written, and others worth a look; of a very long program only the one that mostly wins."""
-    if len(written) > VERY_LONG:
+    if len(written) > tuning.very_long:
         yield depth_first(written, outputs_by_rows(graph))
         return
     yield written
     yield depth_first(written, outputs_by_rows(graph))
-    if len(written) > LONG:
+    if len(written) > tuning.long:
         yield depth_first(written, outputs_by_columns(graph))
-    elif _waits(written):
-        yield by_latency(written)
+    elif _waits(written, tuning):
+        yield by_latency(written, tuning)
 
 
-def _waits(order: Sequence[Instruction]) -> bool:
+def _waits(order: Sequence[Instruction], tuning: Tuning = USUAL) -> bool:
     """Whether an order takes longer than its instructions' own time."""
-    return cycles(order) > WAITING * len(order) / PORTS
+    return cycles(order, tuning) > tuning.waiting * len(order) / tuning.ports
 
 
-def _cost(order: Sequence[Instruction], program: Program) -> float:
+def _cost(order: Sequence[Instruction], program: Program, tuning: Tuning = USUAL) -> float:
     """What an order costs: traffic to memory, and waiting for results where fetching the code is not slower still."""
-    if len(order) > LONG:
-        return program.moves + SLOT * program.slots
-    return cycles(order) + MOVE * program.moves
+    if len(order) > tuning.long:
+        return program.moves + tuning.slot * program.slots
+    return cycles(order, tuning) + tuning.move * program.moves
 
 
 def _rounds(
-    graph: Graph, code: dict[int, Instruction]
+    graph: Graph, code: dict[int, Instruction], together: int
 ) -> tuple[list[list[Instruction]], list[list[Call]]]:
-    """Instructions before the first calls, calls, instructions before the next calls ... and all that is left."""
-    nodes = graph.nodes
+    """Instructions before the first calls, calls, instructions before the next calls ... and all that is left.
+
+    together: angles whose sin and cos are one call.
+    """
+    nodes, called = graph.nodes, named(*CALLED)
     before: list[int] = []  # calls on the longest path up to a node, itself not included
     for node in nodes:
-        args = () if node.op in ("input", "const") else node.args
-        before.append(max((before[a] + (nodes[a].op in CALLS) for a in args), default=0))
-    last = max((b + (nodes[k].op in CALLS) for k, b in enumerate(before)), default=0)
+        args = () if node.op in LEAVES else node.args
+        before.append(max((before[a] + (nodes[a].op in called) for a in args), default=0))
+    last = max((b + (nodes[k].op in called) for k, b in enumerate(before)), default=0)
     turn = [last] * len(nodes)
     for k in range(len(nodes) - 1, -1, -1):
-        if nodes[k].op in CALLS:
+        if nodes[k].op in called:
             turn[k] = before[k]
-        if nodes[k].op not in ("input", "const"):
+        if nodes[k].op not in LEAVES:
             for a in nodes[k].args:
                 turn[a] = min(turn[a], turn[k])
     bodies: list[list[Instruction]] = [[] for _ in range(last + 1)]
@@ -141,21 +135,23 @@ def _rounds(
     for k, node in enumerate(nodes):
         if k in code:
             bodies[turn[k]].append(code[k])
-        elif node.op == "tanh":
-            calls[turn[k]].append(Call("tanh", node.args, (k,)))
-        elif node.op in CALLS:
+        elif node.op not in called:
+            continue
+        elif OPERATIONS[node.op].way is Way.ANGLE:
             angles[turn[k]].setdefault(node.args[0], [-1, -1])[node.op == "cos"] = k
-    for found, place in zip(angles, calls, strict=True):
-        for part in _evenly(list(found.items()), GROUP):
-            place.append(
-                Call(
-                    "sincos", tuple(a for a, _ in part), tuple(r for _, pair in part for r in pair)
-                )
-            )
+        else:
+            calls[turn[k]].append(Call(node.op, node.args, (k,)))
+    for pairs, place in zip(angles, calls, strict=True):
+        for part in _evenly(list(pairs.items()), together):
+            results = tuple(r for _, pair in part for r in pair)
+            place.append(Call("sincos", tuple(a for a, _ in part), results))
     return bodies, calls
 
 
-def _evenly(items: list[Any], most: int) -> list[list[Any]]:
+Item = TypeVar("Item")
+
+
+def _evenly(items: list[Item], most: int) -> list[list[Item]]:
     """Parts of nearly equal length, none longer than `most`."""
     count = -(-len(items) // most)
     return [items[k * len(items) // count : (k + 1) * len(items) // count] for k in range(count)]
@@ -172,16 +168,15 @@ class _Allocation:
     flipped: frozenset[int]
     registers: int
     piece: int
+    store: int  # weight of a stored output in a piece
     constants: dict[int, float] = field(default_factory=dict)
-    uses: dict[int, list[int]] = field(
-        default_factory=dict
-    )  # when a value is read, the next time last
+    # when a value is read, the next time last
+    uses: dict[int, list[int]] = field(default_factory=dict)
     held: set[int] = field(default_factory=set)  # values in registers
     place: dict[int, int] = field(default_factory=dict)  # value -> slot
     kept: dict[tuple[int, bool], int] = field(default_factory=dict)  # output and sign -> slot
-    own: set[int] = field(
-        default_factory=set
-    )  # values whose slot is given away after their last use
+    # values whose slot is given away after their last use
+    own: set[int] = field(default_factory=set)
     free: list[int] = field(default_factory=list)
     queue: list[tuple[int, int]] = field(default_factory=list)  # (-next use, value)
     out: list[Instruction] = field(default_factory=list)
@@ -199,7 +194,7 @@ class _Allocation:
                     wanted.setdefault(ref.node, set()).add(self._sign(ref))
         parts: list[Sequence[Instruction] | Call] = []
         for body, batch in zip(bodies, calls, strict=True):
-            parts += [*_cut(body, wanted, self.piece), *batch]
+            parts += [*_cut(body, wanted, self.piece, self.store), *batch]
         self._note_uses(parts, wanted)
         fixed, numbers = self._numbers()
         steps = self._steps(parts, wanted)
@@ -227,14 +222,14 @@ class _Allocation:
 
     def _numbers(self) -> tuple[tuple[tuple[int, float], ...], dict[Ref, int]]:
         """Slots for the constants among the outputs, which nothing else may use."""
-        fixed, found = [], {}
+        fixed, places = [], {}
         for ref in {ref: None for refs in self.graph.results for ref in refs}:
             if ref.node in self.constants:
                 number = self.constants[ref.node]
                 fixed.append((self.slots, -number if ref.negative else number))
-                found[ref] = self.slots
+                places[ref] = self.slots
                 self.slots += 1
-        return tuple(fixed), found
+        return tuple(fixed), places
 
     def _steps(
         self, parts: Sequence[Sequence[Instruction] | Call], wanted: Wanted
@@ -259,6 +254,7 @@ class _Allocation:
 
     def _note_uses(self, parts: Sequence[Sequence[Instruction] | Call], wanted: Wanted) -> None:
         clock = 0
+        moved = {"input", *named(*CALLED)}  # values that no instruction stores
         for part in parts:
             for args in [part.arguments] if isinstance(part, Call) else [ins.args for ins in part]:
                 for a in args:
@@ -266,7 +262,7 @@ class _Allocation:
                         self.uses.setdefault(a, []).append(clock)
                 clock += 1
         for value in wanted:
-            if True in wanted[value] and self.graph.nodes[value].op in ("input", *CALLS):
+            if True in wanted[value] and self.graph.nodes[value].op in moved:
                 self.uses.setdefault(value, []).append(clock)  # its negative is stored at the end
         for places in self.uses.values():
             places.reverse()
@@ -374,9 +370,11 @@ class _Allocation:
                 self.held.discard(value)
 
 
-def _cut(body: Sequence[Instruction], stores: Wanted, piece: int) -> list[Sequence[Instruction]]:
+def _cut(
+    body: Sequence[Instruction], stores: Wanted, piece: int, store: int = USUAL.store
+) -> list[Sequence[Instruction]]:
     """Pieces of about that weight, cut where few values are alive."""
-    weights = [1 + STORE * len(stores.get(ins.dest, ())) for ins in body]
+    weights = [1 + store * len(stores.get(ins.dest, ())) for ins in body]
     reached = list(itertools.accumulate(weights, initial=0))
     count = -(-reached[-1] // piece)
     if count <= 1:

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ...border.arguments import number
 from ...border.words import shown
 from ...errors import FormatError, InputError, KindError, UnknownName
 from ..arm import FROZEN, HELD
 from ..frames.poses import exact_cos_sin
 from ..frames.rounding import norm
 from ..joint import LONGEST
-from ..numbers import number
 from .tree import Follow, Tree, TreeJoint, listed
 
 SEVERAL_DEGREES = ("floating", "planar")

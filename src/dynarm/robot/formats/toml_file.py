@@ -26,18 +26,19 @@ Keys that are not known are refused by name: a misspelt key must not become a si
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from ...border.numbers import words, written
-from ...border.toml import tables
+from ...border.arguments import numbers
+from ...border.digits import words, written
+from ...border.toml import known_keys, tables
+from ...border.toml_text import toml_lines, toml_value
 from ...errors import DynarmError, FormatError, UnknownName
 from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, Tool
 from ..inertia import pack_parameters, unpack_parameters
-from ..numbers import numbers
 
 FORMAT = 1
 MAX_BYTES = 4 * 2**20
@@ -72,16 +73,6 @@ def arm_of_table(table: Mapping[str, Any]) -> Arm:
     return _arm(table)
 
 
-def _known(table: Any, keys: Iterable[str], where: str) -> Mapping[str, Any]:
-    """The table, after refusing keys that dynarm does not know."""
-    if not isinstance(table, Mapping):
-        raise FormatError(f"{where} is {_short(table)}; give a table of keys")
-    for key in table:
-        if key not in keys:
-            raise UnknownName(f"key in {where}", key, keys)
-    return table
-
-
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
@@ -95,7 +86,7 @@ def _string(table: Mapping[str, Any], key: str, default: str) -> str:
 
 
 def _arm(table: Mapping[str, Any]) -> Arm:
-    _known(table, _ARM_KEYS, "the file")
+    known_keys(table, _ARM_KEYS, "the file")
     if table.get("format", FORMAT) != FORMAT:
         raise FormatError(f"format is {_short(table['format'])}; this dynarm reads format {FORMAT}")
     rows = table.get("joints")
@@ -128,7 +119,7 @@ def _arm(table: Mapping[str, Any]) -> Arm:
 
 
 def _body(row: Any) -> Body:
-    given = dict(_known(row, _BODY_KEYS, "floating"))
+    given = dict(known_keys(row, _BODY_KEYS, "floating"))
     _read_inertia(given, "floating")
     return Body(**given)
 
@@ -140,7 +131,7 @@ def _tools(rows: Any, names: Sequence[Any]) -> tuple[Tool, ...]:
         raise FormatError(f"there are {len(rows)} [[tools]]; at most {MAX_JOINTS} are read")
     made = []
     for i, row in enumerate(rows):
-        given = dict(_known(row, [f.name for f in fields(Tool)], f"tool {i + 1}"))
+        given = dict(known_keys(row, [f.name for f in fields(Tool)], f"tool {i + 1}"))
         if "joint" not in given:
             raise FormatError(f"tool {i + 1} has no joint; name the one whose link carries it")
         joint = _index(given["joint"], names, f"tool {i + 1}: joint")
@@ -159,11 +150,11 @@ def _index(value: Any, names: Sequence[Any], what: str) -> Any:
 
 
 def _joint(row: Any, where: str, names: Sequence[Any]) -> Joint:
-    given = dict(_known(row, _JOINT_KEYS, where))
+    given = dict(known_keys(row, _JOINT_KEYS, where))
     if "parent" in given:
         given["parent"] = _index(given["parent"], names, f"{where}: parent")
     if "mimic" in given:
-        rule = _known(given["mimic"], [f.name for f in fields(Mimic)], f"{where}: mimic")
+        rule = known_keys(given["mimic"], [f.name for f in fields(Mimic)], f"{where}: mimic")
         if "joint" not in rule:
             raise FormatError(f"{where}: mimic has no joint; name the one that is followed")
         given["mimic"] = Mimic(**rule)
@@ -174,7 +165,9 @@ def _joint(row: Any, where: str, names: Sequence[Any]) -> Joint:
             given[key] = _angle(given[key], f"{where}: {key}")
     if "friction" in given:
         given["friction"] = Friction(
-            **_known(given["friction"], [f.name for f in fields(Friction)], f"{where}: friction")
+            **known_keys(
+                given["friction"], [f.name for f in fields(Friction)], f"{where}: friction"
+            )
         )
     _read_inertia(given, where)
     return Joint(**given)
@@ -224,7 +217,7 @@ def _inertia(value: Any, what: str) -> np.ndarray:
 
 def _origin(table: Any) -> Origin:
     keys = [f.name for f in fields(Origin)]
-    given = dict(_known(table, keys, "origin"))
+    given = dict(known_keys(table, keys, "origin"))
     for key in ("base_link", "links", "frames", "axes", "kinds"):
         if key not in given:
             raise FormatError(f"origin has no {key}; write files with arm.save")
@@ -253,7 +246,11 @@ def _rows(what: str, value: Any, shape: tuple[int, ...]) -> tuple[tuple[float, .
 
 def write_toml(arm: Arm) -> str:
     """The arm as TOML text, every number with all its digits."""
-    lines = [f"format = {FORMAT}", f"name = {_value(arm.name)}", f"gravity = {_value(arm.gravity)}"]
+    lines = [
+        f"format = {FORMAT}",
+        f"name = {toml_value(arm.name)}",
+        f"gravity = {toml_value(arm.gravity)}",
+    ]
     lines += [f"{key} = {_matrix(pose)}" for key, pose in (("base", arm.base), ("tool", arm.tool))]
     if arm.tools is not None and not arm.tools:
         lines.append("tools = []")
@@ -262,23 +259,20 @@ def write_toml(arm: Arm) -> str:
     if arm.floating is not None:
         lines += ["", "[floating]"]
         lines += [
-            f"{key} = {_value(getattr(arm.floating, key))}" for key in _inertial_keys(arm.floating)
+            f"{key} = {toml_value(getattr(arm.floating, key))}"
+            for key in _inertial_keys(arm.floating)
         ]
     for tool in arm.tools or ():
-        lines += ["", "[[tools]]", f"name = {_value(tool.name)}"]
+        lines += ["", "[[tools]]", f"name = {toml_value(tool.name)}"]
         lines += [f"joint = {_joint_name(arm, tool.joint)}", f"pose = {_matrix(tool.pose)}"]
     if arm.origin is not None:
-        lines += ["", "[origin]"]
-        for field in fields(Origin):
-            value = getattr(arm.origin, field.name)
-            if value is not None:
-                lines.append(f"{field.name} = {_value(value, long=True)}")
+        lines += ["", "[origin]", *toml_lines(arm.origin, long=True)]
     return "\n".join(lines) + "\n"
 
 
 def _joint_name(arm: Arm, i: int) -> str:
     """A joint as a file names it; the base is -1."""
-    return _value(arm.joints[i].name) if i >= 0 else "-1"
+    return toml_value(arm.joints[i].name) if i >= 0 else "-1"
 
 
 def _joint_lines(arm: Arm, joint: Joint) -> list[str]:
@@ -287,22 +281,20 @@ def _joint_lines(arm: Arm, joint: Joint) -> list[str]:
     for key in ("name", "kind", *place, *_inertial_keys(joint), "armature"):
         value = getattr(joint, key)
         if key not in ("beta", "gamma", "b") or value:
-            lines.append(f"{key} = {_value(value)}")
+            lines.append(f"{key} = {toml_value(value)}")
     if joint.parent is not None:
         lines.insert(2, f"parent = {_joint_name(arm, joint.parent)}")
     if joint.mimic is not None:
         rule = joint.mimic
         lines.append(
             f"mimic = {{ joint = {_joint_name(arm, int(rule.joint))}, "
-            f"multiplier = {_value(rule.multiplier)}, offset = {_value(rule.offset)} }}"
+            f"multiplier = {toml_value(rule.multiplier)}, offset = {toml_value(rule.offset)} }}"
         )
     if joint.friction is not None:
-        pairs = ((f.name, getattr(joint.friction, f.name)) for f in fields(Friction))
-        inner = ", ".join(f"{key} = {_value(value)}" for key, value in pairs if value is not None)
-        lines.append(f"friction = {{ {inner} }}")
+        lines.append(f"friction = {toml_value(joint.friction)}")
     for key in ("position_limits", "velocity_limit", "effort_limit"):
         if getattr(joint, key) is not None:
-            lines.append(f"{key} = {_value(getattr(joint, key))}")
+            lines.append(f"{key} = {toml_value(getattr(joint, key))}")
     return lines
 
 
@@ -324,26 +316,5 @@ def _inertial_keys(joint: Joint | Body) -> tuple[str, ...]:
 
 
 def _matrix(flat: Sequence[float]) -> str:
-    rows = (_value(flat[4 * i : 4 * i + 4]) for i in range(4))
+    rows = (toml_value(flat[4 * i : 4 * i + 4]) for i in range(4))
     return "[\n" + "".join(f"  {row},\n" for row in rows) + "]"
-
-
-def _value(value: Any, long: bool = False) -> str:
-    """A TOML value: text, number, or (nested) list of them; long lists take a line an entry."""
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, (tuple, list)):
-        parts = [_value(x) for x in value]
-        if long and parts:
-            return "[\n" + "".join(f"  {part},\n" for part in parts) + "]"
-        return "[" + ", ".join(parts) + "]"
-    return repr(float(value))
-
-
-def _quoted(text: str) -> str:
-    plain = {'"': '\\"', "\\": "\\\\"}
-    return (
-        '"'
-        + "".join(plain.get(c, c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}") for c in text)
-        + '"'
-    )

@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ...border.numbers import words, written
+from ...border.digits import words, written
 from ...errors import FormatError, ModelError
 from ..arm import Arm
 from ..frames.poses import exact_cos_sin

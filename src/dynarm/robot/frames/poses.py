@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...border.arguments import numbers
 from ...errors import InputError
-from ..numbers import numbers
 
 
 def translation(x: float, y: float, z: float) -> np.ndarray:

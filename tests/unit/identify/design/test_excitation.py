@@ -10,9 +10,11 @@ import pytest
 
 import dynarm
 from dynarm import DynarmError
+from dynarm.identify.design import excitation
 from dynarm.identify.design.excitation import CRITERIA, rigid_columns
 from dynarm.identify.design.trajectory import Series
 from dynarm.identify.regressor import Terms
+from dynarm.identify.rigid import Rigid
 
 TWO = dynarm.load("two_link")
 
@@ -74,6 +76,21 @@ def test_the_optimiser_sees_the_compiled_regressor(name):
         Y = ca.Function("Y", [q, qd, qdd], [ca.densify(rigid_columns(arm, armature, q, qd, qdd))])
         expected = Terms(arm, armature=armature).rigid.columns(*state[:, None])[0]
         np.testing.assert_allclose(np.array(Y(*state)), expected, rtol=1e-11, atol=1e-11)
+
+
+def test_the_optimiser_sees_parameters_that_mix_columns(monkeypatch):
+    """A robot whose minimal parameters are no compiled columns is treated by the matrix between both."""
+    arm = dynarm.load("stanford")
+    q, qd, qdd = (ca.SX.sym(x, arm.n) for x in ("q", "qd", "qdd"))
+    state = np.random.default_rng(0).normal(size=(3, arm.n))
+    mixed = Rigid(arm, True)
+    monkeypatch.setattr(Rigid, "sources", None)
+    assert mixed.places is None
+    monkeypatch.setattr(excitation, "rigid_of", lambda *given: mixed)
+    Y = ca.Function("Y", [q, qd, qdd], [ca.densify(rigid_columns(arm, True, q, qd, qdd))])
+    monkeypatch.undo()
+    expected = Rigid(arm, True).columns(*state[:, None])[0]
+    np.testing.assert_allclose(np.array(Y(*state)), expected, rtol=1e-11, atol=1e-11)
 
 
 def test_series_and_its_derivatives():

@@ -9,9 +9,8 @@ import pytest
 
 import dynarm
 from dynarm import Friction, Identifier, Log, Preparation, minimal_parameters
-from dynarm.identify.estimators import factors
-from dynarm.identify.estimators import least_squares as estimators
-from dynarm.identify.identifier import ESTIMATORS
+from dynarm.identify.estimators import factors, ols, table
+from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.preprocess import smooth
 from dynarm.identify.regressor import Terms
 from oracles.simulated_log import exact_log, exact_torque, multi_sine, noisy_log
@@ -42,7 +41,7 @@ def truth(arm):
 TWO = driven("two_link")
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", table.names())
 @pytest.mark.parametrize("name", NAMED)
 def test_exact_data_give_the_minimal_parameters(name, estimator):
     arm = bare(name)
@@ -64,7 +63,7 @@ def test_exact_data_of_random_arms(arm):
         assert np.abs(fit.values_ - values).max() < EXACT * np.abs(values).max()
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("estimator", table.names())
 def test_exact_data_give_friction_and_armature_too(estimator):
     arm = driven("puma560")
     arm = replace(
@@ -88,7 +87,7 @@ def test_streamed_factors_equal_the_stacked_regressor(monkeypatch):
     stacked = np.linalg.lstsq(np.vstack(rows), np.concatenate(y), rcond=None)[0]
     for chunk in (100, 2048):
         monkeypatch.setattr(factors, "CHUNK", chunk)
-        found = estimators.ols(factors.fold(terms, [piece], how)).values
+        found = ols.solve(Problem(factors.fold(terms, [piece], how))).values
         np.testing.assert_allclose(found, stacked, rtol=1e-7, atol=1e-8)
 
 

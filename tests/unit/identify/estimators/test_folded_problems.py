@@ -10,7 +10,7 @@ import pytest
 import dynarm
 from dynarm import Preparation
 from dynarm.identify import tuning
-from dynarm.identify.estimators import factors
+from dynarm.identify.estimators import factors, ols, recursive, wls
 from dynarm.identify.estimators import least_squares as estimators
 from dynarm.identify.estimators.factors import (
     Factors,
@@ -19,8 +19,7 @@ from dynarm.identify.estimators.factors import (
     stream,
     triangle,
 )
-from dynarm.identify.estimators.least_squares import Pull
-from dynarm.identify.identifier import _own_weights
+from dynarm.identify.estimators.problem import Problem, Pull
 from dynarm.identify.judgement import statistics
 from dynarm.identify.preprocess import Stretch
 from dynarm.identify.regressor import Terms
@@ -193,7 +192,7 @@ def test_rows_may_be_weighed():
     how = Preparation(cutoff=10.0, velocity="differentiate", decimate=1)
     terms, piece = Terms(TWO), stretch(100)
     plain = fold(terms, [piece], how)
-    twice = fold(terms, [piece], how, weigh=lambda j, X, y: np.full(len(y), 3.0 + j))
+    twice = fold(terms, [piece], how, weigh=lambda j, support, X, y: np.full(len(y), 3.0 + j))
     values = np.linspace(-1, 1, terms.size)
     ratio = twice.squares(values) / plain.squares(values)
     np.testing.assert_allclose(ratio, np.broadcast_to([9.0, 16.0], ratio.shape), rtol=1e-9)
@@ -202,10 +201,14 @@ def test_rows_may_be_weighed():
 # ---- estimators
 
 
+def solved(factors, weights, ridge=0.0, pull=None):
+    return estimators.weighted(Problem(factors, ridge, pull), weights)
+
+
 def test_solutions_by_the_normal_equations():
     told, weights = parts(), np.array([2.0, 7.0])
     X, y = stacked(told, weights)
-    found = estimators.solve(factors_of(told), weights)
+    found = solved(factors_of(told), weights)
     np.testing.assert_allclose(found.values, np.linalg.solve(X.T @ X, X.T @ y), rtol=1e-9)
     np.testing.assert_allclose(found.covariance, np.linalg.inv(X.T @ X), atol=1e-12)
     lengths = np.linalg.norm(X, axis=0)
@@ -230,10 +233,10 @@ def test_a_pull_is_more_rows(ridge):
     D = np.diag(ridge * pull.strength * np.linalg.norm(X, axis=0))
     wide, right = np.vstack([X, D]), np.r_[y, D @ pull.values]
     expected = np.linalg.lstsq(wide, right, rcond=None)[0]
-    found = estimators.solve(factors_of(told), weights, ridge, pull)
+    found = solved(factors_of(told), weights, ridge, pull)
     np.testing.assert_allclose(found.values, expected, rtol=1e-9)
     np.testing.assert_allclose(found.pulls, np.diag(D))
-    bare = estimators.solve(factors_of(told), weights, ridge)
+    bare = solved(factors_of(told), weights, ridge)
     D = np.diag(ridge * np.linalg.norm(X, axis=0))
     expected = np.linalg.lstsq(np.vstack([X, D]), np.r_[y, np.zeros(6)], rcond=None)[0]
     np.testing.assert_allclose(bare.values, expected, rtol=1e-9)
@@ -249,20 +252,20 @@ def doubled(near):
 
 def test_what_cannot_be_told_apart_is_shared():
     """Columns alike but for their units: both explain half, in scaled unknowns; near the prior, if there is one."""
-    found = estimators.solve(doubled(0.0), np.ones(1))
+    found = solved(doubled(0.0), np.ones(1))
     assert found.rank == 1
     assert found.condition == np.inf
     np.testing.assert_allclose(found.values, [2.0, 0.02], rtol=1e-9)
-    drawn = estimators.solve(doubled(0.0), np.ones(1), 0.0, Pull(np.array([3.0, 0.0]), np.ones(2)))
+    drawn = solved(doubled(0.0), np.ones(1), 0.0, Pull(np.array([3.0, 0.0]), np.ones(2)))
     np.testing.assert_allclose(drawn.values, [3.5, 0.005], rtol=1e-9)
-    held = estimators.solve(doubled(0.0), np.ones(1), 1e-3, Pull(np.array([3.0, 0.0]), np.ones(2)))
+    held = solved(doubled(0.0), np.ones(1), 1e-3, Pull(np.array([3.0, 0.0]), np.ones(2)))
     np.testing.assert_allclose(held.values, [3.5, 0.005], rtol=1e-5)
-    near = estimators.solve(doubled(1e-4), np.ones(1))
+    near = solved(doubled(1e-4), np.ones(1))
     assert near.rank == 2
     assert near.condition == pytest.approx(2e4, rel=1e-3)
     # a pull of nothing on one unknown of two alike: the other goes to its prior
     one = Pull(np.array([3.0, 9.0]), np.array([1.0, 0.0]))
-    told = estimators.solve(doubled(0.0), np.ones(1), 1.0, one)
+    told = solved(doubled(0.0), np.ones(1), 1.0, one)
     np.testing.assert_allclose(told.values, [3.0, 0.01], rtol=1e-6)
 
 
@@ -279,7 +282,7 @@ def test_unknowns_that_take_no_part_are_zero():
     less = Factors(few, 6, R, np.full((3, 2), 30))
     np.testing.assert_array_equal(less.present, [1, 1, 1, 1, 0, 1])
     pull = Pull(np.full(6, 4.0), np.ones(6))
-    for found in (estimators.wls(less), estimators.wls(less, 0.1, pull)):
+    for found in (wls.solve(Problem(less)), wls.solve(Problem(less, 0.1, pull))):
         assert found.values[4] == 0
         assert (found.covariance[4] == 0).all()
         assert found.rank == 5 and np.isfinite(found.condition)
@@ -301,32 +304,33 @@ def test_deviations_count_what_was_fitted():
 def test_weights_are_one_over_each_joints_own_deviation():
     told = parts(8, 100)
     all_rows = factors_of(told)
-    found = estimators.wls(all_rows)
+    found = wls.solve(Problem(all_rows))
     np.testing.assert_allclose(
         found.weights, 1 / estimators.deviations(all_rows, found.values), rtol=1e-5
     )
     assert 1 / found.weights == pytest.approx([0.3, 0.05], rel=0.1)
     np.testing.assert_allclose(estimators.quick(all_rows, passes=20), found.values, rtol=1e-6)
-    once = estimators.wls(all_rows, passes=1)
+    once = wls.solve(Problem(all_rows), passes=1)
     assert np.abs(once.weights / found.weights - 1).max() > 1e-6
-    np.testing.assert_array_equal(estimators.ols(all_rows).weights, np.ones(2))
+    same = ols.solve(Problem(all_rows)).weights
+    assert same[0] == same[1]
 
 
 def test_exact_data_have_weights_all_the_same():
     """Rounding is all that is left: weights stay finite, and a joint without torque does not spoil the others."""
     told = parts(noise=(0.0, 0.0))
-    found = estimators.wls(factors_of(told))
+    found = wls.solve(Problem(factors_of(told)))
     np.testing.assert_allclose(found.values, TRUTH, rtol=1e-10)
     silent = [[(x, 0 * y) for x, y in b] for b in told]
-    assert np.isfinite(estimators.wls(factors_of(silent)).weights).all()
-    np.testing.assert_allclose(estimators.wls(factors_of(silent)).values, 0, atol=1e-12)
+    assert np.isfinite(wls.solve(Problem(factors_of(silent))).weights).all()
+    np.testing.assert_allclose(wls.solve(Problem(factors_of(silent))).values, 0, atol=1e-12)
     np.testing.assert_allclose(estimators.quick(factors_of(told)), TRUTH, rtol=1e-6)
 
 
 def test_ordinary_fits_know_their_own_noise():
     told = parts(noise=(0.2, 0.2))
     all_rows = factors_of(told)
-    found = _own_weights(all_rows, estimators.ols(all_rows.merged(), 0.1))
+    found = ols.solve(Problem(all_rows, 0.1))
     left = all_rows.squares(found.values).sum() / (180 - 6)
     np.testing.assert_allclose(1 / found.weights**2, left)
     X, _ = stacked(told)
@@ -336,7 +340,7 @@ def test_ordinary_fits_know_their_own_noise():
     np.testing.assert_allclose(found.scales, lengths / np.sqrt(left))
     np.testing.assert_allclose(found.pulls, 0.1 * lengths / np.sqrt(left))
     exact = factors_of([[(x, 0 * y) for x, y in b] for b in told])
-    np.testing.assert_array_equal(_own_weights(exact, estimators.ols(exact)).weights, [1, 1])
+    np.testing.assert_array_equal(ols.solve(Problem(exact)).weights, [1, 1])
 
 
 def test_an_unknown_is_worth_the_torque_shared_among_all():
@@ -365,7 +369,7 @@ def test_an_unknown_is_worth_the_torque_shared_among_all():
 
 def test_the_recursive_procedure_joint_by_joint():
     told = parts()
-    found = estimators.recursive(factors_of(told))
+    found = recursive.solve(Problem(factors_of(told)))
     x, y = ([np.concatenate([b[j][k] for b in told]) for j in range(2)] for k in range(2))
     outer = np.linalg.lstsq(x[1], y[1], rcond=None)[0]
     inner = np.linalg.lstsq(x[0][:, :3], y[0] - x[0][:, 3:] @ outer[:2], rcond=None)[0]
@@ -383,7 +387,7 @@ def test_a_joint_that_is_not_excited_has_an_infinite_condition():
     told = parts()
     for block in told:
         block[1][0][:, 2] = block[1][0][:, 0]  # unknown 5 moves with unknown 3
-    found = estimators.recursive(factors_of(told))
+    found = recursive.solve(Problem(factors_of(told)))
     assert found.joint_conditions[1] == np.inf
     assert np.isfinite(found.joint_conditions[0])
     assert found.rank == 5
@@ -392,7 +396,7 @@ def test_a_joint_that_is_not_excited_has_an_infinite_condition():
 def test_a_joint_without_rows_tells_nothing():
     told = parts(1)
     empty = Factors(SUPPORT, 6, [[np.zeros((0, 6)), told_to_R(told[0][1])]], np.array([[0, 30]]))
-    found = estimators.recursive(empty)
+    found = recursive.solve(Problem(empty))
     np.testing.assert_allclose(found.values[:3], 0)
     outer = np.linalg.lstsq(*told[0][1], rcond=None)[0]
     np.testing.assert_allclose(found.values[3:], outer, rtol=1e-9)
@@ -412,11 +416,11 @@ def test_unknowns_without_effect_are_left_out_first():
             x = block[j][0]
             block[j] = x, x @ small[s] + rng.normal(0, 0.5, 200)
     all_rows = factors_of(told)
-    solution = estimators.wls(all_rows)
+    solution = wls.solve(Problem(all_rows))
     names = list("abcdef")
-    assert statistics.essential(all_rows, solution, names) == ("a", "c", "d", "e")
-    assert statistics.essential(all_rows, solution, names, rise=100.0) == ("d",)
-    everything = statistics.essential(all_rows, solution, names, rise=0.0)
+    assert statistics.essential(solution, names) == ("a", "c", "d", "e")
+    assert statistics.essential(solution, names, rise=100.0) == ("d",)
+    everything = statistics.essential(solution, names, rise=0.0)
     assert everything == tuple(names)
 
 
@@ -425,26 +429,30 @@ def test_error_may_rise_by_as_much_as_is_said():
     X = np.linalg.qr(np.random.default_rng(0).normal(size=(100, 3)))[0]
     y = X @ [10.0, np.sqrt(0.44), 1.0]
     alone = Factors((np.arange(2),), 2, [[np.column_stack([X[:, :2], y])]], np.array([[100]]))
-    solution = estimators.solve(alone, np.ones(1))
+    solution = solved(alone, np.ones(1))
     # squared error 1 with both, 1.44 with the first alone: 20 % more in root mean square
-    assert statistics.essential(alone, solution, "ab", rise=0.19) == ("a", "b")
-    assert statistics.essential(alone, solution, "ab", rise=0.21) == ("a",)
+    assert statistics.essential(solution, "ab", rise=0.19) == ("a", "b")
+    assert statistics.essential(solution, "ab", rise=0.21) == ("a",)
 
 
 def test_the_bootstrap_draws_blocks_with_replacement():
     told = parts(6, 40)
     all_rows = factors_of(told)
-    draws = statistics.bootstrap(all_rows, repetitions=400, seed=3)
+    draws = statistics.bootstrap(Problem(all_rows), wls.solve, repetitions=400, seed=3)
     assert draws.shape == (400, 6)
-    exact = np.sqrt(np.diag(estimators.wls(all_rows).covariance))
+    exact = np.sqrt(np.diag(wls.solve(Problem(all_rows)).covariance))
     ratio = draws.std(axis=0) / exact
     assert ((ratio > 0.4) & (ratio < 1.6)).all()
-    again = statistics.bootstrap(all_rows, repetitions=400, seed=3)
+    again = statistics.bootstrap(Problem(all_rows), wls.solve, repetitions=400, seed=3)
     np.testing.assert_array_equal(draws, again)
-    assert not np.array_equal(draws, statistics.bootstrap(all_rows, repetitions=400, seed=4))
-    assert statistics.bootstrap(all_rows).shape == (200, 6)
+    assert not np.array_equal(
+        draws, statistics.bootstrap(Problem(all_rows), wls.solve, repetitions=400, seed=4)
+    )
+    assert statistics.bootstrap(Problem(all_rows), wls.solve).shape == (200, 6)
     firm = Pull(np.zeros(6), np.ones(6))
-    np.testing.assert_allclose(statistics.bootstrap(all_rows, 1e5, firm, 3), 0, atol=1e-6)
+    np.testing.assert_allclose(
+        statistics.bootstrap(Problem(all_rows, 1e5, firm), wls.solve, 3), 0, atol=1e-6
+    )
 
 
 # ---- choices by held-out time

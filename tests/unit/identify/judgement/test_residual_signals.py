@@ -9,9 +9,9 @@ import pytest
 
 import dynarm
 from dynarm import Log, Preparation, minimal_parameters
-from dynarm.identify.estimators import least_squares as estimators
-from dynarm.identify.estimators import robust
-from dynarm.identify.estimators.factors import fold
+from dynarm.identify.estimators import irls
+from dynarm.identify.estimators.factors import Source, fold
+from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.judgement import outliers, soundness, statistics
 from dynarm.identify.preprocess import Stretch
 from dynarm.identify.regressor import Terms
@@ -143,11 +143,10 @@ def test_deviation_by_the_median():
     tau = piece.tau.copy()
     tau[::10] += 300.0
     terms = Terms(TWO, friction=(), armature=False)
-    sigma = robust._middle_deviation(
-        terms, [replace(piece, tau=tau)], HOW, minimal_parameters(TWO).values
-    )
+    loud = Source(terms, [replace(piece, tau=tau)], HOW)
+    sigma = irls._middle_deviation([loud], minimal_parameters(TWO).values)
     np.testing.assert_allclose(sigma, [0.57, 0.57], rtol=0.15)
-    sigma = robust._middle_deviation(terms, [piece], HOW, minimal_parameters(TWO).values)
+    sigma = irls._middle_deviation([Source(terms, [piece], HOW)], minimal_parameters(TWO).values)
     np.testing.assert_allclose(sigma, [0.5, 0.5], rtol=0.08)
 
 
@@ -159,8 +158,9 @@ def test_the_robust_fit_meets_hubers_condition():
     tau[::9] += 20.0
     piece = replace(piece, tau=tau)
     terms = Terms(swing, friction=("viscous",), armature=False)
-    pull = estimators.Pull(np.zeros(terms.size), np.ones(terms.size))
-    folded, found = robust.robust(terms, fold(terms, [piece], HOW), [piece], HOW, 0.0, pull, 60)
+    source = Source(terms, [piece], HOW)
+    found = irls.solve(Problem(fold(terms, [piece], HOW), sources=(source,)), 60)
+    assert found.status == "solved" and 1 < found.iterations < 60
     X = terms.evaluate(piece.q, piece.qd, piece.qdd)[:, 0]
     left = piece.tau[:, 0] - X @ found.values
     limit = 1.345 * 1.4826 * np.median(np.abs(left))
@@ -168,7 +168,9 @@ def test_the_robust_fit_meets_hubers_condition():
     cosine = X.T @ clipped / np.linalg.norm(X, axis=0) / np.linalg.norm(clipped)
     assert np.abs(cosine).max() < 2e-3
     weights = np.minimum(1, limit / np.abs(left))
-    assert folded.squares(found.values).sum() == pytest.approx((weights * left**2).sum(), rel=0.01)
+    assert found.data.squares(found.values).sum() == pytest.approx(
+        (weights * left**2).sum(), rel=0.01
+    )
     plain = X.T @ left / np.linalg.norm(X, axis=0) / np.linalg.norm(left)
     assert np.abs(plain).max() > 0.02
 

@@ -9,12 +9,13 @@ import pytest
 
 import dynarm
 from dynarm import Friction, Log, Preparation, minimal_parameters
-from dynarm.identify import tuning
-from dynarm.identify.estimators import instruments, prior
+from dynarm.identify import preprocess, tuning
+from dynarm.identify.estimators import iv, prior, wls
 from dynarm.identify.estimators import least_squares as estimators
-from dynarm.identify.estimators.factors import Factors, fold
+from dynarm.identify.estimators.factors import Factors, Source, fold
+from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.judgement import identifiability
-from dynarm.identify.preprocess import Stretch
+from dynarm.identify.preprocess import Recording, Stretch
 from dynarm.identify.regressor import Terms
 from oracles.motions import pendulum
 from oracles.simulated_log import exact_torque, multi_sine, noisy_log
@@ -43,7 +44,7 @@ def test_doubt_is_noise_over_what_an_unknown_moves():
     y = X @ np.full(p, 5.0)
     folded = Factors((np.arange(p),), p, [[np.column_stack([X, y])]], np.array([[60]]))
     for weight, grade in ((1.5, "determined"), (0.5, "hardly"), (0.15, "not")):
-        solution = estimators.solve(folded, np.array([weight]))
+        solution = estimators.weighted(Problem(folded), np.array([weight]))
         told = identifiability.assess(
             terms, folded, solution, np.array([4.0]), [stretch(arm=swing)]
         )
@@ -66,7 +67,7 @@ def test_a_direction_that_moves_nothing_has_endless_doubt():
     folded = Factors(
         (np.arange(3),), 3, [[np.column_stack([X, X @ [1.0, 2, 3]])]], np.array([[60]])
     )
-    solution = estimators.solve(folded, np.ones(1))
+    solution = estimators.weighted(Problem(folded), np.ones(1))
     told = identifiability.assess(terms, folded, solution, np.ones(1), [stretch(arm=swing)])
     assert told.rank == 2 and told.worst == np.inf
     assert told.grades == ("determined", "not", "not")
@@ -170,7 +171,7 @@ def test_pulls_are_the_stronger_of_worth_and_belief():
     terms = Terms(TWO, friction=("viscous",), armature=False)
     piece = stretch(noise=0.5)
     folded = fold(terms, [piece], HOW)
-    plain = estimators.wls(folded)
+    plain = wls.solve(Problem(folded))
     worth = 1 / estimators.worths(folded, plain.weights)
     pull = prior.pull_of(terms, folded, plain, None)
     p = terms.rigid_size
@@ -205,7 +206,7 @@ def test_where_a_motion_ends():
         q = sum(a * np.sin(2 * np.pi * f * t) for f, a in lines)[:, None]
         q = q + rng.normal(0, noise, q.shape)
         piece = Stretch(t, q, q, q, q, None, np.ones(q.shape, bool), 200.0)
-        return instruments._motion_band([piece], Preparation(cutoff=30.0))
+        return iv._motion_band([Source(None, [piece], Preparation(cutoff=30.0))])
 
     assert edge((1.0, 1.0), (3.0, 0.5)) == pytest.approx(3.0, abs=0.11)
     assert edge((1.0, 1.0), (5.0, 0.004)) == pytest.approx(1.0, abs=0.11)
@@ -219,13 +220,13 @@ def test_a_simulated_motion_is_the_motion_without_its_noise():
     clean = np.sin(w * t)[:, None]
     rough = clean + np.random.default_rng(0).normal(0, 1e-3, clean.shape)
     piece = Stretch(t, rough, rough, rough, rough, None, np.ones(rough.shape, bool), 200.0)
-    model = instruments.simulated(piece, 4.0)
+    model = iv.simulated(piece, 4.0)
     inner = slice(400, -400)
     np.testing.assert_allclose(model.q[inner], clean[inner], atol=1.5e-3)
     np.testing.assert_allclose(model.qd[inner, 0], w * np.cos(w * t[inner]), atol=2e-2)
     np.testing.assert_allclose(model.qdd[inner, 0], -(w**2) * np.sin(w * t[inner]), atol=0.6)
-    assert instruments.simulated(piece, 80.0) is piece
-    assert instruments.simulated(piece, 79.0) is not piece
+    assert iv.simulated(piece, 80.0) is piece
+    assert iv.simulated(piece, 79.0) is not piece
 
 
 def test_instruments_that_are_the_columns_give_least_squares():
@@ -234,10 +235,8 @@ def test_instruments_that_are_the_columns_give_least_squares():
     piece = stretch(noise=0.5)
     how = Preparation(cutoff=np.inf, velocity="recorded", decimate=1)
     folded = fold(terms, [piece], how)
-    plain = estimators.wls(folded)
-    found = instruments.instrumented(
-        terms, folded, [piece], how, replace(plain, weights=np.ones(2))
-    )
+    plain = wls.solve(Problem(folded))
+    found = iv.solve(Problem(folded, 3.0, sources=(Source(terms, [piece], how),)))
     np.testing.assert_allclose(found.values, plain.values, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.weights, plain.weights, rtol=1e-5)
     np.testing.assert_allclose(found.covariance, plain.covariance, rtol=1e-4, atol=1e-12)
@@ -308,17 +307,17 @@ def test_every_usual_width_is_found(width):
 
 
 def test_long_logs_are_tried_in_their_middle(monkeypatch):
-    monkeypatch.setattr(tuning, "_LONG", 300)
+    monkeypatch.setattr(preprocess, "_LONG", 300)
     log = noisy_log(TWO, 0.1, duration=5.0)
-    some = tuning.middle(log)
+    some = preprocess.middle(log)
     assert len(some) == 300 and some.t[0] == log.t[350]
-    assert tuning.middle(some) is some
+    assert preprocess.middle(some) is some
 
 
 def test_preparations_are_tried_in_turn():
     log = noisy_log(TWO, 0.3, jitter=3e-4, duration=8.0)
     terms = Terms(TWO, friction=(), armature=False)
-    how, trials = tuning.choose_preparation([log], terms, Preparation())
+    how, trials = tuning.choose_preparation(Recording([log]), terms, Preparation())
     assert [t.cutoff for t in trials] == list(tuning.CUTOFFS[: len(trials)])
     assert all(t.velocity == "differentiate" for t in trials)
     best = min(trials, key=lambda t: t.error)
@@ -326,10 +325,12 @@ def test_preparations_are_tried_in_turn():
     # three in a row that are 5 % worse than the best end the search
     tail = [t.error > 1.05 * best.error for t in trials[-3:]]
     assert all(tail) and len(trials) < len([c for c in tuning.CUTOFFS if c < 80])
-    given, none = tuning.choose_preparation([log], terms, Preparation(cutoff=7.0))
+    given, none = tuning.choose_preparation(Recording([log]), terms, Preparation(cutoff=7.0))
     assert (given.cutoff, given.velocity, none) == (7.0, "differentiate", ())
     slow = Log(log.t[::50], log.q[::50], log.tau[::50])  # 4 Hz: none of the cut-offs fits
-    assert tuning.choose_preparation([slow], terms, Preparation())[0].cutoff == pytest.approx(0.8)
+    assert tuning.choose_preparation(Recording([slow]), terms, Preparation())[
+        0
+    ].cutoff == pytest.approx(0.8)
 
 
 def recorded(noise, size=3000):
@@ -342,28 +343,30 @@ def test_a_trials_error_is_the_noise_over_the_torques_deviation():
     how = Preparation(cutoff=np.inf, velocity="recorded")
     log = recorded(0.5)
     expected = (0.5 / log.tau.std(axis=0)).mean()
-    assert tuning._trial([log], terms, how, 0.0) == pytest.approx(expected, rel=0.05)
-    assert tuning._trial([log] * 3, terms, how, 0.0) == pytest.approx(expected, rel=0.05)
+    assert tuning._trial(Recording([log]), terms, how, 0.0) == pytest.approx(expected, rel=0.05)
+    assert tuning._trial(Recording([log] * 3), terms, how, 0.0) == pytest.approx(expected, rel=0.05)
     small = replace(log, tau=1e-4 * log.tau)  # the unit of torque does not matter
-    once = tuning._trial([log], terms, how, 0.0)
-    assert tuning._trial([small], terms, how, 0.0) == pytest.approx(once)
-    ruled = tuning._trial([log], terms, how, 5.0)  # pulled to zero: nothing is explained
+    once = tuning._trial(Recording([log]), terms, how, 0.0)
+    assert tuning._trial(Recording([small]), terms, how, 0.0) == pytest.approx(once)
+    ruled = tuning._trial(Recording([log]), terms, how, 5.0)  # pulled to zero: nothing is explained
     assert ruled > 2 * expected
     short = [log.rows(slice(k, k + 40)) for k in range(0, 2960, 40)]
-    assert tuning._trial(short, terms, how, 0.0) == pytest.approx(expected, rel=0.15)
+    assert tuning._trial(Recording(short), terms, how, 0.0) == pytest.approx(expected, rel=0.15)
 
 
 def test_recorded_states_are_taken_as_they_are_where_they_explain_all():
     terms = Terms(TWO, friction=(), armature=False)
-    how, trials = tuning.choose_preparation([recorded(0.0)], terms, Preparation())
+    how, trials = tuning.choose_preparation(Recording([recorded(0.0)]), terms, Preparation())
     assert (how.cutoff, how.velocity) == (np.inf, "recorded")
     assert len(trials) == 1 and trials[0].error < 1e-6
-    _, trials = tuning.choose_preparation([recorded(0.5)], terms, Preparation())
+    _, trials = tuning.choose_preparation(Recording([recorded(0.5)]), terms, Preparation())
     assert trials[0].cutoff == np.inf and len(trials) > 6
     assert {t.velocity for t in trials} == {"recorded", "differentiate"}
-    how, trials = tuning.choose_preparation([recorded(0.0)], terms, Preparation(cutoff=9.0))
+    how, trials = tuning.choose_preparation(
+        Recording([recorded(0.0)]), terms, Preparation(cutoff=9.0)
+    )
     assert how.cutoff == 9.0 and [t.cutoff for t in trials] == [9.0, 9.0]
     how, trials = tuning.choose_preparation(
-        [recorded(0.5)], terms, Preparation(velocity="differentiate")
+        Recording([recorded(0.5)]), terms, Preparation(velocity="differentiate")
     )
     assert {t.velocity for t in trials[1:]} == {"differentiate"}

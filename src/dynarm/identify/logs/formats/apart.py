@@ -18,8 +18,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from ....border.extras import extra
 from ....border.files import is_folder, named, room, size_of
-from ....border.words import extra
 from ....errors import FileError, FormatError
 from .table import Table, check_names, check_room, text_column
 

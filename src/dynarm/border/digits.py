@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 
 LONGEST = 400  # letters; float64 needs 17 digits, and the longest that is written out has 326
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# for patterns that want more around it
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER = re.compile(NUMBER)
 _BLANK = " \t\r\n"
 
 

@@ -1,4 +1,4 @@
-"""The three motions of section 6 of tanner2001 (Figs 3, 4, 5), with what had to be assumed and what is found.
+"""The three motions of section 6 of tanner2001 (Figs 3, 4, 5), with what had to be assumed and what came of it.
 
 The paper prints neither initial conditions nor durations; those here are ours. Input torques are zero.
 """
@@ -13,11 +13,11 @@ import numpy as np
 
 from ..border.arguments import positive, real
 from ..errors import UnknownName
-from .constraints import columns, roller
-from .files import load
-from .outline import outline
-from .robot import MobileManipulator
-from .simulate import Run
+from ..mobile.constraints import columns, roller
+from ..mobile.files import load
+from ..mobile.outline import outline
+from ..mobile.robot import MobileManipulator
+from ..mobile.run import MobileRun
 
 ASSUMPTIONS = (
     "w0 is steered, w1 and w2 are fixed along x: a tricycle, whose two rear no-skid rows coincide",
@@ -45,49 +45,31 @@ class Case:
     claims: tuple[str, ...]  # what the paper says
 
 
-CASES = {
-    3: Case(
-        3,
-        "Motion in straight line with aligned links",
-        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
-        (1.0, 0.0, 0.0, 0.0),
-        10.0,
+_STRAIGHT, _STEERED = (0.0,) * 6, (0.0, 0.0, 0.0, 0.3, 0.0, 0.0)
+_TOLD = (  # figure, title; q0, z0; the same in words; what the paper says
+    (
+        (3, "Motion in straight line with aligned links"),
+        (_STRAIGHT, (1.0, 0.0, 0.0, 0.0)),
         "forward at 1 m/s, steering straight, both links along the platform's axis and at rest on it",
-        (
-            "no centripetal force",
-            "positive measure, no risk of tip-over",
-            "straight line",
-            "constant energy",
-        ),
+        "no centripetal force; positive measure, no risk of tip-over; straight line; constant energy",
     ),
-    4: Case(
-        4,
-        "Circular motion of the first link",
-        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
-        (0.0, 0.0, 3.0, 0.0),
-        10.0,
+    (
+        (4, "Circular motion of the first link"),
+        (_STRAIGHT, (0.0, 0.0, 3.0, 0.0)),
         "platform at rest, steering straight, first link turning at 3 rad/s, second link in line with it and passive",
-        (
-            "oscillating platform",
-            "varying speed of the first link",
-            "risk near q1 = 90 and 270 degrees",
-            "constant energy",
-        ),
+        "oscillating platform; varying speed of the first link; risk near q1 = 90 and 270 degrees; constant energy",
     ),
-    5: Case(
-        5,
-        "Circular motion of the platform with unactuated arm",
-        (0.0, 0.0, 0.0, 0.3, 0.0, 0.0),
-        (1.0, 0.0, 0.0, 0.0),
-        10.0,
+    (
+        (5, "Circular motion of the platform with unactuated arm"),
+        (_STEERED, (1.0, 0.0, 0.0, 0.0)),
         "forward at 1 m/s, steering 0.3 rad to the left and free of torque, both links in line and at rest",
-        (
-            "varying speed of the platform",
-            "links turned by centrifugal force",
-            "risk with the first link over the right side",
-            "constant energy",
-        ),
+        "varying speed of the platform; links turned by centrifugal force; "
+        "risk with the first link over the right side; constant energy",
     ),
+)
+CASES = {
+    figure[0]: Case(*figure, *first, 10.0, start, tuple(claims.split("; ")))
+    for figure, first, start, claims in _TOLD
 }
 
 
@@ -106,7 +88,7 @@ class CaseRun:
 
     case: Case
     robot: MobileManipulator
-    run: Run
+    run: MobileRun
     findings: tuple[Finding, ...]
     assumptions: tuple[str, ...]
     centripetal: np.ndarray  # (N,) [N]: horizontal ground force across the platform's path
@@ -126,19 +108,19 @@ def run(case: int | str, every: float = 0.25) -> CaseRun:
     chosen = _case(case)
     every = real("every", every, "seconds between snapshots, more than 0", positive)
     robot = load("tanner2001")
-    found = robot.simulate(chosen.q0, chosen.z0, chosen.duration, dt=0.005)
-    across = _across(robot, found)
+    motion = robot.simulate(chosen.q0, chosen.z0, chosen.duration, dt=0.005)
+    across = _across(robot, motion)
     checks: dict[int, Callable[..., list[Finding]]] = {3: _straight, 4: _turning_link, 5: _circle}
-    findings = (*checks[chosen.number](found, across), _energy(found))
+    findings = (*checks[chosen.number](motion, across), _energy(motion))
     return CaseRun(
         chosen,
         robot,
-        found,
+        motion,
         findings,
         ASSUMPTIONS,
         across,
-        found.friction_needed.max(-1),
-        _snapshots(robot, found, every),
+        motion.friction_needed.max(-1),
+        _snapshots(robot, motion, every),
     )
 
 
@@ -149,11 +131,11 @@ def _case(case: int | str) -> Case:
         raise UnknownName("case", case, [str(k) for k in CASES]) from None
 
 
-def _across(robot: MobileManipulator, found: Run) -> np.ndarray:
+def _across(robot: MobileManipulator, motion: MobileRun) -> np.ndarray:
     """Sum of the ground forces along omega x v, the paper's centripetal force; across the platform where it is zero."""
-    phi, v = found.q[:, 3], found.z[:, 0]
+    phi, v = motion.q[:, 3], motion.z[:, 0]
     x, y = np.zeros_like(phi), np.zeros_like(phi)
-    for wheel, force in zip(robot.wheels, np.moveaxis(found.wheel_forces, 1, 0), strict=True):
+    for wheel, force in zip(robot.wheels, np.moveaxis(motion.wheel_forces, 1, 0), strict=True):
         at = roller(wheel, robot.platform.steering, phi)
         x, y = (
             x + at.c * force[:, 0] - at.s * force[:, 1],
@@ -166,16 +148,16 @@ def _across(robot: MobileManipulator, found: Run) -> np.ndarray:
     return np.where(straight, y, (x * nx + y * ny) / np.where(straight, 1.0, size))
 
 
-def _energy(found: Run) -> Finding:
-    drift = float(np.ptp(found.energy) / found.energy[0])
+def _energy(motion: MobileRun) -> Finding:
+    drift = float(np.ptp(motion.energy) / motion.energy[0])
     return Finding(
-        "constant energy", drift < 1e-10, f"relative drift {drift:.2g} over {found.t[-1]:g} s"
+        "constant energy", drift < 1e-10, f"relative drift {drift:.2g} over {motion.t[-1]:g} s"
     )
 
 
-def _straight(found: Run, across: np.ndarray) -> list[Finding]:
-    side, off = float(np.abs(across).max()), float(np.abs(found.q[:, 1]).max())
-    low = float(found.measure.min())
+def _straight(motion: MobileRun, across: np.ndarray) -> list[Finding]:
+    side, off = float(np.abs(across).max()), float(np.abs(motion.q[:, 1]).max())
+    low = float(motion.measure.min())
     return [
         Finding("no centripetal force", side < 1e-9, f"largest force across the path {side:.2g} N"),
         Finding(
@@ -185,28 +167,28 @@ def _straight(found: Run, across: np.ndarray) -> list[Finding]:
     ]
 
 
-def _spans(found: Run) -> list[tuple[float, float]]:
+def _spans(motion: MobileRun) -> list[tuple[float, float]]:
     """First joint angle [degrees] at both ends of every interval with a negative measure."""
-    q1 = np.degrees(found.q[:, 4])
+    q1 = np.degrees(motion.q[:, 4])
     ends = [
-        (float(np.interp(a, found.t, q1)), float(np.interp(b, found.t, q1)))
-        for a, b in found.intervals
+        (float(np.interp(a, motion.t, q1)), float(np.interp(b, motion.t, q1)))
+        for a, b in motion.intervals
     ]
     return ends
 
 
-def _turning_link(found: Run, across: np.ndarray) -> list[Finding]:
-    v, w = found.z[:, 0], found.z[:, 2]
+def _turning_link(motion: MobileRun, across: np.ndarray) -> list[Finding]:
+    v, w = motion.z[:, 0], motion.z[:, 2]
     turns = int((np.diff(np.sign(v)) != 0).sum())
-    spans = _spans(found)
-    passed = np.arange(90.0, float(np.degrees(found.q[:, 4]).max()), 180.0)
+    spans = _spans(motion)
+    passed = np.arange(90.0, float(np.degrees(motion.q[:, 4]).max()), 180.0)
     risky = [any(low <= target <= high for low, high in spans) for target in passed]
     listed = ", ".join(f"{low:.0f}-{high:.0f}" for low, high in spans[:4])
     return [
         Finding(
             "oscillating platform",
-            turns > 2 and float(np.ptp(found.q[:, 0])) > 0.01,
-            f"v changes sign {turns} times, travel {np.ptp(found.q[:, 0]):.3g} m",
+            turns > 2 and float(np.ptp(motion.q[:, 0])) > 0.01,
+            f"v changes sign {turns} times, travel {np.ptp(motion.q[:, 0]):.3g} m",
         ),
         Finding(
             "varying speed of the first link",
@@ -221,9 +203,9 @@ def _turning_link(found: Run, across: np.ndarray) -> list[Finding]:
     ]
 
 
-def _circle(found: Run, across: np.ndarray) -> list[Finding]:
-    v = found.z[:, 0]
-    spans = _spans(found)
+def _circle(motion: MobileRun, across: np.ndarray) -> list[Finding]:
+    v = motion.z[:, 0]
+    spans = _spans(motion)
     right = [np.sin(np.radians(x)) < 0 for span in spans for x in span]
     listed = ", ".join(f"{low:.0f} to {high:.0f}" for low, high in spans)
     return [
@@ -234,8 +216,8 @@ def _circle(found: Run, across: np.ndarray) -> list[Finding]:
         ),
         Finding(
             "links turned by centrifugal force",
-            float(np.ptp(found.q[:, 4])) > 0.1,
-            f"q1 between {np.degrees(found.q[:, 4].min()):.0f} and {np.degrees(found.q[:, 4].max()):.0f} degrees",
+            float(np.ptp(motion.q[:, 4])) > 0.1,
+            f"q1 between {np.degrees(motion.q[:, 4].min()):.0f} and {np.degrees(motion.q[:, 4].max()):.0f} degrees",
         ),
         Finding(
             "risk with the first link over the right side",
@@ -245,16 +227,16 @@ def _circle(found: Run, across: np.ndarray) -> list[Finding]:
     ]
 
 
-def _snapshots(robot: MobileManipulator, found: Run, every: float) -> dict[str, np.ndarray]:
+def _snapshots(robot: MobileManipulator, motion: MobileRun, every: float) -> dict[str, np.ndarray]:
     """Support polygon and arm in the plane at constant time steps."""
     picks = np.unique(
-        np.searchsorted(found.t, np.arange(0.0, found.t[-1] + 1e-9, every)).clip(
-            max=len(found.t) - 1
+        np.searchsorted(motion.t, np.arange(0.0, motion.t[-1] + 1e-9, every)).clip(
+            max=len(motion.t) - 1
         )
     )
-    drawn = [outline(robot, found.q[k]) for k in picks]
+    drawn = [outline(robot, motion.q[k]) for k in picks]
     return {
-        "t": found.t[picks],
+        "t": motion.t[picks],
         "platform": np.array([at.polygon for at in drawn]),
         "arm": np.array(
             [at.arm[1:] for at in drawn]
@@ -264,13 +246,13 @@ def _snapshots(robot: MobileManipulator, found: Run, every: float) -> dict[str, 
 
 def report(case: int | str) -> dict[str, Any]:
     """The case as plain data: title, start, assumptions, findings, intervals, series."""
-    found = run(case)
-    series = found.run
+    shown = run(case)
+    series = shown.run
     return {
-        "title": f"Fig. {found.case.number}: {found.case.title}",
-        "start": found.case.start,
-        "assumptions": list(found.assumptions),
-        "findings": [(f.claim, f.holds, f.text) for f in found.findings],
+        "title": f"Fig. {shown.case.number}: {shown.case.title}",
+        "start": shown.case.start,
+        "assumptions": list(shown.assumptions),
+        "findings": [(f.claim, f.holds, f.text) for f in shown.findings],
         "intervals": [list(span) for span in series.intervals],
         "events": [(e.t, e.kind, e.wheel, "lost" if e.lost else "found") for e in series.events],
         "t": series.t,
@@ -278,10 +260,10 @@ def report(case: int | str) -> dict[str, Any]:
         "q": series.q,
         "z": series.z,
         "energy": series.energy,
-        "centripetal": found.centripetal,
+        "centripetal": shown.centripetal,
         "wheel_forces": series.wheel_forces,
         "friction_needed": series.friction_needed,
         "measure": series.measure,
         "angles": series.tipover.angles,
-        "snapshots": found.snapshots,
+        "snapshots": shown.snapshots,
     }

@@ -19,13 +19,14 @@ from ..dynamics.table import formulation
 from ..errors import InputError
 from ..graph.graph import Count, Port
 from ..graph.trace import trace_function
+from ..mobile.constraints import columns
+from ..mobile.formulas import Flat, Formulas
+from ..mobile.kernels import graph_of
+from ..mobile.platform import Base, Platform, Steering, Wheel
+from ..mobile.robot import MobileManipulator
 from ..robot.arm import Arm, Joint, move_parameters, pack_parameters
 from ..robot.frames.chain import chain_of, pose
 from ..robot.frames.generic import generic_arm
-from .constraints import columns
-from .kernels import Flat, Formulas, graph_of
-from .platform import Base, Platform, Steering, Wheel
-from .robot import MobileManipulator
 
 PAPER_EXAMPLE = {
     "kane": (679, 494),
@@ -201,12 +202,12 @@ def chain_inverse(robot: MobileManipulator, name: str, q: Flat, z: Flat, zd: Fla
     accelerations = [*qdd, *zd[f.n - m :]]
     method = formulation("inverse_dynamics", name, chain).function
     assert method is not None
-    found = method(chain, pose(chain, arm_q), rates, accelerations)
+    forces = method(chain, pose(chain, arm_q), rates, accelerations)
     out = platform_inverse(f, at, machine, zd, carried=False)
     for r, column in enumerate(J):
-        out[r] = total(out[r], *(mul(a, b) for a, b in zip(column, found[:3], strict=True)))
+        out[r] = total(out[r], *(mul(a, b) for a, b in zip(column, forces[:3], strict=True)))
     for i in range(m):
-        out[f.n - m + i] = add(out[f.n - m + i], found[3 + i])
+        out[f.n - m + i] = add(out[f.n - m + i], forces[3 + i])
     return out
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dynarm.border.numbers import words, written
+from dynarm.border.digits import words, written
 from dynarm.cli.options import numbers
 from dynarm.errors import DynarmError
 

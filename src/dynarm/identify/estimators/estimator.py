@@ -1,0 +1,31 @@
+"""What an estimator is: how values are found from a problem, and how sure they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .least_squares import sandwich
+from .problem import Problem, Solution
+
+Solve = Callable[[Problem], Solution]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimator:
+    """How values are found from a problem, and how sure they are.
+
+    covariance   (p, p) of a solution, the inflations (n,) of its joints' residuals given
+    plain        the fit without a prior that says what a log determines; None: weighted least squares
+    prior        a prior can take part
+    together     an unknown is found from the rows of all joints that feel it; where not, a payload, which no joint
+                 tells alone, is found by weighted least squares
+    """
+
+    solve: Solve
+    covariance: Callable[[Solution, np.ndarray], np.ndarray] = sandwich
+    plain: Solve | None = None
+    prior: bool = True
+    together: bool = True

@@ -1,0 +1,42 @@
+"""How a robot's own model, as a file describes it, predicts logs: no fit takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model.model import compile as compile_arm
+from ...robot.arm import Arm
+from ..bodies import wrench_forces
+from ..identifier import Identifier
+from ..logs.log import Log
+from ..preprocess import Preparation, Recording, states_at
+from ..tuning import choose_preparation
+from .verdict import Validation, Verdict, compared
+
+
+def model_checks(arm: Arm, logs: Sequence[Log], cutoff: float | None = None) -> list[Validation]:
+    """The arm's torques along logs, friction and armature included, against those measured.
+
+    cutoff: of the low-pass filter [Hz]; None: chosen for each log from its data
+    """
+    identifier = Identifier(arm)
+    checks = []
+    for log in identifier.prepare(logs):
+        how = Preparation(cutoff=cutoff)
+        how, _ = choose_preparation(Recording([log]), identifier.terms(), how)
+        predicted = compile_arm(arm, friction=True).inverse_dynamics(*states_at(log, how))
+        if log.wrench is not None:
+            predicted = predicted + wrench_forces(arm, log.q, log.wrench)
+        checks.append(compared(log, predicted))
+    return checks
+
+
+def judged(arm: Arm, checks: Sequence[Validation], limit: float) -> Verdict:
+    """PASS where the error of every joint stays below the limit."""
+    reasons = tuple(
+        f"joint {name}: error {error:.2f} of the torque's standard deviation on {check.source}"
+        for check in checks
+        for name, error in zip(arm.joint_names, check.relative, strict=True)
+        if not error <= limit
+    )
+    return Verdict(not reasons, reasons)

@@ -1,0 +1,170 @@
+"""An arm as a system: its compiled model, whether a wrench acts on the tool, and its inputs for a whole run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..algebra.vectors import ZERO, Scalar, add, mul
+from ..dynamics.papers.newton_euler_lin1995 import inverse_dynamics
+from ..graph.graph import Port
+from ..machine.load.march import March
+from ..model.model import Model
+from ..plan.choice import choose
+from ..plan.quantities import quantity_named
+from ..plan.scene import Options, Scene, minus, plus
+from .system import Body, Layout, Linear, Rates, Switching, compiled
+
+SPEEDS = {True: math.pi, False: 1.0}  # of joints without a velocity limit [rad/s, m/s]
+
+_KERNELS: WeakKeyDictionary[Model, dict[Any, March]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """What is set in motion: a model, whether a wrench acts on its tool, and its inputs for a whole run."""
+
+    model: Model
+    wrench: bool = False
+    gravity: np.ndarray | None = None  # (3,) or (N, 3), for a model compiled with gravity="input"
+    values: np.ndarray | None = None  # (p,) or (N, p), for one with parameters="inputs"
+
+    @property
+    def n(self) -> int:
+        return self.model.arm.n
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.n, self.n, self.n, 6 if self.wrench else 0)
+
+    @property
+    def options(self) -> Options:
+        model = self.model
+        return Options(model.friction, model.gravity_input, self.wrench, model.parameters_input)
+
+    @property
+    def extras(self) -> tuple[np.ndarray, ...]:
+        """Gravity and values of the minimal parameters, where the kernels take them, in the order of their ports."""
+        return tuple(x for x in (self.gravity, self.values) if x is not None)
+
+    @property
+    def extra_ports(self) -> list[Port]:
+        ports = [Port("gravity", (3,))] if self.model.gravity_input else []
+        if self.model.parameters_input:
+            ports.append(Port("values", (self.model.minimal.count,)))
+        return ports
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The same as keywords of the model's methods."""
+        both = {"gravity": self.gravity, "values": self.values}
+        return {name: x for name, x in both.items() if x is not None}
+
+    @property
+    def speed_limits(self) -> list[float]:
+        return [j.velocity_limit or SPEEDS[j.revolute] for j in self.model.arm.joints]
+
+    @property
+    def normalised(self) -> Callable[[Sequence[Scalar]], Sequence[Scalar]] | None:
+        return None  # joint positions are any numbers
+
+    # ---- over scalars
+
+    def scene(self, chosen: Any, given: dict[str, Any], extras: Sequence[Any]) -> Scene:
+        """The model's arm with symbols for a state and for gravity and values."""
+        named = {p.name: x for p, x in zip(self.extra_ports, extras, strict=True)}
+        minimal = self.model.minimal if self.model.parameters_input else None
+        given = {k: v for k, v in given.items() if v is not None}
+        return Scene(self.model.arm, self.options, chosen, given | named, minimal)
+
+    def chosen(self, *quantities: str) -> dict[str, Any]:
+        """The formulations for some quantities."""
+        model = self.model
+        formulations: dict[str, Any] = {}
+        minimal = model.minimal if model.parameters_input else None
+        for name in quantities:
+            formulations |= choose(model.arm, name, model.wishes, self.options, minimal)
+        return formulations
+
+    def coordinate_rates(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Sequence[Scalar]:
+        """How the coordinates move with the speeds: joint positions by the joint velocities."""
+        return qd
+
+    def flow(self) -> Rates:
+        """[qd, qdd, power of torques and wrench, power that friction takes] by the cheapest formulation."""
+        chosen = self.chosen("forward_dynamics")
+        compute = quantity_named("forward_dynamics").compute
+        layout = self.layout
+
+        def rates(x: Any, tau: Any, wrench: Any, *extras: Any) -> list[Scalar]:
+            given = {"q": x[layout.q], "qd": x[layout.qd], "tau": tau, "wrench": wrench}
+            scene = self.scene(chosen, given, extras)
+            moving = self.coordinate_rates(scene.q, scene.qd)
+            return [*moving, *compute(scene), *powers(scene, tau)]
+
+        return rates
+
+    def compiled(
+        self, name: str, inputs: Sequence[Port], outputs: Sequence[Port], body: Body
+    ) -> March:
+        """The kernel of a function over scalars, gravity and values of the parameters being its last inputs."""
+        known = _KERNELS.setdefault(self.model, {})
+        recipe = (self.model.arm, self.options, sorted(self.model.wishes.items()))
+        ports = [*inputs, *self.extra_ports], outputs
+        return compiled(known, (name, self.wrench), recipe, ports, body)
+
+    # ---- over arrays
+
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        return self.model.mass_matrix(q, values=self.values)
+
+    @property
+    def linear(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], Linear] | None:
+        """By the compiled derivatives, which know of no wrench."""
+        return None if self.wrench else self._linear
+
+    def _linear(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Linear:
+        n = self.n
+        A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, n))
+        A[:n, n:] = np.eye(n)
+        parts = self.model.forward_dynamics_derivatives(q, qd, tau, **self.keywords)
+        A[n:, :n], A[n:, n:], B[n:] = parts
+        return Linear(A, B)
+
+    def switching(self, slack: float) -> Switching | None:
+        """Sharp Coulomb friction of the joints."""
+        from .friction import Sliding
+
+        return Sliding.of(self, slack)
+
+    def sample(self, k: int) -> Plant:
+        gravity, values = (
+            None if x is None else (x[k] if x.ndim > 1 else x) for x in (self.gravity, self.values)
+        )
+        return Plant(self.model, self.wrench, gravity, values)
+
+
+def powers(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
+    """The power [W] of torques and wrench, and the power that friction takes."""
+    acting = plus(tau, pushed(scene)) if scene.options.wrench else tau
+    return [dot(acting, scene.qd), dot(scene.drive(scene.qd, scene.still), scene.qd)]
+
+
+def pushed(scene: Scene) -> list[Scalar]:
+    """Joint forces J' wrench."""
+    floating = replace(scene.chain, gravity=ZERO)
+    held = inverse_dynamics(floating, scene.pose, scene.still, scene.still, scene.wrench)
+    return minus(scene.still, held)
+
+
+def dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+    """x . y."""
+    total: Scalar = 0
+    for a, b in zip(x, y, strict=True):
+        total = add(total, mul(a, b))
+    return total

@@ -1,0 +1,170 @@
+"""What is set in motion: all that the simulator asks of an arm, of a robot on wheels, or of anything else that moves.
+
+The state that is stepped is x = [q, qd, work, loss]: coordinates, independent speeds, and with the motion the work [J]
+that the inputs have done and what friction has taken. There may be more coordinates than speeds (a quaternion, a
+platform that rolls); how coordinates move with speeds is part of `flow`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..algebra.vectors import Scalar
+from ..graph.graph import Graph, Port
+from ..graph.trace import trace_function
+from ..machine.load.compiled import function
+from ..machine.load.march import March
+
+BOOKS = 2  # numbers of a state that keep account: work and loss
+Rates = Callable[..., list[Scalar]]  # (state, tau, push, ...) -> rate of the state
+Body = Callable[[], Callable[..., Any]]  # makes a function over scalars, when it is to be traced
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How many numbers a state and the inputs of a step hold, and where."""
+
+    coordinates: int
+    speeds: int
+    inputs: int  # forces tau
+    push: int = 0  # of what acts from outside, a wrench on the tool; 0: nothing does
+
+    @property
+    def size(self) -> int:
+        """Numbers of a state."""
+        return self.coordinates + self.speeds + BOOKS
+
+    @property
+    def q(self) -> slice:
+        return slice(self.coordinates)
+
+    @property
+    def qd(self) -> slice:
+        return slice(self.coordinates, self.coordinates + self.speeds)
+
+    @property
+    def books(self) -> slice:
+        return slice(self.coordinates + self.speeds, self.size)
+
+    @property
+    def input_ports(self) -> list[Port]:
+        """Inputs of a step after the state: tau and, where something pushes, the push."""
+        return [*vectors(self.inputs, "tau"), *vectors(self.push, *["wrench"] * bool(self.push))]
+
+
+class Linear(NamedTuple):
+    """The rates [of q, of qd] near a state: A [dq, dqd] + B dtau."""
+
+    A: np.ndarray  # (coordinates + speeds, coordinates + speeds)
+    B: np.ndarray  # (coordinates + speeds, inputs)
+
+
+class Switching(Protocol):
+    """Friction that sticks: modes in which the motion is smooth, and when one ends. One more number in the state."""
+
+    @property
+    def mode(self) -> np.ndarray: ...
+
+    def rates(self, x: np.ndarray, *drives: Any) -> np.ndarray: ...
+
+    def gaps(self, q: Any, qd: Any, *drives: Any) -> np.ndarray: ...
+
+    def arm(self, qd: np.ndarray) -> None: ...
+
+    def settle(self, q: Any, qd: Any, resting: Any, *drives: Any) -> None: ...
+
+    def changes(self, before: np.ndarray) -> list[str]: ...
+
+
+class System(Protocol):
+    """What a run needs to know of what moves."""
+
+    @property
+    def layout(self) -> Layout: ...
+
+    @property
+    def extras(self) -> tuple[np.ndarray, ...]:
+        """Inputs that are the same over a whole run, in the order in which kernels take them last."""
+
+    @property
+    def speed_limits(self) -> Sequence[float]:
+        """Speeds that are usual at most, from which steps of fixed length are chosen."""
+
+    @property
+    def normalised(self) -> Callable[[Sequence[Scalar]], Sequence[Scalar]] | None:
+        """What puts coordinates back where they belong after a step, over scalars; None: any numbers will do."""
+
+    def flow(self) -> Rates:
+        """The rate of the state over scalars: of q by how it moves with qd, accelerations, powers that go to books."""
+
+    def compiled(
+        self, name: str, inputs: Sequence[Port], outputs: Sequence[Port], body: Body
+    ) -> March:
+        """The kernel of a function over scalars, `extras` being its last inputs."""
+
+    @property
+    def linear(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], Linear] | None:
+        """The motion near (q, qd, tau), which implicit methods ask for; None: differences must do."""
+
+    def switching(self, slack: float) -> Switching | None:
+        """Friction that sticks, or None; slack: a speed that counts as none."""
+
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        """(..., speeds, speeds); accelerations are what its inverse gives."""
+
+    def sample(self, k: int) -> System:
+        """The system of one sample of a batch."""
+
+
+def compiled(
+    known: dict[Any, March],
+    key: tuple[Any, ...],
+    recipe: Sequence[Any],
+    ports: tuple[Sequence[Port], Sequence[Port]],
+    body: Body,
+) -> March:
+    """The kernel of a function over scalars, looked up among the known ones; its name is the key's first entry."""
+    if key not in known:
+        inputs, outputs = ports
+
+        def build() -> Graph:
+            return trace_function(inputs, outputs, body())
+
+        ufunc = function(recipe, key[0], inputs, outputs, build)
+        known[key] = March(ufunc, [len(p.shape) for p in (*inputs, *outputs)])
+    return known[key]
+
+
+def rates(system: System) -> np.ufunc:
+    """(state, tau, [push], ...) -> rate of the state: the right-hand side of the motion."""
+    layout = system.layout
+    inputs = [*vectors(layout.size, "x"), *layout.input_ports]
+
+    def body() -> Any:
+        f, push = system.flow(), bool(layout.push)
+        return lambda x, tau, *rest: f(x, tau, *(rest if push else (None, *rest)))
+
+    return system.compiled("rates", inputs, vectors(layout.size, "rate"), body).ufunc
+
+
+def state_of(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """[q, qd, 0, 0]: the state at the start of a run."""
+    return np.concatenate([q, qd, np.zeros((*q.shape[:-1], BOOKS))], axis=-1)
+
+
+def put_back(system: System, x: np.ndarray) -> np.ndarray:
+    """States whose coordinates are where they belong; the same array where they always are."""
+    if system.normalised is None:
+        return x
+    q = system.layout.q
+    x = x.copy()
+    x[..., q] = np.stack(system.normalised(list(np.moveaxis(x[..., q], -1, 0))), axis=-1)
+    return x
+
+
+def vectors(n: int, *names: str) -> list[Port]:
+    return [Port(name, (n,)) for name in names]
