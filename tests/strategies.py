@@ -300,12 +300,12 @@ TREE_GRAVITY = ("along", "across", "generic", "none")
 
 
 def sample_trees(
-    seed: int, count: int, sizes: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8)
+    seed: int, count: int, sizes: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8), first: int = 0
 ) -> Iterator[Arm]:
-    """count trees: fixed, floating, with joints that follow others; gravity along the first axis, across it, tilted,
-    none; axes structured, mixed, generic. Each is named after what is special about it.
+    """count trees, from number `first` on: fixed, floating, with joints that follow others; gravity along the first
+    axis, across it, tilted, none; axes structured, mixed, generic. Each is named after what is special about it.
     """
-    for k in range(count):
+    for k in range(first, first + count):
         rng = np.random.default_rng([seed, k])
         family, gravity = TREES[k % 4], TREE_GRAVITY[k // 4 % 4]
         twists = ("structured", "mixed", "generic")[k // 16 % 3]

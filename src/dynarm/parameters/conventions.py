@@ -77,7 +77,7 @@ def to_linfang(
     """(p, p), what makes values of linfang1999 of those of lin1995, and what is merged of the former."""
     size = len(tree.layout())
     change = np.eye(size + chain.n * armature)
-    change[:size, :size] = linfang_change(tree)
+    change[:size, :size] = linfang_change(chain, tree)
     every = units(tree, armature)
     kept = every[merged.kept]
     length = length_of(chain)

@@ -14,7 +14,7 @@ from ..border.kinds import FloatArray, Numbers
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import titled
-from ..dynamics.own.minimal_tree import TreeStructure, tree_combinations, tree_structure
+from ..dynamics.own.minimal_tree import LEFT_OVER, TreeStructure, tree_combinations, tree_structure
 from ..dynamics.papers.minimal_chain_lin1995 import MinimalChain, minimal_chain
 from ..dynamics.papers.minimal_parameters_lin1995 import (
     TOLERANCE,
@@ -44,7 +44,7 @@ from .naming import (
     said,
 )
 from .redundancy import Merging, merging, regular_columns
-from .units import LEFT_OVER, Even, length_of, natural_units, product, units
+from .units import Even, length_of, natural_units, product, units
 
 __all__ = [
     "CONVENTIONS",
@@ -176,12 +176,7 @@ class MinimalParameters:
 
     @cached_property
     def _symbolic(self) -> tuple[Constants, list[Constants], dict[str, Form]]:
-        chain = chain_of(self.arm)
-        base, bodies, short = symbolic(chain, self.convention != "linfang1999")
-        if self.convention == "linfang1999" and self.tree.floating:
-            base, _, more = symbolic(chain, True)  # a base's ten are the same in both conventions
-            short = more | short
-        return base, bodies, short
+        return symbolic(chain_of(self.arm), self.convention != "linfang1999")
 
     def _set_names(self) -> list[str]:
         return merged_names(all_names(self.tree, self.armature), self._merging)

@@ -27,10 +27,13 @@ from .units import Even, length_of, units
 # Of a column's length: what is left of it when it is a combination of others. On exact geometry this is 1e-15, and more
 # than 1e-4 of columns that are none.
 DEPENDENT = 1e-6
+# The same where joints follow others: products of small angles leave as little as 1e-8 of columns that are none.
+COUPLED = 1e-10
 ROUNDED = (
     1e-12  # likewise, of what rounding alone leaves; of the longest column: those that are zero
 )
 FELT = 1e-6  # [1/s^2], of the robot's length: weaker gravity may be none beside a robot's accelerations
+CLOSE = 1e-13  # of a column: what rounding leaves of it beside the columns that give it
 SIMPLE = 1e-9  # factors this close to a multiple of 1/2 are meant to be one
 
 
@@ -62,13 +65,15 @@ def merging(
     rate = math.sqrt(pull) if pull > FELT else 1.0
     followed = _followed_in(coupling, tree.revolute, length)
     Y = sampled_regressor(tidied, again, followed, armature, rate)
-    left = residues(Y, _order(total, chain.n * armature, coupling), DEPENDENT)
-    kept = [k for k in range(total) if left[k] > DEPENDENT]
+    limit = DEPENDENT if coupling.free else COUPLED
+    left = residues(Y, _order(total, chain.n * armature, coupling), limit)
+    kept = [k for k in range(total) if left[k] > limit]
     merge = np.zeros((len(kept), total))
     merge[np.arange(len(kept)), kept] = 1
-    rest = {k: left[k] for k in range(total) if left[k] <= DEPENDENT}
+    rest = {k: left[k] for k in range(total) if left[k] <= limit}
     if rest:
-        merge[:, list(rest)] = _factors(Y[:, kept], Y[:, list(rest)], list(rest.values()))
+        factors = _factors if coupling.free else _few_factors
+        merge[:, list(rest)] = factors(Y[:, kept], Y[:, list(rest)], list(rest.values()))
     own = units(tree, armature)
     return Merging(kept, Even.of(length, own[kept], own).up(merge), rest)
 
@@ -108,6 +113,40 @@ def _factors(basis: np.ndarray, others: np.ndarray, left: Sequence[float]) -> np
     simple = np.round(2 * factors) / 2
     rounded: np.ndarray = np.where(np.abs(factors - simple) < SIMPLE, simple, factors)
     return rounded
+
+
+def _few_factors(basis: np.ndarray, others: np.ndarray, left: Sequence[float]) -> np.ndarray:
+    """The same where columns of the basis may be nearly parallel: of few columns, solved for again without the others.
+
+    Small multipliers have small factors, so what is small is left out only if the rest gives the column as well.
+    """
+    lengths, size = np.linalg.norm(basis, axis=0), np.linalg.norm(others, axis=0)
+    longest = float(lengths.max())
+    columns = [
+        np.zeros(len(lengths))
+        if length <= ROUNDED * longest
+        else _few(basis / lengths, column / length, max(CLOSE, 10 * over)) * length / lengths
+        for column, length, over in zip(others.T, size.tolist(), left, strict=True)
+    ]
+    factors = np.array(columns).T
+    for k, column in enumerate(others.T):
+        simple = np.round(2 * factors[:, k]) / 2
+        rounded = np.where(np.abs(factors[:, k] - simple) < SIMPLE, simple, factors[:, k])
+        if np.linalg.norm(basis @ rounded - column) <= max(CLOSE, 10 * left[k]) * size[k]:
+            factors[:, k] = rounded
+    return factors
+
+
+def _few(basis: np.ndarray, column: np.ndarray, allowed: float) -> np.ndarray:
+    """Factors of a column of length one, as few as give it."""
+    whole = np.linalg.lstsq(basis, column, rcond=None)[0]
+    for share in (1e-4, 1e-6, 1e-8, 1e-10, 1e-12):
+        taken = np.flatnonzero(np.abs(whole) > share)
+        some = np.zeros(len(whole))
+        some[taken] = np.linalg.lstsq(basis[:, taken], column, rcond=None)[0]
+        if np.linalg.norm(basis @ some - column) <= allowed:
+            return some
+    return np.asarray(whole)
 
 
 def _tidied(chain: Chain, tree: TreeStructure, tolerance: float) -> tuple[Chain, TreeStructure]:

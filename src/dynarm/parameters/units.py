@@ -10,12 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dynamics.own.minimal_tree import TreeStructure
+from ..dynamics.own.minimal_tree import LEFT_OVER, TreeStructure
 from ..robot.arm import PARAMETER_NAMES
 from ..robot.frames.chain import Chain
 from ..robot.frames.weighed import cut
-
-LEFT_OVER = 1e-14  # of the terms that make up an entry of a matrix: what rounding leaves of a zero
 
 
 def length_of(chain: Chain) -> float:

@@ -14,19 +14,15 @@ is linear, with coefficients of geometry alone: a constant matrix.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from ...algebra.vectors import SYM_ZERO, ZERO, Scalar, Sym3, Vec3, X, add, mul, sub, total
-from ...robot.frames.chain import Chain, Root, Step, pose
+from ...algebra.vectors import ZERO, Scalar, Sym3, Vec3, X, add, mul, total
+from ...robot.frames.chain import Chain, Step, pose
 from ...robot.frames.weighed import Weighed, cut
-from ..papers.minimal_parameters_lin1995 import Constants, Structure
+from ..papers.minimal_parameters_lin1995 import Structure
 from .gathered_links import Mass, both, gathered
-from .minimal_tree import TreeStructure, composites_of, joined
-
-LEFT_OVER = 1e-14  # of the terms that make up an entry: what rounding leaves of a zero
-NOTHING = Constants(0, ZERO, SYM_ZERO)
+from .minimal_tree import LEFT_OVER, TreeStructure, links_of
 
 
 def load_matrix(chain: Chain, tree: TreeStructure) -> np.ndarray:
@@ -34,7 +30,7 @@ def load_matrix(chain: Chain, tree: TreeStructure) -> np.ndarray:
     count = len(tree.layout())
     values = [Weighed(row, row) for row in np.eye(count)]
     steps = pose(chain, [0] * chain.n)
-    masses, base = gathered(_links(chain, tree, values, steps), steps)
+    masses, base = gathered(links_of(chain, tree, values, steps), steps)
     masses = _shown(chain, tree, masses, steps)
     entries = [x + Weighed(np.zeros(count), 0) for x in _entries(tree, masses, base)]
     size = np.array([np.broadcast_to(x.weight, count) for x in entries]).reshape(-1, count)
@@ -72,31 +68,6 @@ def _entries(tree: TreeStructure, masses: Sequence[Mass], base: Mass) -> list[Sc
     for revolute, of in zip(tree.revolute, masses, strict=True):
         rows += [of.h.x, of.h.y, *list(of.Q)[:5]] if revolute else [of.m, *of.h]
     return rows
-
-
-def _links(
-    chain: Chain, tree: TreeStructure, values: Sequence[Scalar], steps: Sequence[Step]
-) -> Chain:
-    """The chain with links whose composite bodies have these values."""
-    base, bodies = composites_of(tree, values)
-    links = list(bodies)
-    for i in range(chain.n):
-        handed = joined(NOTHING, chain.joints[i], bodies[i], steps[i])
-        parent = chain.parent_of(i)
-        if parent >= 0:
-            links[parent] = _less(links[parent], handed)
-        else:
-            base = _less(base, handed)
-    joints = tuple(
-        replace(b, m=link.m, h=link.k, J=link.U)
-        for b, link in zip(chain.joints, links, strict=True)
-    )
-    root = None if chain.root is None else Root(base.m, base.k, base.U)
-    return replace(chain, joints=joints, root=root)
-
-
-def _less(of: Constants, other: Constants) -> Constants:
-    return Constants(sub(of.m, other.m), of.k - other.k, of.U - other.U)
 
 
 # ---- joints before s

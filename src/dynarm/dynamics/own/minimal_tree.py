@@ -27,8 +27,10 @@ from ...algebra.vectors import (
     add,
     pair,
     square_skew,
+    sub,
 )
-from ...robot.frames.chain import Chain, Limb, Step, pose, tidy
+from ...robot.frames.chain import Chain, Limb, Root, Step, pose, tidy
+from ...robot.frames.weighed import Weighed, cut
 from ..papers.minimal_chain_lin1995 import linfang_values
 from ..papers.minimal_parameters_lin1995 import (
     TOLERANCE,
@@ -42,6 +44,8 @@ from ..papers.minimal_parameters_lin1995 import (
 )
 
 BASE = -1
+NOTHING = Constants(0, ZERO, SYM_ZERO)
+LEFT_OVER = 1e-14  # of the terms that make up an entry: what rounding leaves of a zero
 Entry = tuple[int, str]  # joint, or BASE, and kind of a combination
 BASE_KINDS = ("m", "k_x", "k_y", "k_z", "U_11", "U_12", "U_22", "U_13", "U_23", "U_33")
 
@@ -171,7 +175,7 @@ def composites(
 ) -> tuple[Constants, list[Constants]]:
     """m^, k and U of a free base with all that hangs on it, and of every composite body; third as in the paper."""
     root = chain.root
-    base = Constants(0, ZERO, SYM_ZERO) if root is None else Constants(root.m, root.h, root.J)
+    base = NOTHING if root is None else Constants(root.m, root.h, root.J)
     bodies = [Constants(b.m, b.h, b.J) for b in chain.joints]
     for i in range(chain.n - 1, -1, -1):
         parent = chain.parent_of(i)
@@ -189,7 +193,7 @@ def joined(
     if step.branch is None:
         return _one_step(inner, joint, outer, step, third)
     plain, about, b = _without_branch(step)
-    of = _one_step(Constants(0, ZERO, SYM_ZERO), joint, outer, plain, third)
+    of = _one_step(NOTHING, joint, outer, plain, third)
     k, way = about.fall(of.k), Z * b
     U = about.fall_sym(of.U) - square_skew(way) * of.m + pair(way, k)
     return Constants(add(inner.m, of.m), inner.k + k + way * of.m, inner.U + U)
@@ -234,11 +238,11 @@ def tree_combinations(
     return [values[entry] for entry in tree.layout()]
 
 
-def linfang_change(tree: TreeStructure) -> np.ndarray:
-    """What makes values of linfang1999 of those of lin1995. A base's ten are the same in both conventions.
+def linfang_change(chain: Chain, tree: TreeStructure) -> np.ndarray:
+    """What makes values of linfang1999 of those of lin1995, a matrix.
 
     What a joint hands inwards depends on the way to the joint that is given it: path by path, so that joints beyond a
-    branch add up.
+    branch add up. A base, which no path of the papers has, shows it on links that have the values.
     """
     rows = {entry: k for k, entry in enumerate(tree.layout())}
     change = np.eye(len(rows))
@@ -246,6 +250,12 @@ def linfang_change(tree: TreeStructure) -> np.ndarray:
         own = [rows[path.joints[place], kind] for place, kind in layout(path.structure)]
         unit = list(np.eye(len(own)))
         change[np.ix_(own, own)] = linfang_values(path.chain, path.structure, unit)
+    if tree.floating:
+        steps = pose(chain, [0] * chain.n)
+        values = [Weighed(row, row) for row in np.eye(len(rows))]
+        base, _ = composites(links_of(chain, tree, values, steps), steps, third=False)
+        for k, entry in enumerate((base.m, *base.k, *base.U)):
+            change[k] = cut(entry.value, entry.weight, LEFT_OVER)
     return change
 
 
@@ -274,3 +284,28 @@ def _composite(structure: Structure, place: int, of: dict[str, Scalar]) -> Const
         k = across * of["kappa1"] + upwards * of["kappa2"]
     U = Sym3(get("U_11-22"), get("U_12"), 0, get("U_13"), get("U_23"), get("U_33"))
     return Constants(get("m"), k, U)
+
+
+def links_of(
+    chain: Chain, tree: TreeStructure, values: Sequence[Scalar], steps: Sequence[Step]
+) -> Chain:
+    """The chain with links whose composite bodies have these values."""
+    base, bodies = composites_of(tree, values)
+    links = list(bodies)
+    for i in range(chain.n):
+        handed = joined(NOTHING, chain.joints[i], bodies[i], steps[i])
+        parent = chain.parent_of(i)
+        if parent >= 0:
+            links[parent] = _less(links[parent], handed)
+        else:
+            base = _less(base, handed)
+    joints = tuple(
+        replace(b, m=link.m, h=link.k, J=link.U)
+        for b, link in zip(chain.joints, links, strict=True)
+    )
+    root = None if chain.root is None else Root(base.m, base.k, base.U)
+    return replace(chain, joints=joints, root=root)
+
+
+def _less(of: Constants, other: Constants) -> Constants:
+    return Constants(sub(of.m, other.m), of.k - other.k, of.U - other.U)
