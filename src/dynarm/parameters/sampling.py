@@ -15,25 +15,43 @@ from ..dynamics.papers.minimal_newton_euler_lin1995 import inverse_dynamics
 from ..robot.coupling import Coupling
 from ..robot.frames.chain import Chain, pose
 
+BLOCK = 4_000_000  # entries of a regressor that are held at once
 States = tuple[np.ndarray, np.ndarray, np.ndarray]  # q, qd, qdd, samples last
 
 
 def sampled_regressor(
     chain: Chain, tree: TreeStructure, coupling: Coupling, armature: bool, rate: float
 ) -> np.ndarray:
-    """(samples nv, all): columns of the combinations, and of the armatures behind them, at states spread evenly.
+    """(rows, all): columns of the combinations, and of the armatures behind them, at states spread evenly.
 
-    Rows are forces of independent joints, and the wrench of a free base. rate [1/s]: about how fast the joints move.
+    Rows are forces of independent joints, and the wrench of a free base; of large robots those of the triangular factor
+    instead, in which columns have the same lengths and angles. rate [1/s]: about how fast the joints move.
     """
-    p = len(tree.layout())
-    samples = 3 * (p + chain.n) + 20
-    q, qd, qdd = _coupled(_spread(chain, coupling, samples, rate), coupling)
-    forces = _forces(chain, tree, coupling, (q, qd, qdd))
+    columns = len(tree.layout()) + (chain.n if armature else 0)
+    samples = 3 * (len(tree.layout()) + chain.n) + 20
+    states = _coupled(_spread(chain, coupling, samples, rate), coupling)
+    blocks = 1 if tree.serial else -(-samples * chain.nv * columns // BLOCK)
+    if blocks == 1:
+        return _rows(chain, tree, coupling, armature, states)
+    factor = np.zeros((0, columns))
+    for part in np.array_split(np.arange(samples), blocks):
+        q, qd, qdd = (x[:, part] for x in states)
+        rows = _rows(chain, tree, coupling, armature, (q, qd, qdd))
+        factor = np.linalg.qr(np.concatenate([factor, rows]), mode="r")
+    return factor
+
+
+def _rows(
+    chain: Chain, tree: TreeStructure, coupling: Coupling, armature: bool, states: States
+) -> np.ndarray:
+    """(samples nv, all): the regressor at these states."""
+    p, samples = len(tree.layout()), states[0].shape[1]
+    forces = _forces(chain, tree, coupling, states)
     Y = np.array([np.broadcast_to(t, (p, samples)).T for t in forces])
     if armature:
         n, first = chain.n, len(forces) - chain.n
         own = np.zeros((len(forces), samples, n))
-        own[first + np.arange(n), :, np.arange(n)] = qdd[first:]
+        own[first + np.arange(n), :, np.arange(n)] = states[2][first:]
         Y = np.concatenate([Y, own], axis=2)
     return _gathered_rows(Y, coupling)
 

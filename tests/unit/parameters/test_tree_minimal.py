@@ -313,3 +313,14 @@ def test_what_the_base_shields_is_nothing():
     (turning, sliding), _ = loads(mp, mp.values.tolist())
     assert [*turning.h, *turning.Q][3:] == [turning.Q.xx, 0, 0, 0, 0, 0] and not any(turning.h)
     assert not any(sliding.h) and sliding.m == 2.0
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_large_robots_are_sampled_in_blocks(k, monkeypatch):
+    """The triangular factor has the same columns, so the same parameters are merged."""
+    arm = random_tree(np.random.default_rng([5, k]), 5, mimic=1, floating=k % 2 == 1, armature=True)
+    whole = minimal_of(arm, armature=True)
+    monkeypatch.setattr("dynarm.parameters.sampling.BLOCK", 20_000)
+    parts = minimal_of(arm, armature=True)
+    assert parts.kept == whole.kept and parts.armatures == whole.armatures
+    assert parts.matrix == pytest.approx(whole.matrix, rel=1e-9, abs=1e-9)
