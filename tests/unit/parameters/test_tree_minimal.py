@@ -54,6 +54,8 @@ def test_a_free_base_has_ten_and_shields_nothing(k):
     )
     assert mp.values[0] == pytest.approx(arm.parameters[:, 0].sum())
     assert not mp.decisions and not mp.doubts
+    regrouped = minimal_of(arm, "gautier1990").names[:10]
+    assert [name.rstrip("R") for name in regrouped] == list(mp.natural[:10])
 
 
 @pytest.mark.parametrize("k", range(20))
@@ -305,6 +307,27 @@ def test_entries_are_a_constant_matrix_times_the_values(arm):
         )
 
 
+@pytest.mark.parametrize("k", range(30))
+def test_entries_that_no_force_feels_are_nothing(k):
+    """Joints of which Theorem 2 keeps one number have one entry; those with U_33, k_x, k_y have three."""
+    rng = np.random.default_rng([6, k])
+    arm = random_tree(rng, 6, twists="structured", offsets="mixed", gravity="z")
+    mp = minimal_of(arm)
+    rows, kinds = entry_matrix(mp), mp.tree.layout()
+    start = 0
+    for i, joint in enumerate(arm.joints):
+        own = rows[start : start + (7 if joint.revolute else 4)]
+        felt = np.flatnonzero(own.any(axis=1)).tolist()
+        names = [kind for j, kind in kinds if j == i]
+        start += len(own)
+        if names == ["m"]:
+            assert felt == [0]
+        elif names == ["U_33"]:
+            assert felt == [2]
+        elif names == ["U_33", "k_x", "k_y"]:
+            assert felt == [0, 1, 2]
+
+
 def test_what_the_base_shields_is_nothing():
     """A turntable under gravity along it shows one moment of inertia; the joints before s no more than they have."""
     arm = Arm([Joint(**solid()), Joint("prismatic", a=0.1, **solid())])
@@ -320,7 +343,9 @@ def test_large_robots_are_sampled_in_blocks(k, monkeypatch):
     """The triangular factor has the same columns, so the same parameters are merged."""
     arm = random_tree(np.random.default_rng([5, k]), 5, mimic=1, floating=k % 2 == 1, armature=True)
     whole = minimal_of(arm, armature=True)
-    monkeypatch.setattr("dynarm.parameters.sampling.BLOCK", 20_000)
+    monkeypatch.setattr(
+        "dynarm.parameters.sampling.BLOCK", 1_000
+    )  # a few states each, fewer rows than columns
     parts = minimal_of(arm, armature=True)
     assert parts.kept == whole.kept and parts.armatures == whole.armatures
     assert parts.matrix == pytest.approx(whole.matrix, rel=1e-9, abs=1e-9)
