@@ -1,20 +1,23 @@
 """Seeded random robots for everybody's tests.
 
-`random_arm(rng, n, ...)` makes an `Arm` from modified Denavit-Hartenberg numbers, `random_urdf(rng, n, ...)` the text
-of a URDF whose chain has arbitrary axes and frames. `FAMILIES` names the structures that have broken formulas before;
-`sample_arms(seed, count)` runs through them all. The same seed gives the same robots on every machine.
+`random_arm(rng, n, ...)` makes an `Arm` from modified Denavit-Hartenberg numbers, `random_tree(rng, n, ...)` one that
+branches, whose joints may follow each other and whose base may float, `random_urdf(rng, n, ...)` the text of a URDF
+whose chain has arbitrary axes and frames. `FAMILIES` names the structures that have broken formulas before;
+`sample_arms(seed, count)` runs through them all, `sample_trees(seed, count)` through all kinds of trees. The same seed
+gives the same robots on every machine.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from dynarm import Arm, Joint
+from dynarm import Arm, Body, Joint, Mimic, Tool
 
 Rng = np.random.Generator
 QUARTERS = (0.0, math.pi / 2, -math.pi / 2, math.pi)
@@ -169,8 +172,6 @@ FAMILIES: dict[str, Callable[[Rng, int], Arm]] = {
 
 def sample_arms(seed: int, count: int, sizes: Sequence[int] = tuple(range(1, 10))) -> Iterator[Arm]:
     """count arms through all families and sizes, each named after its family, number of joints and seed."""
-    from dataclasses import replace
-
     names = list(FAMILIES)
     for k in range(count):
         rng = np.random.default_rng([seed, k])
@@ -196,6 +197,154 @@ def arm_strategy(max_joints: int = 6) -> st.SearchStrategy[Arm]:
         st.integers(1, max_joints),
         st.sampled_from(sorted(FAMILIES)),
     )
+
+
+# ---- trees
+
+
+def _parents(rng: Rng, n: int, branching: float) -> list[int]:
+    """The joint before, or with the chance of `branching` any of the four before it or the base."""
+    back = [int(rng.integers(max(-1, i - 4), i)) for i in range(n)]
+    return [k if rng.random() < branching else i - 1 for i, k in enumerate(back)]
+
+
+def _mimics(rng: Rng, n: int, count: int) -> dict[int, Mimic]:
+    """`count` joints (one at least stays free) that follow others, by round multipliers or any."""
+    order = rng.permutation(n)
+    followers = order[: min(count, n - 1)]
+    masters = order[len(followers) :]
+    return {
+        int(i): Mimic(
+            int(rng.choice(masters)),
+            float(rng.choice([1.0, -1.0, 0.5, 2.0, rng.uniform(-2, 2)])),
+            float(rng.choice([0.0, rng.uniform(-1, 1)])),
+        )
+        for i in followers
+    }
+
+
+def _placed_joint(rng: Rng, kind: str, twists: str, offsets: str, near: float) -> dict[str, Any]:
+    """The numbers of one step, without a branch; with the chance of `near` a nearly parallel axis."""
+    (alpha,) = _numbers(rng, 1, twists, QUARTERS, -math.pi, math.pi)
+    a, d = (_numbers(rng, 1, offsets, (0.0,), -0.6, 0.6)[0] for _ in range(2))
+    (theta,) = _numbers(rng, 1, offsets, QUARTERS, -math.pi, math.pi)
+    numbers = {"kind": kind, "a": a, "alpha": alpha, "d": d, "theta": theta}
+    if rng.random() < near:
+        tilt = rng.uniform(0.01, 0.05, 2) * rng.choice([-1, 1], 2)
+        numbers |= {"alpha": float(tilt[0]), "beta": float(tilt[1])}
+    return numbers
+
+
+def random_tree(
+    rng: Rng,
+    n: int,
+    kinds: str | Sequence[str] = "mixed",
+    twists: str = "mixed",
+    offsets: str = "mixed",
+    gravity: Any = "z",
+    *,
+    branching: float = 0.4,
+    near: float = 0.0,
+    mimic: int = 0,
+    floating: bool = False,
+    massless: float = 0.0,
+    armature: bool = False,
+    base: bool = False,
+    tools: int = 0,
+    name: str = "tree",
+) -> Arm:
+    """A tree of n joints with physical links.
+
+    kinds, twists, offsets, gravity, base    as of `random_arm`
+    branching   chance that a joint hangs on another one than the joint before it (0: a chain)
+    near        chance of an axis that is nearly parallel to its parent's, by Hayati's rotation
+    mimic       number of joints that follow others
+    floating    whether the base moves freely
+    massless    chance of a link without mass, that of the base excepted
+    armature    whether joints have reflected inertias
+    tools       number of tools, on any links
+    """
+    kind = _kinds(rng, n, kinds)
+    parents = _parents(rng, n, branching)
+    followers = _mimics(rng, n, mimic)
+    joints = []
+    for i in range(n):
+        mass, com, inertia = random_body(rng)
+        if rng.random() < massless:
+            mass, com, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+        place = _placed_joint(rng, kind[i], twists, offsets, near)
+        if parents[i] != i - 1 or (parents.count(parents[i]) > 1 and rng.random() < 0.5):
+            place["gamma"] = _numbers(rng, 1, offsets, QUARTERS, -math.pi, math.pi)[0]
+            place["b"] = _numbers(rng, 1, offsets, (0.0,), -0.6, 0.6)[0]
+        inertial = {"mass": mass, "com": com, "inertia": inertia}
+        own = float(rng.uniform(0.01, 0.5)) if armature else 0.0
+        joints.append(
+            Joint(**place, **inertial, armature=own, parent=parents[i], mimic=followers.get(i))
+        )
+    return Arm(
+        joints,
+        gravity=random_gravity(rng, gravity),
+        name=name,
+        base=random_pose(rng) if base and not floating else None,
+        floating=Body(*random_body(rng)) if floating else None,
+        tools=[
+            Tool(f"tool{k + 1}", int(rng.integers(-1, n)), random_pose(rng, 0.2))
+            for k in range(tools)
+        ]
+        or None,
+    )
+
+
+TREES = ("fixed", "floating", "mimic", "floating_mimic")
+TREE_GRAVITY = ("along", "across", "generic", "none")
+
+
+def sample_trees(
+    seed: int, count: int, sizes: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8), first: int = 0
+) -> Iterator[Arm]:
+    """count trees, from number `first` on: fixed, floating, with joints that follow others; gravity along the first
+    axis, across it, tilted, none; axes structured, mixed, generic. Each is named after what is special about it.
+    """
+    for k in range(first, first + count):
+        rng = np.random.default_rng([seed, k])
+        family, gravity = TREES[k % 4], TREE_GRAVITY[k // 4 % 4]
+        twists = ("structured", "mixed", "generic")[k // 16 % 3]
+        offsets = ("mixed", "structured", "generic")[k // 48 % 3]
+        n = max(int(rng.choice(sizes)), 2 if "mimic" in family else 1)
+        arm = random_tree(
+            rng,
+            n,
+            "R" if rng.random() < 0.2 else "mixed",
+            twists,
+            offsets,
+            "generic" if gravity in ("along", "across") else gravity,
+            branching=float(rng.choice([0.2, 0.5, 0.9])),
+            near=0.1 if twists == "mixed" else 0.0,
+            mimic=int(rng.integers(1, 3)) if "mimic" in family else 0,
+            floating="floating" in family,
+            massless=0.1,
+            armature=bool(rng.random() < 0.5),
+            base=bool(rng.random() < 0.5),
+            tools=int(rng.integers(0, 3)),
+            name=f"{family}_{gravity}_{twists}_{offsets}_{n}_{seed}_{k}",
+        )
+        yield _pulled(arm, gravity)
+
+
+def _pulled(arm: Arm, gravity: str) -> Arm:
+    """The tree with gravity along or across the first rotational axis of its first path."""
+    if gravity not in ("along", "across"):
+        return arm
+    T = arm.base_pose
+    for joint in arm.joints:
+        if joint.parent is not None and joint is not arm.joints[0]:
+            break
+        T = T @ joint.displacement()
+        if joint.revolute:
+            break
+    u, old = T[:3, 2], np.array(arm.gravity)
+    wanted = 9.81 * u if gravity == "along" else np.cross(u, old)
+    return replace(arm, gravity=tuple(wanted.tolist()))
 
 
 # ---- URDF text

@@ -7,11 +7,11 @@ on it as they run on numbers, and what comes out can be printed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..algebra.vectors import Sym3, Turn, Vec3
-from ..dynamics.papers.minimal_parameters_lin1995 import Constants, constants
+from ..dynamics.own.minimal_tree import joined
+from ..dynamics.papers.minimal_parameters_lin1995 import Constants
 from ..robot.arm import PARAMETER_NAMES
 from ..robot.frames.chain import Chain, Limb, Step, pose
 
@@ -48,10 +48,10 @@ class Form:
         return Form({k: -v for k, v in self.terms.items()})
 
     def __sub__(self, o: Any) -> Form:
-        return self + (-o)
+        return self.__add__(-o)
 
     def __rsub__(self, o: Any) -> Form:
-        return -self + o
+        return self.__neg__().__add__(o)
 
     def __mul__(self, o: Any) -> Form:
         terms: dict[tuple[str, ...], float] = {}
@@ -73,25 +73,29 @@ def _constant(value: Any, name: str) -> Any:
     return value if value in (0, 1, -1) else Form.named(name)
 
 
-def symbolic(chain: Chain, third: bool) -> tuple[list[Constants], dict[str, Form]]:
-    """The inertia constants of all composite bodies in natural parameters (m1, mcx1, ...) and DH constants (a2, d2,
-    cos(alpha2), ...), and the abbreviations used: entries that have grown too long to be spelled out further inwards.
+def symbolic(chain: Chain, third: bool) -> tuple[Constants, list[Constants], dict[str, Form]]:
+    """The inertia constants of a free base with all on it and of all composite bodies, in natural parameters (m1, mcx1,
+    ...) and DH constants (a2, d2, cos(alpha2), ...), and the abbreviations used: entries that have grown too long to be
+    spelled out further inwards.
     """
     steps = [
         _named_step(b, s, i)
         for i, (b, s) in enumerate(zip(chain.joints, pose(chain, [0] * chain.n), strict=True), 1)
     ]
-    bodies = [_named_body(b, i) for i, b in enumerate(chain.joints, 1)]
+    bodies = [_named_body(i) for i in range(1, chain.n + 1)]
+    base = _named_body(0)
     short: dict[str, Form] = {}
-    last = bodies[-1]
-    found = [Constants(last.m, last.h, last.J)]
-    for i in range(chain.n - 2, -1, -1):
-        limit = LONG if bodies[i + 1].revolute else LONG_TURNED
-        of = _abbreviated(found[-1], i + 2, short, limit)
-        outer = replace(bodies[i + 1], m=of.m, h=of.k, J=of.U)
-        pair = Chain((bodies[i], outer), chain.gravity)
-        found.append(constants(pair, steps[i : i + 2], third)[0])
-    return found[::-1], short
+    for i in range(chain.n - 1, -1, -1):
+        joint, parent = chain.joints[i], chain.parent_of(i)
+        if parent < 0 and chain.root is None:
+            continue
+        limit = LONG if joint.revolute else LONG_TURNED
+        of = _abbreviated(bodies[i], i + 1, short, limit)
+        if parent >= 0:
+            bodies[parent] = joined(bodies[parent], joint, of, steps[i], third)
+        else:
+            base = joined(base, joint, of, steps[i], third)
+    return base, bodies, short
 
 
 def _abbreviated(of: Constants, i: int, short: dict[str, Form], limit: int) -> Constants:
@@ -109,26 +113,27 @@ def _abbreviated(of: Constants, i: int, short: dict[str, Form], limit: int) -> C
     )
 
 
-def _named_body(body: Limb, i: int) -> Limb:
+def _named_body(i: int) -> Constants:
     m, x, y, z, *J = (Form.named(f"{p}{i}") for p in PARAMETER_NAMES)
-    return replace(body, m=m, h=Vec3(x, y, z), J=Sym3(*J))
+    return Constants(m, Vec3(x, y, z), Sym3(*J))
 
 
 def _named_step(body: Limb, step: Step, i: int) -> Step:
     names = {"x": "alpha", "y": "beta", "z": "theta"}
+    words = [names[turn.axis] for turn in step.turns]
+    if words[0] == "theta":  # a turn about z that comes first is a branch's
+        words[0] = "gamma"
     turns = tuple(
-        Turn(
-            t.axis,
-            _constant(t.c, f"cos({names[t.axis]}{i})"),
-            _constant(t.s, f"sin({names[t.axis]}{i})"),
-        )
-        for t in step.turns
+        Turn(t.axis, _constant(t.c, f"cos({word}{i})"), _constant(t.s, f"sin({word}{i})"))
+        for t, word in zip(step.turns, words, strict=True)
     )
     a, d = _constant(step.a, f"a{i}"), _constant(body.d, f"d{i}")
-    along = Vec3(0, 0, d)
+    along, across = Vec3(0, 0, d), Vec3(a, 0, _constant(body.b, f"b{i}"))
     for turn in reversed(turns[:-1]):
         along = turn.fall(along)
-    return Step(turns, a, d, Vec3(a, 0, 0) + along)
+    if words[0] == "gamma":
+        across = turns[0].fall(across)
+    return Step(turns, a, d, across + along, branch=None if step.branch is None else across)
 
 
 def spell(x: Any) -> str:

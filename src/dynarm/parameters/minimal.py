@@ -2,50 +2,49 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..algebra.vectors import Sym3, Vec3
+from ..algebra.vectors import Vec3
 from ..border.arguments import among, flag, real, shown
 from ..border.kinds import FloatArray, Numbers
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import titled
-from ..dynamics.papers.minimal_chain_lin1995 import MinimalChain, linfang_values, minimal_chain
+from ..dynamics.own.minimal_tree import LEFT_OVER, TreeStructure, tree_combinations, tree_structure
+from ..dynamics.papers.minimal_chain_lin1995 import MinimalChain, minimal_chain
 from ..dynamics.papers.minimal_parameters_lin1995 import (
     TOLERANCE,
-    WRITTEN,
     Constants,
-    Decision,
     Structure,
-    combinations,
-    constants,
-    layout,
-    name_of,
     structure_of,
 )
 from ..errors import DynarmWarning, InputError, KindError, UnknownName
-from ..robot.arm import PARAMETER_NAMES, Arm, Joint, move_parameters
-from ..robot.frames.chain import Chain, chain_of, pose
-from ..robot.frames.weighed import Weighed
+from ..robot.arm import Arm, Joint, move_parameters
+from ..robot.frames.chain import Chain, chain_of
 from .closed_forms import Form, spell, spell_row, symbolic
-from .redundancy import (
-    DEPENDENT,
-    LEFT_OVER,
-    Even,
-    Merging,
-    length_of,
-    merging,
-    natural_units,
-    product,
-    regular_columns,
-    units,
+from .conventions import (
+    CONVENTIONS,
+    natural_values,
+    preference,
+    theorem_rows,
+    to_linfang,
+    widened,
 )
+from .naming import (
+    all_doubts,
+    all_names,
+    merged_names,
+    merged_text,
+    natural_names,
+    regrouped_name,
+    said,
+)
+from .redundancy import Merging, merging, regular_columns
+from .units import Even, length_of, natural_units, product, units
 
 __all__ = [
     "CONVENTIONS",
@@ -56,13 +55,6 @@ __all__ = [
     "structure_of",
 ]
 
-CONVENTIONS = ("lin1995", "linfang1999", "gautier1990")
-# the order in which Gautier and Khalil keep a link's parameters; the later ones are grouped into the earlier
-_KEPT = {
-    True: ("Ixx", "Ixy", "Ixz", "Iyz", "Izz", "mcx", "mcy", "mcz", "Iyy", "m"),
-    False: ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"),
-}
-
 
 @dataclass(frozen=True, eq=False)
 class MinimalParameters:
@@ -71,9 +63,9 @@ class MinimalParameters:
     names        p names: k3_x, U2_11-22, m3, kappa1_3 (lin1995, linfang1999), Ixx2R (gautier1990); a combination that
                  others were merged into carries their names too, U1_33+Ia1
     values       (p,) of this arm
-    matrix       (p, 10 n), or (p, 11 n) with armature; full row rank; of geometry and gravity's direction only
-    natural      the names of its columns
-    structure    the decisions of Theorem 2; decisions and doubts tell them in words
+    matrix       (p, 10 links), with armature 11 a joint; full row rank; of geometry and gravity's direction only
+    natural      the names of its columns: those of joint i end in i; of a free base, which comes first, in 0
+    tree         the decisions of Theorem 2; decisions and doubts tell them in words
     armatures    joints whose armature stays a parameter of its own, the last columns of a regressor with armature
     """
 
@@ -82,7 +74,7 @@ class MinimalParameters:
     names: tuple[str, ...]
     matrix: FloatArray
     natural: tuple[str, ...]
-    structure: Structure
+    tree: TreeStructure
     tolerance: float
     armature: bool
     armatures: tuple[int, ...]
@@ -116,10 +108,17 @@ class MinimalParameters:
     @cached_property
     def values(self) -> FloatArray:
         """(p,) values of this arm."""
-        table = self.arm.parameters
-        if self.armature:
-            table = np.column_stack([table, [j.armature for j in self.arm.joints]])
-        return self.matrix @ table.ravel()
+        values: FloatArray = self.matrix @ natural_values(self.arm, self.armature)
+        return values
+
+    @property
+    def structure(self) -> Structure:
+        """The decisions of Theorem 2 for a chain on a fixed base, as the papers know it; `tree` has those of all."""
+        if not self.tree.serial:
+            raise InputError(
+                f"robot '{self.arm.name}' is no chain on a fixed base; use .tree instead of .structure"
+            )
+        return self.tree.paths[0].structure
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -140,8 +139,8 @@ class MinimalParameters:
         """The inverse of a convention's matrix on the columns."""
         columns = list(self._columns)
         chain = chain_of(self.arm)
-        natural = natural_units(chain, self.armature)[columns]
-        own = units(chain, self.structure, self.armature)[list(self.kept)]
+        natural = natural_units(self.tree, self.armature)[columns]
+        own = units(self.tree, self.armature)[list(self.kept)]
         rows = natural if convention == "gautier1990" else own
         even = Even.of(length_of(chain), rows, natural)
         return even.inverse(self._matrices[convention][:, columns])
@@ -162,47 +161,56 @@ class MinimalParameters:
         if self.convention == "gautier1990":
             plain, back = self._set_names(), self._inverse_of("lin1995")
             return tuple(spell_row(row.tolist(), plain) for row in back)
-        forms = combinations(self.structure, self._symbolic[0])
-        texts = [spell(f) for f in forms] + [
-            f"Ia{i + 1}" for i in range(self.arm.n)
-        ] * self.armature
+        base, bodies, _ = self._symbolic
+        texts = [spell(f) for f in tree_combinations(self.tree, base, bodies)]
+        texts += [f"Ia{i + 1}" for i in range(self.arm.n)] * self.armature
         return tuple(
-            _merged_text(row, texts, k)
+            merged_text(row, texts, k)
             for row, k in zip(self._merging.matrix, self.kept, strict=True)
         )
 
     @property
     def abbreviations(self) -> dict[str, str]:
         """What names in the symbolic forms stand for that are not natural parameters: long entries of U and k."""
-        return {name: spell(form) for name, form in self._symbolic[1].items()}
+        return {name: spell(form) for name, form in self._symbolic[2].items()}
 
     @cached_property
-    def _symbolic(self) -> tuple[list[Constants], dict[str, Form]]:
+    def _symbolic(self) -> tuple[Constants, list[Constants], dict[str, Form]]:
         return symbolic(chain_of(self.arm), self.convention != "linfang1999")
 
     def _set_names(self) -> list[str]:
-        return _merged_names(_all_names(self.structure, self.armature), self._merging)
+        return merged_names(all_names(self.tree, self.armature), self._merging)
 
     @property
     def decisions(self) -> tuple[str, ...]:
         """Every question asked about the geometry, what was measured and what it was taken for."""
-        return tuple(_say(d, self.arm) for d in self.structure.decisions)
+        return tuple(said(d, self.arm) for d in self.tree.decisions)
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """The decisions that hold within the tolerance only, not exactly."""
-        return _doubts(self.arm, self.structure, self.armature, self._merging)
+        return all_doubts(self.arm, self.tree, self.armature, self._merging)
 
     def payload(
-        self, mass: float, com: Numbers = (0, 0, 0), inertia: Numbers = ((0, 0, 0),) * 3
+        self,
+        mass: float,
+        com: Numbers = (0, 0, 0),
+        inertia: Numbers = ((0, 0, 0),) * 3,
+        tool: str | None = None,
     ) -> dict[str, float]:
-        """The change of every minimal parameter that a payload, given in the tool frame, changes."""
+        """The change of every minimal parameter that a payload, given in the tool frame, changes.
+
+        tool: the name of the tool that carries it, where there are several.
+        """
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
         assert load.parameters is not None
-        T = self.arm.tool_pose
+        carrier = self.arm.tool_named(tool)
+        if carrier.joint < 0 and not self.tree.floating:
+            return {}  # what stands on a fixed base moves nothing
+        T = carrier.matrix
         moved = move_parameters(load.parameters, T[:3, :3], T[:3, 3])
         width = 11 if self.armature else 10
-        start = width * (self.arm.n - 1)
+        start = 10 * self.tree.floating + width * carrier.joint if carrier.joint >= 0 else 0
         change = self.matrix[:, start : start + 10] @ moved
         scale = np.abs(self.matrix[:, start : start + 10]) @ np.abs(moved)
         return {
@@ -221,7 +229,9 @@ def minimal_parameters(
 ) -> MinimalParameters:
     """The minimal parameters of an arm, in one of the conventions lin1995, linfang1999, gautier1990.
 
-    armature=True: the natural parameters are 11 a joint, the reflected motor inertia last.
+    armature=True: the natural parameters are 11 a joint, the reflected motor inertia last; the link of a free base,
+    which comes first, has ten always. Where joints follow others the parameters are those that show in the forces of
+    the independent joints.
     tolerance: angles [rad] and, a hundredth of it, lengths over the robot's size below which axes count as parallel
     and offsets as none. gravity="any": for every direction of gravity, not the arm's own.
     """
@@ -237,22 +247,35 @@ def minimal_parameters(
     tolerance = real("tolerance", tolerance, wanted, lambda x: 0 <= x < 0.1)
     anywhere = Vec3(*(np.array(x) for x in (3.0, 5.0, -7.0)))
     chain = chain_of(arm, anywhere if gravity == "any" else None)
-    structure = structure_of(chain, tolerance)
-    merged = merging(chain, structure, tolerance, armature)
-    doubts = _doubts(arm, structure, armature, merged)
+    tree = tree_structure(chain, tolerance)
+    merged = merging(chain, tree, arm.coupling, tolerance, armature)
+    doubts = all_doubts(arm, tree, armature, merged)
     if doubts:
         text = f"minimal parameters of robot '{arm.name}': " + "; ".join(doubts)
         text += "; the dynamics stay exact, regressor @ values to about this size"
         warnings.warn(text, DynarmWarning, stacklevel=2)
-    natural = _natural_names(arm.n, armature)
-    rows = (_widened(x, arm.n, armature) for x in _rows(chain, structure))
+    return _in_convention(arm, chain, convention, tree, tolerance, armature, merged)
+
+
+def _in_convention(
+    arm: Arm,
+    chain: Chain,
+    convention: str,
+    tree: TreeStructure,
+    tolerance: float,
+    armature: bool,
+    merged: Merging,
+) -> MinimalParameters:
+    """The parameters from what Theorem 2 and the merging of its combinations say."""
+    natural = natural_names(arm, armature)
+    rows = (widened(x, tree, armature) for x in theorem_rows(chain, tree))
     matrix = product(merged.matrix, *rows)
-    own = units(chain, structure, armature)[merged.kept]
-    every = natural_units(chain, armature)
+    own = units(tree, armature)[merged.kept]
+    every = natural_units(tree, armature)
     length = length_of(chain)
-    columns = regular_columns(Even.of(length, own, every).down(matrix), _preference(arm, armature))
+    columns = regular_columns(Even.of(length, own, every).down(matrix), preference(arm, armature))
     back = Even.of(length, own, every[columns]).inverse(matrix[:, columns])
-    change, merged_linfang = _to_linfang(chain, structure, armature, merged)
+    change, merged_linfang = to_linfang(chain, tree, armature, merged)
     matrices = {
         "lin1995": matrix,
         "linfang1999": product(change, matrix),
@@ -260,13 +283,13 @@ def minimal_parameters(
     }
     if convention == "linfang1999":
         merged = merged_linfang
-    names = _merged_names(_all_names(structure, armature), merged)
+    names = merged_names(all_names(tree, armature), merged)
     if convention == "gautier1990":
         names = [
-            _regrouped_name(row, k, natural)
+            regrouped_name(row, k, natural)
             for row, k in zip(matrices[convention], columns, strict=True)
         ]
-    first = len(layout(structure))
+    first = len(tree.layout())
     for matrix in matrices.values():
         matrix.setflags(write=False)
     return MinimalParameters(
@@ -275,7 +298,7 @@ def minimal_parameters(
         tuple(names),
         matrices[convention],
         natural,
-        structure,
+        tree,
         tolerance,
         armature,
         tuple(k - first for k in merged.kept if k >= first),
@@ -288,124 +311,3 @@ def minimal_parameters(
 def _check_convention(convention: str) -> None:
     if not among(convention, CONVENTIONS):
         raise UnknownName("convention", convention, CONVENTIONS)
-
-
-def _natural_names(n: int, armature: bool) -> tuple[str, ...]:
-    kinds = (*PARAMETER_NAMES, "Ia") if armature else PARAMETER_NAMES
-    return tuple(f"{p}{i + 1}" for i in range(n) for p in kinds)
-
-
-def _say(d: Decision, arm: Arm) -> str:
-    """A decision in words, joints by name."""
-    joints = " and ".join(f"'{arm.joint_names[i]}'" for i in d.joints)
-    length = d.question == "no offset"
-    what = {
-        "parallel": f"axes of joints {joints}",
-        "no offset": f"axes of joints {joints}",
-        "along gravity": f"axis of joint {joints}",
-    }[d.question]
-    taken = {
-        ("parallel", True): "taken as parallel",
-        ("parallel", False): "not parallel",
-        ("no offset", True): "taken as one line",
-        ("no offset", False): "apart",
-        ("along gravity", True): "taken as along gravity",
-        ("along gravity", False): "not along gravity",
-    }[d.question, d.yes]
-    unit = "of the robot's size apart" if length else "rad off"
-    measured = d.measured if length else math.asin(min(1.0, d.measured))
-    return f"{what}: {measured:.3g} {unit}, {taken} (tolerance {d.limit:g})"
-
-
-def _doubts(arm: Arm, structure: Structure, armature: bool, merged: Merging) -> tuple[str, ...]:
-    """What was decided by the tolerance, not by the geometry."""
-    found = [_say(d, arm) for d in structure.decisions if d.doubtful]
-    names = _all_names(structure, armature)
-    for k, left in merged.left.items():
-        if left > WRITTEN:
-            found.append(
-                f"{names[k]}: {left:.3g} of its column in the regressor is no combination of others, "
-                f"taken as none (tolerance {DEPENDENT:g})"
-            )
-    return tuple(found)
-
-
-# ---- the rows of Theorem 2
-
-
-def _rows(chain: Chain, structure: Structure) -> tuple[np.ndarray, np.ndarray]:
-    """(all, 10 n): Theorem 2 on unit vectors instead of numbers, and the weights of the entries."""
-    n = chain.n
-    unit = [Weighed(row, row) for row in np.eye(10 * n)]
-    bodies = []
-    for i, body in enumerate(chain.joints):
-        m, x, y, z, *J = unit[10 * i : 10 * i + 10]
-        bodies.append(replace(body, m=m, h=Vec3(x, y, z), J=Sym3(*J)))
-    forms = constants(Chain(tuple(bodies), chain.gravity), pose(chain, [0] * n))
-    rows = [Weighed(np.zeros(10 * n), 0) + row for row in combinations(structure, forms)]
-    return np.array([row.value for row in rows]), np.array([row.weight for row in rows])
-
-
-def _widened(rows: np.ndarray, n: int, armature: bool) -> np.ndarray:
-    """The rows over 11 columns a joint, and one row for each armature."""
-    if not armature:
-        return rows
-    wide = np.zeros((len(rows) + n, n, 11))
-    wide[: len(rows), :, :10] = rows.reshape(len(rows), n, 10)
-    wide[len(rows) + np.arange(n), np.arange(n), 10] = 1
-    return wide.reshape(len(wide), 11 * n)
-
-
-def _all_names(structure: Structure, armature: bool) -> list[str]:
-    names = [name_of(i, kind) for i, kind in layout(structure)]
-    return names + [f"Ia{i + 1}" for i in range(structure.n)] * armature
-
-
-def _to_linfang(
-    chain: Chain, structure: Structure, armature: bool, merged: Merging
-) -> tuple[np.ndarray, Merging]:
-    """(p, p), what makes values of linfang1999 of those of lin1995, and what is merged of the former."""
-    size = len(layout(structure))
-    change = np.eye(size + chain.n * armature)
-    change[:size, :size] = linfang_values(chain, structure, list(np.eye(size)))
-    every = units(chain, structure, armature)
-    kept = every[merged.kept]
-    length = length_of(chain)
-    taken = product(merged.matrix, Even.of(length, every, every).inverse(change))
-    own = Even.of(length, kept, kept).inverse(taken[:, merged.kept])
-    return own, replace(merged, matrix=product(own, taken))
-
-
-def _preference(arm: Arm, armature: bool) -> list[int]:
-    """The natural parameters in the order in which gautier1990 keeps them, from the base outwards."""
-    width = 11 if armature else 10
-    order = [
-        width * i + PARAMETER_NAMES.index(p)
-        for i, joint in enumerate(arm.joints)
-        for p in _KEPT[joint.revolute]
-    ]
-    return order + [width * i + 10 for i in range(arm.n)] * armature
-
-
-# ---- names
-
-
-def _merged_names(names: Sequence[str], merged: Merging) -> list[str]:
-    pairs = zip(merged.matrix, merged.kept, strict=True)
-    return [_merged_text(row, names, k, "") for row, k in pairs]
-
-
-def _merged_text(row: np.ndarray, texts: Sequence[str], own: int, gap: str = " ") -> str:
-    """texts[own] plus what the row adds of others."""
-    text = texts[own]
-    for k, factor in enumerate(map(float, row)):
-        if k == own or factor == 0:
-            continue
-        other = f"({texts[k]})" if " " in texts[k] else texts[k]
-        part = other if abs(factor) == 1 else f"{abs(factor):.6g}*{other}"
-        text += f"{gap}{'-' if factor < 0 else '+'}{gap}{part}"
-    return text
-
-
-def _regrouped_name(row: np.ndarray, own: int, natural: Sequence[str]) -> str:
-    return natural[own] + ("R" if np.count_nonzero(row) > 1 else "")
