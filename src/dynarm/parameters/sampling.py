@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from ..dynamics.own.gathered_newton_euler import Loaded
 from ..dynamics.own.gathered_newton_euler import inverse_dynamics as gathered_dynamics
 from ..dynamics.own.minimal_loads import load_matrix, masses_of
 from ..dynamics.own.minimal_tree import TreeStructure
@@ -37,7 +37,7 @@ def sampled_regressor(
     for part in np.array_split(np.arange(samples), blocks):
         q, qd, qdd = (x[:, part] for x in states)
         rows = _rows(chain, tree, coupling, armature, (q, qd, qdd))
-        factor = np.linalg.qr(np.concatenate([factor, rows]), mode="r")
+        factor = np.asarray(np.linalg.qr(np.concatenate([factor, rows]), mode="r"))
     return factor
 
 
@@ -108,5 +108,5 @@ def _forces(
         return inverse_dynamics(arm, steps, list(qd), list(qdd))
     rows = load_matrix(chain, tree)
     entries = [row[:, None] if row.any() else 0 for row in rows]
-    loaded = Loaded(chain, *masses_of(tree, entries))
+    loaded = replace(chain, loads=masses_of(tree, entries))
     return gathered_dynamics(loaded, steps, list(qd), list(qdd))

@@ -17,12 +17,13 @@ from typing import Any
 
 from ..algebra.vectors import Scalar, Vec3, add, mul
 from ..dynamics import kinematics
-from ..dynamics.own import composite_derivatives
+from ..dynamics.own import composite_derivatives, gathered_regressor
 from ..dynamics.own.free_base import turning
 from ..dynamics.table import PARTS, Formulation, formulation
 from ..errors import UnknownName
 from ..graph.graph import Port
 from ..graph.trace import flatten, fresh_symbols, jacobian, substitute
+from ..parameters.loads import entry_matrix
 from .scene import Options, Rows, Scene, minus, plus
 from .sizes import Sizes, packed_pattern
 
@@ -268,6 +269,12 @@ def _sharing(scene: Scene) -> Scene:
 def _regressor(scene: Scene) -> Rows:
     """Inverse dynamics from the minimal parameters, which it is linear in, by each of them."""
     assert scene.minimal is not None
+    if not scene.chain.serial:
+        qd, qdd = scene.spread(scene.qd), scene.spread(scene.given["qdd"])
+        rows = gathered_regressor.regressor(scene.chain, scene.pose, qd, qdd)
+        columns = [scene.gathered(column) for column in zip(*rows, strict=True)]
+        gathered = [list(row) for row in zip(*columns, strict=True)]
+        return gathered_regressor.combined(gathered, entry_matrix(scene.minimal).tolist())
     values = fresh_symbols(scene.q[0], 2, scene.minimal.count)
     row = formulation("inverse_dynamics", "minimal_newton_euler")
     fed = replace(scene, given={**scene.given, "values": values}, chosen={"inverse_dynamics": row})

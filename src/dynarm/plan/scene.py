@@ -17,6 +17,7 @@ from ..dynamics.own.free_base import Wrench, rotation_of
 from ..dynamics.papers.minimal_parameters_lin1995 import layout
 from ..dynamics.table import Formulation
 from ..errors import InputError
+from ..parameters.loads import loads
 from ..parameters.minimal import MinimalParameters, minimal_chain
 from ..robot.arm import Arm
 from ..robot.frames.chain import Chain, Root, Step, chain_of, pose, tidy
@@ -78,7 +79,9 @@ class Scene:
         if "values" not in self.given:
             return chain
         assert self.minimal is not None
-        return with_tables(chain, natural_parameters(self.minimal, self.given["values"]))
+        values = self.given["values"]
+        chain = with_tables(chain, natural_parameters(self.minimal, values))
+        return chain if chain.serial else replace(chain, loads=loads(self.minimal, values))
 
     def body(self, row: Formulation) -> Any:
         """What a formulation wants to see of the arm."""

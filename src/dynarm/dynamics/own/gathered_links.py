@@ -68,6 +68,9 @@ def square(s: Vec3) -> Sym3:
 
 def gathered(arm: Chain, pose: Sequence[Step]) -> tuple[list[Mass], Mass]:
     """The links' masses and moments, what two links could carry given to the inner one; and what the base is given."""
+    if arm.loads is not None:
+        known: tuple[list[Mass], Mass] = arm.loads
+        return list(known[0]), known[1]
     own = [mass_of(body) for body in arm.joints]
     base = Mass() if arm.root is None else mass_of(arm.root)
     left: list[Mass] = []

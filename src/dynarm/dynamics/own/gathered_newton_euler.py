@@ -12,7 +12,6 @@ four a translational one. So it needs no more than the minimal parameters, and a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...algebra.vectors import ZERO, Scalar, Vec3, Z, is_zero, mul
 from ...robot.frames.chain import Chain, Step
@@ -26,38 +25,29 @@ Wrenches = Mapping[
 ]  # by joint, -1 for the base: force and moment on the link, in its frame
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loaded:
-    """A chain whose links are known as gathered ones only: by their minimal parameters."""
-
-    chain: Chain
-    masses: Sequence[Mass]
-    base: Mass
-
-
 def inverse_dynamics(
-    arm: Chain | Loaded,
+    arm: Chain,
     pose: Sequence[Step],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
     wrenches: Wrenches | None = None,
 ) -> list[Scalar]:
     """Joint forces [N m or N] that give accelerations qdd in the pose with velocities qd; of a free base its wrench."""
-    loaded = arm if isinstance(arm, Loaded) else Loaded(arm, *gathered(arm, pose))
-    chain, outside = loaded.chain, wrenches or {}
-    base = base_motion(chain, qd, qdd)
-    motions = moved(chain, pose, base)
+    masses, rest = gathered(arm, pose)
+    outside = wrenches or {}
+    base = base_motion(arm, qd, qdd)
+    motions = moved(arm, pose, base)
     forces = [
         _share(mass, *motion, outside.get(i, (ZERO, ZERO)))
-        for i, (mass, motion) in enumerate(zip(loaded.masses, motions, strict=True))
+        for i, (mass, motion) in enumerate(zip(masses, motions, strict=True))
     ]
-    whole = _share(loaded.base, base.spin, base.a, outside.get(-1, (ZERO, ZERO)))
+    whole = _share(rest, base.spin, base.a, outside.get(-1, (ZERO, ZERO)))
     tau: list[Scalar] = []
-    for i in range(chain.n - 1, -1, -1):
+    for i in range(arm.n - 1, -1, -1):
         f, n = forces[i]
-        tau.append(n.z if chain.joints[i].revolute else f.z)
-        parent = chain.parent_of(i)
-        if parent < 0 and chain.root is None:
+        tau.append(n.z if arm.joints[i].revolute else f.z)
+        parent = arm.parent_of(i)
+        if parent < 0 and arm.root is None:
             continue
         inner = handed(pose[i], f, n)
         if parent >= 0:
@@ -65,7 +55,7 @@ def inverse_dynamics(
         else:
             whole = whole[0] + inner[0], whole[1] + inner[1]
     joints = tau[::-1]
-    return joints if chain.root is None else [*whole[0], *whole[1], *joints]
+    return joints if arm.root is None else [*whole[0], *whole[1], *joints]
 
 
 def moved(chain: Chain, pose: Sequence[Step], base: BaseMotion) -> list[tuple[Spin, Vec3]]:

@@ -61,12 +61,14 @@ class Chain:
     """Limbs from the base to the tips, and the gravitational acceleration in frame 0.
 
     parents: of each joint, -1 for the base; None where each hangs on the one before it. root: the link of a free base.
+    loads: the links as `dynamics/own/gathered_links` would make them, where only these are known.
     """
 
     joints: tuple[Limb, ...]
     gravity: Vec3
     parents: tuple[int, ...] | None = None
     root: Root | None = None
+    loads: Any = None
 
     @property
     def n(self) -> int:
