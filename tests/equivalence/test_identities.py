@@ -174,7 +174,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(arm, seed):
 @given(arm_strategy(max_joints=4), seeds)
 def test_torques_are_the_regressor_times_the_minimal_parameters(arm, seed):
     m = Motion(arm, seed)
-    (Y,) = graph(arm, "regressor", {}, simple=False).evaluate(m.q, m.qd, m.qdd)
+    (Y,) = graph(arm, "regressor", {}).evaluate(m.q, m.qd, m.qdd)
     values = minimal_parameters(arm).values
     tau = m.tau(m.q, m.qd, m.qdd)
     assert Y.shape == (SAMPLES, arm.n, len(values))

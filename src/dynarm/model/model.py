@@ -25,6 +25,7 @@ from ..plan.quantities import Quantity, quantity_named
 from ..plan.scene import Options
 from ..plan.sizes import packed_pattern, sizes_of
 from ..robot.arm import Arm
+from ..robot.frames.quaternions import with_unit_quaternion
 from . import batch
 from .functions import METHODS, Functions, model_sheet, plain, quickly
 from .refusals import AXES, JOINTWISE, check_keywords, check_options, explain
@@ -127,7 +128,8 @@ class Model:
         if found is None:
             found = self._kernels[key] = self._compile(key)
             word, _ = self._word(key)
-            if len(self.ports(key)[0]) == len(word.state):
+            # the pose of a free base is looked at before each call
+            if len(self.ports(key)[0]) == len(word.state) and not self.arm.floating:
                 self._install(key, found.ufunc)
         return found
 
@@ -225,6 +227,8 @@ class Model:
         if not all(map(is_plain, args)):
             args = [plain(x, p, self.entry_names) for x, p in zip(args, plan.inputs, strict=True)]
         check_out(out)
+        if self.arm.floating:
+            args[0] = self._checked_pose(args[0])
         ufunc = plan.kernel.ufunc
         try:
             if wanted > 1:
@@ -235,6 +239,14 @@ class Model:
             raise explain(
                 self.arm, name, plan.inputs, args, out, plan.outputs[0], refusal
             ) from None
+
+    def _checked_pose(self, q: Any) -> Any:
+        """q with a unit quaternion; what is no array of numbers is left to the function's own refusal."""
+        try:
+            array = np.asarray(q, dtype=float)
+        except (TypeError, ValueError):
+            return q
+        return with_unit_quaternion(array)
 
     def _plan(self, name: str, extras: tuple[str, ...]) -> Plan:
         """What a call with these keywords runs; refused where the function has other inputs."""

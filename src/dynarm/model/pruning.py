@@ -73,6 +73,10 @@ def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Motion:
         raise KindError(
             f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
         )
+    if not arm.coupling.free:
+        raise InputError(
+            f"joints of robot '{arm.name}' follow others; terms are left out of robots without mimic joints"
+        )
     arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
     chain = chain_of(arm)
     formulation("inverse_dynamics", "newton_euler", chain)

@@ -64,8 +64,11 @@ def explain(
     """The error to raise for a call of quantity `name` that was refused; `made` is what it returns."""
 
     def place(port: Port) -> str:
+        if port.name in JOINTWISE and arm.floating:
+            names = "coordinate_names" if port.name == "q" else "speed_names"
+            return f", robot '{arm.name}' has {port.size}; order them as arm.{names}"
         if port.name in JOINTWISE:
-            return f", robot '{arm.name}' has {arm.n} joints; order them as arm.joint_names"
+            return f", robot '{arm.name}' has {port.size} joints; order them as arm.joint_names"
         return f"; give (..., {port.size})"
 
     return explained(place, name, ports, args) or (

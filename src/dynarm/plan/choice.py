@@ -65,20 +65,20 @@ def graph(
     minimal: MinimalParameters | None = None,
 ) -> Graph:
     """The graph of a quantity, computed with the chosen formulations; `minimal` where it asks for them."""
-    return factored(_traced(arm, quantity, chosen, options, minimal, share=True))
+    return factored(traced(arm, quantity, chosen, options, minimal, share=True))
 
 
-def factored(traced: Graph) -> Graph:
+def factored(drawn: Graph) -> Graph:
     """The graph with common factors pulled out of its sums, if it is short enough for that."""
-    return simplify(traced) if len(traced.nodes) <= FACTORED else traced
+    return simplify(drawn) if len(drawn.nodes) <= FACTORED else drawn
 
 
 def written(arm: Arm, quantity: str, chosen: Mapping[str, Formulation]) -> Graph:
     """The graph of a quantity with every repetition that its formulas have."""
-    return _traced(arm, quantity, chosen, PLAIN, None, share=False)
+    return traced(arm, quantity, chosen, PLAIN, None, share=False)
 
 
-def _traced(
+def traced(
     arm: Arm,
     quantity: str,
     chosen: Mapping[str, Formulation],
@@ -86,6 +86,7 @@ def _traced(
     minimal: MinimalParameters | None,
     share: bool,
 ) -> Graph:
+    """The graph of a quantity as its formulations write it; with share=False every repetition counts."""
     word = quantity_named(quantity)
     if word.solves and not options.values_input:
         check_regular(arm, options.friction)
@@ -174,12 +175,12 @@ def _contest(
     leader: tuple[int, Graph] | None = None  # of the longer ones
     totals = []
     for k, row in enumerate(rows):
-        traced = _traced(arm, quantity, {quantity: row}, options, minimal, share=True)
-        totals.append(traced.total)
-        if len(traced.nodes) <= FACTORED:
-            short[k] = traced
+        drawn = traced(arm, quantity, {quantity: row}, options, minimal, share=True)
+        totals.append(drawn.total)
+        if len(drawn.nodes) <= FACTORED:
+            short[k] = drawn
         elif totals[k] == min(totals):
-            leader = (k, traced)
+            leader = (k, drawn)
     simple = {}
 
     def cost(k: int) -> int:

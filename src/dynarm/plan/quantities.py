@@ -37,7 +37,7 @@ class Quantity:
     outputs: Callable[[Sizes], tuple[Port, ...]]
     compute: Callable[[Scene], Any]
     feels_gravity: bool = True
-    inertial: bool = True  # depends on the links' inertial parameters
+    inertial: bool = True  # can be computed from the minimal parameters, and depends on them
     takes_wrench: bool = False
     solves: bool = False  # needs a mass matrix that is regular somewhere
     uses: tuple[str, ...] = ()  # quantities of the formulations' table that it is built from
@@ -368,6 +368,7 @@ QUANTITIES: dict[str, Quantity] = {
             _fixed("c", 3),
             lambda s: list(_center_of_mass(s)),
             feels_gravity=False,
+            inertial=False,
         ),
         Quantity(
             "center_of_mass_jacobian",
@@ -375,14 +376,23 @@ QUANTITIES: dict[str, Quantity] = {
             _by_speed("J", 3, tools=False),
             _center_of_mass_jacobian,
             feels_gravity=False,
+            inertial=False,
         ),
-        Quantity("momentum", ("q", "qd"), _fixed("h", 6), _momentum, feels_gravity=False),
+        Quantity(
+            "momentum",
+            ("q", "qd"),
+            _fixed("h", 6),
+            _momentum,
+            feels_gravity=False,
+            inertial=False,
+        ),
         Quantity(
             "momentum_matrix",
             ("q",),
             _by_speed("A", 6, tools=False),
             _momentum_matrix,
             feels_gravity=False,
+            inertial=False,
         ),
         Quantity(
             "momentum_rate",
@@ -390,6 +400,7 @@ QUANTITIES: dict[str, Quantity] = {
             _fixed("hd", 6),
             _momentum_rate,
             feels_gravity=False,
+            inertial=False,
         ),
         Quantity(
             "forward_kinematics",

@@ -239,8 +239,14 @@ class Arm:
 
     @property
     def serial(self) -> bool:
-        """Whether the robot is what the papers speak of: a chain on a fixed base."""
-        return not self.branched and self.floating is None
+        """Whether the robot is what the papers speak of: a chain on a fixed base, without steps as at branches."""
+        return self.plain and self.floating is None
+
+    @property
+    def plain(self) -> bool:
+        """Whether each joint hangs on the one before it by the five numbers of a chain."""
+        turned = any(joint.gamma or joint.b for joint in self.joints[1:])
+        return not self.branched and not turned
 
     @property
     def base_pose(self) -> FloatArray:
@@ -331,6 +337,8 @@ class Arm:
         if name is None and len(tools) == 1:
             return tools[0]
         known = [tool.name for tool in tools]
+        if name is not None and not isinstance(name, str):
+            raise KindError(f"tool is {shown(name)}; give the name of a tool")
         if name is None:
             way = f"name one of {known}" if known else "load it with tools=['link', ...]"
             raise InputError(f"robot '{self.name}' has {len(tools)} tools; {way}")

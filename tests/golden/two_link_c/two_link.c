@@ -311,10 +311,10 @@ void two_link_potential_energy(
     const double v6 = v2 * v5;
     const double v7 = v3 * v4;
     const double v8 = v6 + v7;
-    const double v12 = v3 * 5.0;
-    const double v13 = v8 * 1.2000000000000002;
-    const double v14 = v12 + v13;
-    const double v15 = 9.81 * v14;
+    const double v11 = v3 * 5.0;
+    const double v12 = v8 * 1.2000000000000002;
+    const double v13 = v11 + v12;
+    const double v15 = v13 * 9.81;
     U[0] = v15;
 }
 

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import dynarm
+from dynarm.dynamics.table import QUANTITIES as TABLED
 from dynarm.dynamics.table import TABLE, applicable
 from dynarm.model.pruning import TERMS, Candidate, by_worth, prune
 from dynarm.plan import choice as counts
 from dynarm.plan.choice import NEAR, cheapest, preferred
 from dynarm.plan.scene import PLAIN
+from strategies import random_arm
 
 
 def factored(*totals: int):
@@ -55,8 +57,28 @@ def test_the_table_s_order_decides_between_equals(quantity, monkeypatch):
     rows = applicable(quantity, counts.probe(arm, PLAIN))
     assert rows == [row for row in TABLE if row in rows] and len(rows) > 2
     one = counts.graph(arm, quantity, {quantity: rows[-1]})
-    monkeypatch.setattr(counts, "graph", lambda *a, **k: one)
-    assert cheapest.__wrapped__(arm, quantity) is rows[0]
+    monkeypatch.setattr(counts, "traced", lambda *a, **k: one)
+    monkeypatch.setattr(counts, "_WINNERS", {})
+    assert cheapest(arm, quantity) is rows[0]
+
+
+@pytest.mark.parametrize("quantity", TABLED)
+def test_each_formulation_is_traced_once(quantity, monkeypatch):
+    """Choosing the cheapest and compiling it takes one graph of each, the winner's included."""
+    drawn = []
+    trace = counts.traced
+
+    def spy(arm, name, chosen, options, minimal, share):
+        drawn.append((name, *(row.name for row in chosen.values())))
+        return trace(arm, name, chosen, options, minimal, share)
+
+    monkeypatch.setattr(counts, "traced", spy)
+    monkeypatch.setattr(counts, "_WINNERS", {})
+    model = dynarm.compile(random_arm(np.random.default_rng(5), 4, "RPRR"))
+    graph = model.graph(quantity)
+    assert len(drawn) == len(set(drawn)) and any(name == quantity for name, *_ in drawn)
+    again = len(drawn)
+    assert model.graph(quantity) == graph and len(drawn) == again + 1, "the winner is known by now"
 
 
 # ---- terms that are left out

@@ -89,6 +89,7 @@ def test_friction_enters_what_it_should_and_nothing_else(plain):
         )
     }
     assert changed == {
+        "mass_matrix_packed",
         "inverse_dynamics",
         "inverse_dynamics:wrench",
         "forward_dynamics",

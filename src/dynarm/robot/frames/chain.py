@@ -287,7 +287,7 @@ def chain_of(arm: Arm, gravity: Vec3 | None = None) -> Chain:
     return Chain(
         tuple(limbs),
         Vec3(*local),
-        arm.parents if arm.branched else None,
+        None if arm.plain else arm.parents,
         None if arm.floating is None else Root(*_moments(arm.parameters[0].tolist())),
     )
 
