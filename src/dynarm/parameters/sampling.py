@@ -37,7 +37,7 @@ def sampled_regressor(
     for part in np.array_split(np.arange(samples), blocks):
         q, qd, qdd = (x[:, part] for x in states)
         rows = _rows(chain, tree, coupling, armature, (q, qd, qdd))
-        factor = np.linalg.qr(np.concatenate([factor, rows]), mode="r")
+        factor = np.asarray(np.linalg.qr(np.concatenate([factor, rows]), mode="r"))
     return factor
 
 
