@@ -70,6 +70,7 @@ class Tuning:
     cached: int = 4000  # of a kernel that still runs from a common instruction cache
     very_long: int = 20000  # from which on trying several orders takes longer than it gains
     huge: int = 20000  # from which on a scalar kernel takes longer to compile than it is worth
+    hasty: int = 9000  # from which on LLVM's own scheduling takes longer than it gains
     slot: float = 2.0  # moves that a slot of a long program is worth: workspaces just fit the first-level cache
     tile: int = 2  # blocks of samples that go through each piece of a longer program in turn
 
