@@ -133,10 +133,12 @@ class Model:
 
     def _install(self, name: str, ufunc: np.ufunc) -> None:
         """Let one call on one state be quick. Attributes of a class with methods of its own are left alone."""
+        if name not in METHODS:
+            return  # a quantity that has no method is a function only
         method, call = METHODS[name]
         builtin = bound(ufunc, method, self)
         self._quick[name] = builtin or by_gufunc(ufunc, method, self)
-        if builtin and type(self) is Model and vars(Model)[name] is call:
+        if builtin and type(self) is Model and vars(Model).get(name) is call:
             self.__dict__.setdefault(name, builtin)
 
     def _word(self, key: str) -> tuple[Quantity, Options]:
