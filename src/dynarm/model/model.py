@@ -215,8 +215,12 @@ class Model:
         out: Out = None,
         threads: int | None = None,
         **extras: Any,
-    ) -> Any:
-        """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words."""
+    ) -> FloatArray:
+        """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words.
+
+        One array, as nearly all give, or a tuple of them.
+        """
+        made: FloatArray
         wanted = batch.threads if threads is None else batch.check_threads(threads)
         plan = self._plan(name, tuple([k for k, x in extras.items() if x is not None]))
         if out is not None and len(plan.outputs) > 1:
@@ -231,12 +235,14 @@ class Model:
         try:
             if wanted > 1:
                 weight = plan.kernel.notes["instructions"]
-                return batch.call(ufunc, plan.inputs, plan.outputs, args, out, wanted, weight)
-            return ufunc(*args) if out is None else ufunc(*args, out=out)
+                made = batch.call(ufunc, plan.inputs, plan.outputs, args, out, wanted, weight)
+            else:
+                made = ufunc(*args) if out is None else ufunc(*args, out=out)
         except (ValueError, TypeError, OverflowError) as refusal:
             raise explain(
                 self.arm, name, plan.inputs, args, out, plan.outputs[0], refusal
             ) from None
+        return made
 
     def _plan(self, name: str, extras: tuple[str, ...]) -> Plan:
         """What a call with these keywords runs; refused where the function has other inputs."""
@@ -337,7 +343,8 @@ class Model:
     ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         """Mass matrix (..., n, n) and bias forces (..., n) from one kernel."""
         extras = {"gravity": gravity, "values": values}
-        return self._call("mass_matrix_and_bias", (q, qd), None, threads, **extras)
+        both = self._call("mass_matrix_and_bias", (q, qd), None, threads, **extras)
+        return both  # type: ignore[return-value]
 
     @quickly
     def kinetic_energy(
@@ -424,7 +431,8 @@ class Model:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dtau_dq, dtau_dqd, dtau_dqdd, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
-        return self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
+        three = self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
+        return three  # type: ignore[return-value]
 
     @quickly
     def forward_dynamics_derivatives(
@@ -433,7 +441,8 @@ class Model:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dqdd_dq, dqdd_dqd, dqdd_dtau, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
-        return self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, **extras)
+        three = self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, **extras)
+        return three  # type: ignore[return-value]
 
     @quickly
     def regressor(

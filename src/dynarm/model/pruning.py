@@ -91,12 +91,12 @@ class Shares:
     @property
     def total(self) -> np.ndarray:
         """Joint forces (N, n)."""
-        return self.forces.sum(axis=(0, 1))
+        return np.asarray(self.forces.sum(axis=(0, 1)))
 
     @cached_property
     def rms(self) -> np.ndarray:
         """(3, n, n): root mean square over the motion, by kind, link and joint."""
-        return np.sqrt(np.mean(self.forces**2, axis=2))
+        return np.asarray(np.sqrt(np.mean(self.forces**2, axis=2)))
 
     @cached_property
     def relative(self) -> np.ndarray:
@@ -111,9 +111,9 @@ class Shares:
 
 
 def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(
-        part, whole, out=np.zeros_like(part), where=np.broadcast_to(whole > 0, part.shape)
-    )
+    ratio = np.zeros_like(part)
+    np.divide(part, whole, out=ratio, where=np.broadcast_to(whole > 0, part.shape))
+    return ratio
 
 
 def term_shares(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Shares:
@@ -224,7 +224,8 @@ def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Any = 0.01) ->
     limit = allowed + rounding
 
     def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
-        return np.abs(samples.forces(_weights(arm.n, dropped)) - exact).max(axis=0)
+        away = np.abs(samples.forces(_weights(arm.n, dropped)) - exact)
+        return np.asarray(away.max(axis=0))
 
     full = _graph(arm, ()).count()
     candidates = []

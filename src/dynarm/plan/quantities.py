@@ -186,7 +186,8 @@ def _kinetic_energy(scene: Scene) -> Scalar:
 
 def _center_of_mass(scene: Scene) -> Vec3:
     moment = kinematics.first_moment(scene.chain, scene.pose, scene.root)
-    return moment * (1 / kinematics.mass(scene.chain))
+    centre: Vec3 = moment * (1 / kinematics.mass(scene.chain))
+    return centre
 
 
 def _center_of_mass_jacobian(scene: Scene) -> Rows:
