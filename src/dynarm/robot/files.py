@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from ..border.arguments import flag, items, path_of
 from ..border.files import content, named
-from ..border.kinds import Given
+from ..border.kinds import Given, Outside
 from ..border.words import shown
 from ..border.written import drafted
 from ..errors import FormatError, InputError, KindError, UnknownName
@@ -21,9 +20,8 @@ from .doubts import warn_doubts
 from .formats.toml_file import MAX_BYTES, read_toml, write_toml
 
 MAX_URDF = 16 * 2**20  # bytes
-Chosen = Mapping[
-    str, Any
-]  # the keywords of `load` that choose parts of a file, each with its value
+# the keywords of `load` that choose parts of a file, each with its value
+Chosen = Mapping[str, Outside]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ def load(
     return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
 
 
-def _refuse_parts(robot: Any, given: bool, words: str) -> None:
+def _refuse_parts(robot: Outside, given: bool, words: str) -> None:
     if given:
         raise InputError(f"{words} of a URDF; '{robot}' is not one, leave them out")
 
@@ -114,7 +112,7 @@ def _whole(path: Path, kind: RobotFormat | None) -> Arm:
     return kind.read(content(path, kind.most), named(path), {})
 
 
-def _joint_names(joints: Any) -> list[str]:
+def _joint_names(joints: Outside) -> list[str]:
     names = items("joints", joints, "a list of joint names")
     if not names or not all(isinstance(name, str) for name in names):
         raise KindError(f"joints is {shown(joints)}; give a list of joint names")

@@ -222,7 +222,7 @@ def difference(x: Scalar, y: Scalar) -> Scalar:
     return sub(x, y)
 
 
-def pose(chain: Chain, q: Sequence[Any]) -> tuple[Step, ...]:
+def pose(chain: Chain, q: Sequence[Scalar]) -> tuple[Step, ...]:
     """The steps of the chain at joint positions q, one scalar a joint."""
     return tuple(_step(body, value) for body, value in zip(chain.joints, q, strict=True))
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ...border.kinds import Outside
 from ..inertia import tensor
 from .poses import inverse
 from .rounding import ROUNDING, clean, clean_direction, clean_pose, norm
@@ -178,7 +178,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
-def clean_parameters(ten: np.ndarray, given: Any, X: np.ndarray) -> np.ndarray:
+def clean_parameters(ten: np.ndarray, given: Outside, X: np.ndarray) -> np.ndarray:
     """The moved parameters, entries that are rounding of what they were made of set to zero."""
     m, t = abs(float(given[0])), norm(X[:3, 3])
     h = norm(np.asarray(given[1:4], float))
