@@ -110,26 +110,26 @@ class Model:
 
     def ports(self, key: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """Inputs and outputs of a quantity, or of 'quantity:wrench'."""
-        found = self._ports.get(key)
-        if found is None:
+        ports = self._ports.get(key)
+        if ports is None:
             word, options = self._word(key)
             p = self.minimal.count if word.needs_minimal(options) else 0
             sizes = sizes_of(self.arm, p)
-            found = word.inputs(sizes, options), word.outputs(sizes)
-            self._ports[key] = found
-        return found
+            ports = word.inputs(sizes, options), word.outputs(sizes)
+            self._ports[key] = ports
+        return ports
 
     # ---- compiling
 
     def kernel(self, key: str) -> Kernel:
         """The compiled function of a quantity, or of 'quantity:wrench', with the formulations it was made from."""
-        found = self._kernels.get(key) if isinstance(key, str) else None
-        if found is None:
-            found = self._kernels[key] = self._compile(key)
+        compiled = self._kernels.get(key) if isinstance(key, str) else None
+        if compiled is None:
+            compiled = self._kernels[key] = self._compile(key)
             word, _ = self._word(key)
             if len(self.ports(key)[0]) == len(word.state):
-                self._install(key, found.ufunc)
-        return found
+                self._install(key, compiled.ufunc)
+        return compiled
 
     def _install(self, name: str, ufunc: np.ufunc) -> None:
         """Let one call on one state be quick. Attributes of a class with methods of its own are left alone."""
@@ -186,19 +186,19 @@ class Model:
     @property
     def formulation(self) -> dict[str, str]:
         """The formulation used for each quantity of the table; no forward dynamics where the arm has none."""
-        found = {}
+        names = {}
         for name in TABLED:
             known = self._kernels.get(name)
             if known is not None:
-                found[name] = known.notes["formulation"][name]
+                names[name] = known.notes["formulation"][name]
                 continue
             word, options = self._word(name)
             minimal = self.minimal if word.needs_minimal(options) else None
             try:
-                found[name] = choose(self.arm, name, self.wishes, options, minimal)[name].name
+                names[name] = choose(self.arm, name, self.wishes, options, minimal)[name].name
             except ModelError:
                 continue  # a mass matrix that is singular in every pose
-        return found
+        return names
 
     # ---- calling
 
@@ -246,8 +246,8 @@ class Model:
 
     def _plan(self, name: str, extras: tuple[str, ...]) -> Plan:
         """What a call with these keywords runs; refused where the function has other inputs."""
-        found = self._plans.get((name, extras))
-        if found is None:
+        plan = self._plans.get((name, extras))
+        if plan is None:
             word = quantity_named(name)
             key = f"{name}:wrench" if "wrench" in extras else name
             inputs, outputs = self.ports(key)
@@ -258,8 +258,8 @@ class Model:
                 )  # every function takes them, also where they change nothing
             check_keywords(name, inputs, given)
             more = tuple(p.name for p in inputs if p.name not in word.state)
-            found = self._plans[name, extras] = Plan(self.kernel(key), inputs, outputs, more)
-        return found
+            plan = self._plans[name, extras] = Plan(self.kernel(key), inputs, outputs, more)
+        return plan
 
     # Every method below takes threads=, those that return one array out= as well; models compiled with
     # gravity="input" want gravity=(..., 3) [m/s^2] in the base link, those with parameters="inputs" values=(..., p).

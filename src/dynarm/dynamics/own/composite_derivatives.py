@@ -274,12 +274,12 @@ def _turned(turn: Turn, E: Mat3) -> Mat3:
     p, q = sub(e[i][i], e[j][j]), add(e[i][j], e[j][i])
     u, v = add(mul(s, p), mul(c, q)), sub(mul(c, p), mul(s, q))
     su, sv = mul(s, u), mul(s, v)
-    found = [row[:] for row in e]
-    found[i][i], found[j][j] = sub(e[i][i], su), add(e[j][j], su)
-    found[i][j], found[j][i] = add(e[i][j], sv), add(e[j][i], sv)
-    found[i][k], found[j][k] = _plane(c, s, e[i][k], e[j][k])
-    found[k][i], found[k][j] = _plane(c, s, e[k][i], e[k][j])
-    return Mat3(*(Vec3(*row) for row in found))
+    rows = [row[:] for row in e]
+    rows[i][i], rows[j][j] = sub(e[i][i], su), add(e[j][j], su)
+    rows[i][j], rows[j][i] = add(e[i][j], sv), add(e[j][i], sv)
+    rows[i][k], rows[j][k] = _plane(c, s, e[i][k], e[j][k])
+    rows[k][i], rows[k][j] = _plane(c, s, e[k][i], e[k][j])
+    return Mat3(*(Vec3(*row) for row in rows))
 
 
 def _plane(c: Scalar, s: Scalar, x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:

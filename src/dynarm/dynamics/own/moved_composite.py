@@ -68,7 +68,7 @@ def composites(arm: Chain, pose: Sequence[Step], origin: Vec3) -> tuple[Sight, l
     seen, ways = axes(arm, pose, origin)
     tip = arm.joints[-1]
     m, c, J = tip.m, tip.h, half_trace_less(tip.J)
-    found = [_seen_from_reference(tip.revolute, ways[-1], m, c, J, tip.J.zz)]
+    bodies = [_seen_from_reference(tip.revolute, ways[-1], m, c, J, tip.J.zz)]
     for j in range(arm.n - 2, -1, -1):
         joint, step = arm.joints[j], pose[j + 1]
         sliding = not arm.joints[j + 1].revolute
@@ -77,10 +77,10 @@ def composites(arm: Chain, pose: Sequence[Step], origin: Vec3) -> tuple[Sight, l
         c = joint.h + fixed * m + moved  # (A5), (A7)
         J = half_trace_less(joint.J) - fixed.outer(fixed).symmetric() * m + turned  # (A6), (A8)
         m = add(joint.m, m)
-        found.append(
+        bodies.append(
             _seen_from_reference(joint.revolute, ways[j], m, c, J, -add(J.xx, J.yy))
         )  # (23)
-    return seen, found[::-1]
+    return seen, bodies[::-1]
 
 
 def _inward(step: Step, m: Scalar, c: Vec3, J: Sym3, sliding: bool) -> tuple[Vec3, Sym3]:

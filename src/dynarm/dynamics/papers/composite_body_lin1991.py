@@ -223,12 +223,12 @@ def composites(
     first, tip = first_rotational(arm), arm.n - 1
     m: Scalar = 0
     p, J = ZERO, SYM_ZERO
-    found = []
+    bodies = []
     for j in range(tip, -1, -1):
         joint, s, sh = arm.joints[j], ways[j], seen[j][j].s
         m = add(joint.m, m)  # (28)
         if j < first:
-            found.append(Composite(False, m, ZERO, ZERO, ZERO, NOTHING, m))
+            bodies.append(Composite(False, m, ZERO, ZERO, ZERO, NOTHING, m))
             continue
         mp, own = _link(joint, s)
         p = mp + pose[j + 1].fall(p) if j < tip else mp  # (29)
@@ -243,8 +243,8 @@ def composites(
                 polar = add(polar, _about_axis(seen[j + 1][j].u, J))
             a, B = Z * polar + sh.cross(p), NOTHING  # (62)
         H = m if not joint.revolute else joint.J.zz if j == tip else sub(a.z, sh.dot(e))  # (65)
-        found.append(Composite(joint.revolute, m, p, a, e, B, H))
-    return seen, found[::-1]
+        bodies.append(Composite(joint.revolute, m, p, a, e, B, H))
+    return seen, bodies[::-1]
 
 
 def _link(body: Limb, s: Vec3) -> tuple[Vec3, Sym3]:

@@ -93,7 +93,7 @@ def _outward(
 ) -> list[Share]:
     """What each composite body adds to the forces at its joint."""
     a, motion = -arm.gravity, STILL  # (76)
-    found = []
+    loads = []
     for joint, step, v, acc, body in zip(arm.joints, pose, qd, qdd, bodies, strict=True):
         flat = joint.revolute and not is_zero(step.a) and all(map(is_zero, motion.z))
         a = step.whole.rise(a + motion @ (step.s if flat else X * step.a))  # (70)
@@ -101,12 +101,12 @@ def _outward(
         along = ZERO if flat else motion @ (Z * step.d)  # (30)
         if joint.revolute:
             a = a + along  # (71)
-            found.append(_rotational(body, motion, a))
+            loads.append(_rotational(body, motion, a))
         else:
             h = Z * acc + motion.w.cross(Z * mul(2, v))  # (61)
-            found.append(_translational(body, motion, a, h, h + along))  # (69)
+            loads.append(_translational(body, motion, a, h, h + along))  # (69)
             a = a + (h + along)  # (71)
-    return found
+    return loads
 
 
 def _rotational(body: Constants, motion: Spin, a: Vec3) -> Share:
@@ -124,19 +124,19 @@ def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[Constants]:
     tip = arm.joints[-1]
     m, k, U = tip.m, tip.h, tip.J  # U is U* of the paper
     sliding: list[tuple[Scalar, Sym3]] = []  # d_k and W_k in frame i
-    found = []
+    constants = []
     for i in range(arm.n - 1, -1, -1):
         joint, step = arm.joints[i], pose[i]
         D = U - Sym3(U.yy, 0, U.yy, 0, 0, 0)
         for d, W in sliding:
             D = D + W * d  # (38)
-        found.append(Constants(m, k, D))
+        constants.append(Constants(m, k, D))
         if i:
             own = Sym3(mul(2, k.z), 0, mul(2, k.z), -k.x, -k.y, 0)  # (92)
             sliding = [] if joint.revolute else [*sliding, (step.d, own)]
             sliding = [(d, step.fall_sym(W)) for d, W in sliding]
             m, k, U = _inner(arm.joints[i - 1], joint.revolute, step, m, k, U)
-    return found[::-1]
+    return constants[::-1]
 
 
 def _inner(

@@ -95,13 +95,13 @@ def link_motions(
     base: LinkMotion,
 ) -> list[LinkMotion]:
     """The motion of every link from the motion of the base and the joint speeds."""
-    found = []
+    motions = []
     motion, r = base, mount.into @ mount.r01
     for link, step, u in zip(links, pose, rates, strict=True):
         motion = _next(motion, link, step, u, r + step.s)
         r = -link.c
-        found.append(motion)
-    return found
+        motions.append(motion)
+    return motions
 
 
 def _next(p: LinkMotion, link: Link, step: Step, u: Scalar, r: Vec3) -> LinkMotion:

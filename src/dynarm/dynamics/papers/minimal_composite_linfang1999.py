@@ -53,13 +53,13 @@ class Composite:
 def composites(arm: MinimalChain, pose: Sequence[Step]) -> list[Composite]:
     """The composite bodies 1 to n by Table VII, in a pose as `placed`."""
     r, s = arm.structure.r, arm.structure.s
-    found = []
+    bodies = []
     l, V = ZERO, SYM_ZERO
     V33: Scalar = 0
     for i in range(arm.n - 1, r - 1, -1):
         c = arm.joints[i].k + l  # (22)
         body = _general(arm, i, c, V) if i >= s else _planar(arm, i, c, l, V33)
-        found.append(body)
+        bodies.append(body)
         if i == r:
             break
         l, before = _first(arm, pose, i, c, l), l
@@ -74,7 +74,7 @@ def composites(arm: MinimalChain, pose: Sequence[Step]) -> list[Composite]:
             )  # (38)
         else:
             V33 = add(_slid(arm, pose, i, body, before, V33), _reach(arm, pose, i, l))  # (40)
-    return [Composite()] * r + found[::-1]
+    return [Composite()] * r + bodies[::-1]
 
 
 def _general(arm: MinimalChain, i: int, c: Vec3, V: Sym3) -> Composite:

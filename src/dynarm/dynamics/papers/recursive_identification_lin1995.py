@@ -61,7 +61,7 @@ def motion(
 ) -> list[Motion]:
     """Step 1: the motion of every link."""
     w, wd, a = ZERO, ZERO, -arm.gravity
-    found = []
+    motions = []
     for body, step, v, acc in zip(arm.joints, pose, qd, qdd, strict=True):
         star = step.rise(a + turned(w, wd, step.s if body.revolute else X * step.a))
         w, wd, h = step.rise(w), step.rise(wd), ZERO
@@ -72,8 +72,8 @@ def motion(
         else:
             h = Z * acc + w.cross(Z * mul(2, v))  # (61)
             a = star + turned(w, wd, Z * step.d) + h  # (62)
-        found.append(Motion(w, wd, a, star, h))
-    return found
+        motions.append(Motion(w, wd, a, star, h))
+    return motions
 
 
 def turned(w: Vec3, wd: Vec3, x: Vec3) -> Vec3:
@@ -160,7 +160,7 @@ def identify(
     last_along = structure.r < n <= structure.s
     zeta = structure.axis(n - 1).dot(-wrench[1]) if last_along else -wrench[1]
     outer = Outer(-wrench[0], zeta)
-    found: list[dict[str, float]] = [{} for _ in range(n)]
+    values: list[dict[str, float]] = [{} for _ in range(n)]
     more: list[list[float]] = [[] for _ in range(n)]
     for i in range(n - 1, -1, -1):  # steps 2 to 4
         tilde = _tilde(structure, i, outer)
@@ -168,13 +168,13 @@ def identify(
         v = columns(structure, i, moving[i])
         A = [v[kind] for kind in kinds[i]] + list(own[i] if own else ())
         w = list(solve(i, A, gamma))  # (111)
-        found[i] = dict(zip(kinds[i], w, strict=False))
+        values[i] = dict(zip(kinds[i], w, strict=False))
         more[i] = w[len(kinds[i]) :]
         if i:
             outer = _handed_on(
-                structure, i, pose[i], moving[i], qdd[i], qd[i], outer, tilde, found[i]
+                structure, i, pose[i], moving[i], qdd[i], qd[i], outer, tilde, values[i]
             )
-    return [found[i][kind] for i, kind in layout(structure)], more[:]
+    return [values[i][kind] for i, kind in layout(structure)], more[:]
 
 
 def _tilde(structure: Structure, i: int, outer: Outer) -> Sym3:

@@ -57,7 +57,7 @@ def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:
     """The composite bodies 1 to n."""
     tip = arm.joints[-1]
     body = Composite(tip.m, tip.h, tip.J)
-    found = [body]
+    bodies = [body]
     for j in range(arm.n - 2, -1, -1):
         joint, outer, step = arm.joints[j], arm.joints[j + 1], pose[j + 1]
         fixed = step.s if outer.revolute else Vec3(step.a, 0, 0)  # of s
@@ -65,8 +65,8 @@ def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:
         J = joint.J - square_skew(fixed) * body.m  # (A6)
         moved, turned = _inward(step, body, sliding=not outer.revolute)
         body = Composite(add(joint.m, body.m), c + moved, J + turned)  # (A7), (A8)
-        found.append(body)
-    return found[::-1]
+        bodies.append(body)
+    return bodies[::-1]
 
 
 def _inward(step: Step, body: Composite, sliding: bool) -> tuple[Vec3, Sym3]:
