@@ -42,7 +42,7 @@ Dropped = tuple[int, str]  # link, counted from 1, and one of TERMS
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class SampledMotion:
     """An arm at N samples of a motion, ready for the papers' functions."""
 
     chain: Chain
@@ -67,7 +67,7 @@ class Motion:
         return np.stack([np.broadcast_to(x, self.samples) for x in tau], axis=-1).astype(float)
 
 
-def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Motion:
+def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> SampledMotion:
     """The samples (N, n) of a motion of the arm, checked."""
     if not isinstance(arm, Arm):
         raise KindError(
@@ -77,7 +77,7 @@ def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Motion:
     chain = chain_of(arm)
     formulation("inverse_dynamics", "newton_euler", chain)
     position, velocity, acceleration = ([*x.T] for x in arrays)
-    return Motion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
+    return SampledMotion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
 
 
 @dataclass(frozen=True, eq=False)

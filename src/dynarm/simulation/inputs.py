@@ -167,7 +167,7 @@ class Sampled:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionInput:
     """Forces by a function f(t, q, qd) of the user, checked on every call."""
 
     function: Callable[..., Any]
@@ -203,7 +203,7 @@ class Function:
     def breaks(self, t_end: float) -> Array:
         return np.zeros(0)
 
-    def during(self, start: float, end: float, q: Array, qd: Array) -> Function:
+    def during(self, start: float, end: float, q: Array, qd: Array) -> FunctionInput:
         return self
 
 
@@ -211,7 +211,7 @@ class Function:
 class Held:
     """Forces by a function that is asked once a period and held in between. One object for one run: it remembers."""
 
-    function: Function
+    function: FunctionInput
     period: float
     last: Array | None = field(default=None)
 
@@ -264,7 +264,7 @@ def source_of(
             )
         return samples
     if callable(given):
-        function = Function(given, shape, what, names)
+        function = FunctionInput(given, shape, what, names)
         rate = getattr(given, "rate", None)
         if rate is None:
             return function

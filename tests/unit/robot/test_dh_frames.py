@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynarm import Arm, DynarmError, Joint
-from dynarm.robot.frames.dh import NEARLY_PARALLEL, Segment, modified_dh
+from dynarm.robot.frames.dh import NEARLY_PARALLEL, JointLine, modified_dh
 from dynarm.robot.frames.poses import inverse, rotation, translation
 from dynarm.robot.inertia import move_parameters, pack_parameters
 from strategies import random_body, random_pose, random_rotation
@@ -16,7 +16,7 @@ from strategies import random_body, random_pose, random_rotation
 EXACT = 1e-12
 
 
-def motion(segment: Segment, q: float) -> np.ndarray:
+def motion(segment: JointLine, q: float) -> np.ndarray:
     """Displacement of a joint about or along its own axis (Rodrigues)."""
     T = np.eye(4)
     u = segment.axis
@@ -28,8 +28,8 @@ def motion(segment: Segment, q: float) -> np.ndarray:
     return T
 
 
-def segment(rng, kind, placement, axis) -> Segment:
-    return Segment(kind, placement, np.asarray(axis, float), pack_parameters(*random_body(rng)))
+def segment(rng, kind, placement, axis) -> JointLine:
+    return JointLine(kind, placement, np.asarray(axis, float), pack_parameters(*random_body(rng)))
 
 
 def assert_same_robot(segments, frames, rng, tolerance=EXACT):
@@ -217,14 +217,14 @@ def test_rounding_in_inertias_is_removed():
     rng = np.random.default_rng(0)
     bar = pack_parameters(2.0, [0, 0, 0.1], np.diag([0.3, 0.2, 0.1]))
     chain = [
-        Segment("revolute", np.eye(4), np.array([0.0, 0, 1]), bar),
-        Segment(
+        JointLine("revolute", np.eye(4), np.array([0.0, 0, 1]), bar),
+        JointLine(
             "revolute",
             translation(0.3, 0, 0) @ rotation("x", math.pi / 2),
             np.array([0.0, 1, 0]),
             bar,
         ),
-        Segment(
+        JointLine(
             "revolute",
             translation(0, 0.2, 0) @ rotation("y", -math.pi / 2),
             np.array([1.0, 0, 0]),

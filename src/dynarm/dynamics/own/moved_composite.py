@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from ...algebra.vectors import ZERO, Mat3, Scalar, Sym3, Vec3, Z, add, double, mul, sub
 from ...robot.frames.chain import Chain, Step, slid
 from ..papers.composite_body_lin1991 import (
-    Composite,
+    BaseComposite,
     Rows,
     Sight,
     axes,
@@ -63,7 +63,7 @@ def coriolis_tensor(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> li
     return bias_coefficients(*composites(arm, pose, origin))
 
 
-def composites(arm: Chain, pose: Sequence[Step], origin: Vec3) -> tuple[Sight, list[Composite]]:
+def composites(arm: Chain, pose: Sequence[Step], origin: Vec3) -> tuple[Sight, list[BaseComposite]]:
     """The axes that each frame sees and the composite bodies 1 to n."""
     seen, ways = axes(arm, pose, origin)
     tip = arm.joints[-1]
@@ -98,7 +98,7 @@ def _inward(step: Step, m: Scalar, c: Vec3, J: Sym3, sliding: bool) -> tuple[Vec
 
 def _seen_from_reference(
     revolute: bool, s: Vec3, m: Scalar, c: Vec3, J: Sym3, polar: Scalar
-) -> Composite:
+) -> BaseComposite:
     """Composite body j, its force and couple moved by s_j; [e x][s x] = s e' - (e.s) E, and e has no z component."""
     e = Z.cross(c)  # (63)
     B = Mat3(
@@ -107,4 +107,4 @@ def _seen_from_reference(
         Vec3(-add(J.yz, mul(s.z, e.x)), sub(J.xz, mul(s.z, e.y)), e.dot(s)),
     )  # (64)
     a = Vec3(B.r3.y, -B.r3.x, sub(B.r2.x, B.r1.y))  # (62): its components stand in B
-    return Composite(revolute, m, c + s * m, a, e, B, polar if revolute else m)
+    return BaseComposite(revolute, m, c + s * m, a, e, B, polar if revolute else m)

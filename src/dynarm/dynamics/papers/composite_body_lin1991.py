@@ -74,7 +74,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Composite:
+class BaseComposite:
     """Composite body j in frame j, and its own entry H_jj."""
 
     revolute: bool
@@ -112,7 +112,7 @@ def coriolis_tensor(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> li
     return bias_coefficients(*composites(arm, pose, origin))
 
 
-def inertia(seen: Sight, bodies: Sequence[Composite]) -> Rows:
+def inertia(seen: Sight, bodies: Sequence[BaseComposite]) -> Rows:
     """H from the composite bodies and the axes that their frames see."""
     H: Rows = [[body.H] * len(bodies) for body in bodies]
     for j, body in enumerate(bodies):
@@ -122,7 +122,11 @@ def inertia(seen: Sight, bodies: Sequence[Composite]) -> Rows:
 
 
 def bias_vector(
-    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], seen: Sight, bodies: Sequence[Composite]
+    arm: Chain,
+    pose: Sequence[Step],
+    qd: Sequence[Scalar],
+    seen: Sight,
+    bodies: Sequence[BaseComposite],
 ) -> list[Scalar]:
     """b from the same."""
     b = _gravity(arm, pose, seen, bodies)
@@ -135,7 +139,7 @@ def bias_vector(
     return b
 
 
-def bias_coefficients(seen: Sight, bodies: Sequence[Composite]) -> list[Rows]:
+def bias_coefficients(seen: Sight, bodies: Sequence[BaseComposite]) -> list[Rows]:
     """D_mkj from the same."""
     n = len(bodies)
     D: list[Rows] = [[[0] * n for _ in range(n)] for _ in range(n)]  # (33)
@@ -150,7 +154,7 @@ def bias_coefficients(seen: Sight, bodies: Sequence[Composite]) -> list[Rows]:
     return D
 
 
-def entry(axis: Axis, body: Composite) -> Scalar:
+def entry(axis: Axis, body: BaseComposite) -> Scalar:
     """H_mj from joint m and composite body j."""
     u, s = axis.u, axis.s
     if body.revolute:
@@ -158,7 +162,7 @@ def entry(axis: Axis, body: Composite) -> Scalar:
     return _sway(axis, body).z if axis.revolute else mul(body.m, u.z)  # (65)
 
 
-def bias_direction(axis: Axis, body: Composite) -> Vec3:
+def bias_direction(axis: Axis, body: BaseComposite) -> Vec3:
     """d_mj from joint m and composite body j."""
     u, s = axis.u, axis.s
     if body.revolute:
@@ -166,7 +170,7 @@ def bias_direction(axis: Axis, body: Composite) -> Vec3:
     return Z.cross(_sway(axis, body) if axis.revolute else u * body.m)  # (66)
 
 
-def _sway(axis: Axis, body: Composite) -> Vec3:
+def _sway(axis: Axis, body: BaseComposite) -> Vec3:
     """Momentum of composite body j for unit speed of rotational joint m: u_m x p^_j - m^_j s^_m."""
     return axis.u.cross(body.p) - axis.s * body.m
 
@@ -217,7 +221,7 @@ def about_centre(body: Limb) -> tuple[Vec3, Vec3, Sym3]:
 
 def composites(
     arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO
-) -> tuple[Sight, list[Composite]]:
+) -> tuple[Sight, list[BaseComposite]]:
     """The axes that each frame sees and the composite bodies 1 to n."""
     seen, ways = axes(arm, pose, origin)
     first, tip = first_rotational(arm), arm.n - 1
@@ -228,7 +232,7 @@ def composites(
         joint, s, sh = arm.joints[j], ways[j], seen[j][j].s
         m = add(joint.m, m)  # (28)
         if j < first:
-            bodies.append(Composite(False, m, ZERO, ZERO, ZERO, NOTHING, m))
+            bodies.append(BaseComposite(False, m, ZERO, ZERO, ZERO, NOTHING, m))
             continue
         mp, own = _link(joint, s)
         p = mp + pose[j + 1].fall(p) if j < tip else mp  # (29)
@@ -243,7 +247,7 @@ def composites(
                 polar = add(polar, _about_axis(seen[j + 1][j].u, J))
             a, B = Z * polar + sh.cross(p), NOTHING  # (62)
         H = m if not joint.revolute else joint.J.zz if j == tip else sub(a.z, sh.dot(e))  # (65)
-        bodies.append(Composite(joint.revolute, m, p, a, e, B, H))
+        bodies.append(BaseComposite(joint.revolute, m, p, a, e, B, H))
     return seen, bodies[::-1]
 
 
@@ -281,7 +285,7 @@ def _about_axis(u: Vec3, J: Sym3) -> Scalar:
 
 
 def _gravity(
-    arm: Chain, pose: Sequence[Step], seen: Sight, bodies: Sequence[Composite]
+    arm: Chain, pose: Sequence[Step], seen: Sight, bodies: Sequence[BaseComposite]
 ) -> list[Scalar]:
     """The gravity forces eta [N m or N]."""
     g, size = arm.gravity, 1

@@ -44,7 +44,7 @@ Wrench = tuple[Vec3, Vec3]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constants:
+class CompositeConstants:
     """Inertia constants of composite body i: mass, first moment k and, for a rotational joint, the tensor D."""
 
     m: Scalar
@@ -89,7 +89,7 @@ def _outward(
     pose: Sequence[Step],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
-    bodies: Sequence[Constants],
+    bodies: Sequence[CompositeConstants],
 ) -> list[Share]:
     """What each composite body adds to the forces at its joint."""
     a, motion = -arm.gravity, STILL  # (76)
@@ -109,17 +109,19 @@ def _outward(
     return loads
 
 
-def _rotational(body: Constants, motion: Spin, a: Vec3) -> Share:
+def _rotational(body: CompositeConstants, motion: Spin, a: Vec3) -> Share:
     k = Vec3(body.k.x, body.k.y, 0)
     return Share(0, motion @ k, k.cross(a) + psi(body.D, motion), ZERO)  # (72), (73)
 
 
-def _translational(body: Constants, motion: Spin, a_star: Vec3, h: Vec3, h_star: Vec3) -> Share:
+def _translational(
+    body: CompositeConstants, motion: Spin, a_star: Vec3, h: Vec3, h_star: Vec3
+) -> Share:
     rho = add(mul(body.m, add(a_star.z, h_star.z)), (motion @ body.k).z)  # (63)
     return Share(rho, h_star * body.m, body.k.cross(h), a_star * body.m)  # (72), (73)
 
 
-def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[Constants]:
+def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[CompositeConstants]:
     """m^, k and D of the composite bodies 1 to n. D alone may vary, with the translational joints next to i."""
     tip = arm.joints[-1]
     m, k, U = tip.m, tip.h, tip.J  # U is U* of the paper
@@ -130,7 +132,7 @@ def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[Constants]:
         D = U - Sym3(U.yy, 0, U.yy, 0, 0, 0)
         for d, W in sliding:
             D = D + W * d  # (38)
-        constants.append(Constants(m, k, D))
+        constants.append(CompositeConstants(m, k, D))
         if i:
             own = Sym3(mul(2, k.z), 0, mul(2, k.z), -k.x, -k.y, 0)  # (92)
             sliding = [] if joint.revolute else [*sliding, (step.d, own)]

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from ...algebra.vectors import IDENTITY, Mat3, Scalar, Vec3, Z, add, is_zero
 from ...robot.frames.chain import Chain, Step, slid
-from .renaud_lin1991 import Composite, composites
+from .renaud_lin1991 import RenaudComposite, composites
 
 
 def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
@@ -50,7 +50,7 @@ def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     return H
 
 
-def _effect(turned: bool, body: Composite) -> tuple[Vec3, Vec3]:
+def _effect(turned: bool, body: RenaudComposite) -> tuple[Vec3, Vec3]:
     """Force on composite body j and its couple about origin j for unit acceleration of joint j, in frame j."""
     if turned:
         return Z.cross(body.c), body.J.third  # (A10), (A11)

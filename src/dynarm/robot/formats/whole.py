@@ -15,7 +15,7 @@ import numpy as np
 from ...border.kinds import Outside
 from ...errors import FormatError, InputError, ModelError, UnknownName
 from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, Tool
-from ..frames.dh import Frames, Segment, modified_dh
+from ..frames.dh import Frames, JointLine, modified_dh
 from ..frames.poses import inverse
 from ..frames.rounding import clean_pose, norm
 from ..inertia import move_parameters
@@ -239,7 +239,7 @@ class _Carried:
                 self.places[joint.child] = _Place(i, np.eye(4))
                 self.parents[i], placements[i] = place.carrier, T
         self.segments = [
-            Segment(
+            JointLine(
                 "prismatic" if joint.kind == "prismatic" else "revolute",
                 placements[i],
                 joint.axis / norm(joint.axis),

@@ -21,7 +21,7 @@ _TINY_SINE = 1e-9  # below it the direction of the common normal is mostly round
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Segment:
+class JointLine:
     """One joint as other formats describe it, with the link that it moves."""
 
     kind: str  # revolute, prismatic
@@ -38,7 +38,9 @@ class Lines:
     than there are joints have the base link's at index -1: its line is the z axis of its frame.
     """
 
-    def __init__(self, segments: Sequence[Segment], parents: Sequence[int], own_base: bool) -> None:
+    def __init__(
+        self, segments: Sequence[JointLine], parents: Sequence[int], own_base: bool
+    ) -> None:
         self.n, self.parents, self.own_base = len(segments), parents, own_base
         self.T = [clean_pose(s.placement, norm(s.placement[:3, 3])) for s in segments]
         self.u = [*(clean_direction(s.axis) for s in segments), np.array([0.0, 0.0, 1.0])]
