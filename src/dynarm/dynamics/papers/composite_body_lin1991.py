@@ -39,7 +39,7 @@ Differs    The reference origin is origin r of the first rotational joint: nothi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...algebra.vectors import (
@@ -62,6 +62,7 @@ from ...robot.frames.chain import Chain, Limb, Step, slid
 Rows = list[list[Scalar]]
 Sight = list[list["Axis"]]  # for each frame j the axes of joints 1 to j
 NOTHING = Mat3(ZERO, ZERO, ZERO)
+Forming = Callable[[Chain, Sequence[Step], Vec3], tuple[Sight, list["BaseComposite"]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,30 +87,43 @@ class BaseComposite:
     H: Scalar
 
 
-def mass_matrix(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> Rows:
-    """Inertia matrix [kg m^2, kg m or kg]; `origin` is s_r, which may be any vector (in frame r)."""
+def mass_matrix(
+    arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO, form: Forming | None = None
+) -> Rows:
+    """Inertia matrix [kg m^2, kg m or kg]; `origin` is s_r, which may be any vector (in frame r).
+
+    form: how composite bodies are formed, where not by `composites`; here and below.
+    """
     arm, pose, _ = slid(arm, pose)
-    return inertia(*composites(arm, pose, origin))
+    return inertia(*(form or composites)(arm, pose, origin))
 
 
 def mass_matrix_and_bias(
-    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], origin: Vec3 = ZERO
+    arm: Chain,
+    pose: Sequence[Step],
+    qd: Sequence[Scalar],
+    origin: Vec3 = ZERO,
+    form: Forming | None = None,
 ) -> tuple[Rows, list[Scalar]]:
     """Inertia matrix, and the joint forces [N m or N] at zero acceleration."""
     arm, pose, _ = slid(arm, pose)
-    seen, bodies = composites(arm, pose, origin)
+    seen, bodies = (form or composites)(arm, pose, origin)
     return inertia(seen, bodies), bias_vector(arm, pose, qd, seen, bodies)
 
 
-def bias(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> list[Scalar]:
+def bias(
+    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], form: Forming | None = None
+) -> list[Scalar]:
     """Joint forces [N m or N] at zero acceleration."""
-    return mass_matrix_and_bias(arm, pose, qd)[1]
+    return mass_matrix_and_bias(arm, pose, qd, form=form)[1]
 
 
-def coriolis_tensor(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> list[Rows]:
+def coriolis_tensor(
+    arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO, form: Forming | None = None
+) -> list[Rows]:
     """D_mkj [kg m^2, kg m or kg]: velocity forces are sum D_mkj qd_k qd_j."""
     arm, pose, _ = slid(arm, pose)
-    return bias_coefficients(*composites(arm, pose, origin))
+    return bias_coefficients(*(form or composites)(arm, pose, origin))
 
 
 def inertia(seen: Sight, bodies: Sequence[BaseComposite]) -> Rows:
