@@ -19,9 +19,8 @@ from oracles.tree_recursion import (
 )
 
 TOLERANCE = 1e-12  # of the largest force or entry of the regressor
-RANK = (
-    1e-12  # singular values over the largest, columns of one length: of zeros rounding leaves 1e-15
-)
+# singular values over the largest, columns of one length: of zeros rounding leaves 1e-15
+RANK = 1e-12
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,8 @@ from .tuning import choose_preparation
 
 PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 Logs = Log | Sequence[Log]
-_TOLD = (
-    1e-6  # singular value, columns of length one, from which on a direction counts as determined
-)
+# singular value, columns of length one, from which on a direction counts as determined
+_TOLD = 1e-6
 _GAIN_PASSES = 10
 _HEADS = ("parameter", "value", "std", "unit")
 
@@ -214,9 +213,8 @@ def _in_currents(factors: Factors, p: int) -> Factors:
     support, joints = [], []
     for j, own in enumerate(factors.support):
         R, arm = factors.joint(j), np.flatnonzero(own < p)
-        load = R[:, np.flatnonzero(own == p)].sum(
-            axis=1
-        )  # nothing where the joint does not feel it
+        # nothing where the joint does not feel it
+        load = R[:, np.flatnonzero(own == p)].sum(axis=1)
         support.append(np.r_[own[arm], p + j])
         joints.append(np.column_stack([R[:, arm], -R[:, -1], -load]))
     return Factors(tuple(support), p + factors.n, [joints], factors.rows.sum(axis=0)[None])

@@ -253,9 +253,8 @@ class Model:
             inputs, outputs = self.ports(key)
             given = dict.fromkeys((*word.state, *extras))
             if self.parameters_input and not word.inertial:
-                given.pop(
-                    "values", None
-                )  # every function takes them, also where they change nothing
+                # every function takes them, also where they change nothing
+                given.pop("values", None)
             check_keywords(name, inputs, given)
             more = tuple(p.name for p in inputs if p.name not in word.state)
             plan = self._plans[name, extras] = Plan(self.kernel(key), inputs, outputs, more)

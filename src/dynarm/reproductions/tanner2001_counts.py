@@ -28,10 +28,8 @@ from ..robot.arm import Arm, Joint, move_parameters, pack_parameters
 from ..robot.frames.chain import chain_of, pose
 from ..robot.frames.generic import generic_arm
 
-PAPER_EXAMPLE = {
-    "kane": (679, 494),
-    "newton_euler": (678, 597),
-}  # section 5.3: m = 1, w = 4; six bodies
+# section 5.3: m = 1, w = 4; six bodies
+PAPER_EXAMPLE = {"kane": (679, 494), "newton_euler": (678, 597)}
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 

@@ -33,9 +33,8 @@ class RobotFormat:
     write: Callable[[Arm], str] | None = None
     most: int = MAX_URDF  # bytes of a file
     parts: bool = False  # whether parts of it may be chosen: all that `load` takes besides `strict`
-    instead: str = (
-        ""  # of a format that is not read: what it is, and what to do with {name} or {stem}
-    )
+    # of a format that is not read: what it is, and what to do with {name} or {stem}
+    instead: str = ""
 
 
 def catalogue() -> tuple[str, ...]:

@@ -193,9 +193,8 @@ class FunctionInput:
                     f"the {self.what} function returned shape {force.shape} at t = {t:.6g} s; it must be {self.shape}"
                 )
             )
-        sound = (np.abs(qd) < BLOWN).all(
-            axis=-1
-        )  # of a motion that has blown up, nothing is to blame
+        # of a motion that has blown up, nothing is to blame
+        sound = (np.abs(qd) < BLOWN).all(axis=-1)
         if not np.isfinite(force).all(axis=-1)[sound].all():
             raise Failed(f"the {self.what} function returned NaN or infinity at t = {t:.6g} s")
         return force

@@ -26,10 +26,8 @@ WIDER = {"AVX-512": r"%tmm", "AVX2": r"%zmm", "SSE2": r"%ymm", "NEON": r"\bz\d+\
 FUSED = dict.fromkeys(TARGETS, r"\bvfn?m(add|sub)") | {"NEON": r"\bfml[as]|\bfn?m(add|sub)"}
 # An x86 that keeps stores in order for all but those past the caches needs an instruction here; arm needs one anyway
 FENCE = {"x86_64": r"\bmfence\b|lock\s+or", "aarch64": r"\bdmb\s+ish\b"}
-PAST = {
-    "x86_64": r"v?movntp[ds]",
-    "aarch64": r"\bst[rnp]",
-}  # arm knows it for pairs of registers only
+# arm knows it for pairs of registers only
+PAST = {"x86_64": r"v?movntp[ds]", "aarch64": r"\bst[rnp]"}
 
 
 def graphs():

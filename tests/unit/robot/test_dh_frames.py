@@ -118,9 +118,8 @@ def test_hayati_rotation_appears_only_where_it_must():
         ]
         return modified_dh(chain).steps[1][2]
 
-    assert beta(tilted(away, "y", 1e-6)) == pytest.approx(
-        1e-6
-    )  # the normal's foot would be 400 km off
+    # the normal's foot would be 400 km off
+    assert beta(tilted(away, "y", 1e-6)) == pytest.approx(1e-6)
     assert beta(tilted(away, "x", 1e-6)) == 0.0  # the normal is x itself
     assert beta(tilted(translation(0, 0, 0.4), "y", 1e-6)) == 0.0  # the axes meet
     assert beta(away) == 0.0
@@ -235,9 +234,8 @@ def test_rounding_in_inertias_is_removed():
     assert_same_robot(chain, frames, rng)
     entries = np.abs(frames.parameters)
     assert entries[entries > 0].min() > 1e-3
-    assert (
-        np.count_nonzero(entries) == 17
-    )  # m, first moments, diagonal; one product where a frame is moved
+    # m, first moments, diagonal; one product where a frame is moved
+    assert np.count_nonzero(entries) == 17
 
 
 def test_classic_dh_gives_the_same_frames_and_bodies():

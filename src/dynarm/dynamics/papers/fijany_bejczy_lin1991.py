@@ -64,9 +64,8 @@ def common_frame(pose: Sequence[Step]) -> tuple[list[Mat3], list[Vec3], list[Vec
         step, R = pose[j], turns[-1]
         x, y = step.rise(R.r1), step.rise(R.r2)
         oblique = not any(is_zero(k) for k in (step.turns[0].c, step.turns[0].s))
-        R_j = Mat3(
-            x, y, x.cross(y) if oblique and j > 2 else step.rise(R.r3)
-        )  # whichever is cheaper
+        # whichever is cheaper
+        R_j = Mat3(x, y, x.cross(y) if oblique and j > 2 else step.rise(R.r3))
         u_j = Vec3(R_j.r1.z, R_j.r2.z, R_j.r3.z)
         turns.append(R_j)
         u.append(u_j)

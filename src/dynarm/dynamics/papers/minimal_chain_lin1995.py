@@ -64,9 +64,8 @@ class MinimalChain:
     joints: tuple[MinimalBody, ...]
     gravity: Vec3
     structure: Structure
-    loads: tuple[
-        MinimalBody, ...
-    ]  # the same as the Newton-Euler recursion sees it: in the cheapest forms
+    # the same as the Newton-Euler recursion sees it: in the cheapest forms
+    loads: tuple[MinimalBody, ...]
     along: tuple[Scalar, ...] | None = None  # d of rotational joints, what to add to other ones
     left: Scalar = 0  # how far origin n was moved back along its axis
 

@@ -22,9 +22,8 @@ SHARED = 16  # kernels of an engine: making one takes as long as linking two of 
 LINKING = 8 << 20, 8  # bytes that linking may take: always, and for each byte of object code
 COMPILING = 32 << 20, 64  # the same of compiling, for each character of LLVM's text
 _NUMBERS = itertools.count()
-_BURIED: deque[Foreign] = (
-    deque()
-)  # what nobody needs any more, until a thread has time to give it back
+# what nobody needs any more, until a thread has time to give it back
+_BURIED: deque[Foreign] = deque()
 _engine: tuple[Foreign, int] | None = None  # where the next kernel is linked, and how many were
 
 
