@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dynarm.robot.formats.urdf_text import rpy_of
-from dynarm.robot.frames.dh import Segment
+from dynarm.robot.frames.dh import JointLine
 from dynarm.robot.frames.poses import rotation, translation
 from dynarm.robot.inertia import pack_parameters
 from strategies import random_body, random_pose, random_rotation
@@ -36,14 +36,14 @@ def _placement(rng: Rng, style: str) -> np.ndarray:
     return np.asarray(away @ turns)
 
 
-def random_tree(rng: Rng, n: int, style: str = "generic") -> tuple[list[Segment], list[int]]:
+def random_tree(rng: Rng, n: int, style: str = "generic") -> tuple[list[JointLine], list[int]]:
     """Joints with their parents: 'generic', 'structured' (quarter turns, few offsets), 'slight' (nearly parallel)."""
     segments = []
     for _ in range(n):
         axis = random_rotation(rng)[:, 0] if style == "generic" else np.array([0.0, 0.0, 1.0])
         kind = "prismatic" if rng.random() < 0.3 else "revolute"
         body = pack_parameters(*random_body(rng))
-        segments.append(Segment(kind, _placement(rng, style), axis, body))
+        segments.append(JointLine(kind, _placement(rng, style), axis, body))
     return segments, random_parents(rng, n)
 
 

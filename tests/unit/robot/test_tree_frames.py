@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynarm import Joint
-from dynarm.robot.frames.dh import Segment, modified_dh
+from dynarm.robot.frames.dh import JointLine, modified_dh
 from dynarm.robot.frames.lines import Lines
 from dynarm.robot.frames.poses import inverse, rotation, translation
 from dynarm.robot.inertia import move_parameters, pack_parameters
@@ -19,7 +19,7 @@ EXACT = 1e-12
 QUARTERS = (0.0, math.pi / 2, -math.pi / 2, math.pi)
 
 
-def motion(segment: Segment, q: float) -> np.ndarray:
+def motion(segment: JointLine, q: float) -> np.ndarray:
     """Displacement of a joint about or along its own axis (Rodrigues)."""
     T, u = np.eye(4), segment.axis
     if segment.kind == "prismatic":
@@ -87,9 +87,9 @@ def test_a_chain_is_a_tree_without_branches():
         assert all(np.array_equal(a, b) for a, b in zip(alone.links, tree.links, strict=True))
 
 
-def bodies(rng, *placements: np.ndarray) -> list[Segment]:
+def bodies(rng, *placements: np.ndarray) -> list[JointLine]:
     up = np.array([0.0, 0.0, 1.0])
-    return [Segment("revolute", T, up, pack_parameters(*random_body(rng))) for T in placements]
+    return [JointLine("revolute", T, up, pack_parameters(*random_body(rng))) for T in placements]
 
 
 def test_one_child_of_a_link_needs_no_branch():
@@ -147,7 +147,7 @@ def test_the_line_of_a_prismatic_branch_may_be_moved():
     slide = translation(0.3, 0.1, 0.2) @ rotation("x", math.pi / 2)
     segments = bodies(rng, np.eye(4), random_pose(rng), random_pose(rng))
     up, ten = np.array([0.0, 0.0, 1.0]), pack_parameters(*random_body(rng))
-    segments.append(Segment("prismatic", slide, up, ten))
+    segments.append(JointLine("prismatic", slide, up, ten))
     parents = [-1, 0, 1, 0]
     frames = modified_dh(segments, parents)
     assert_same_tree(segments, parents, frames, rng)

@@ -78,14 +78,15 @@ def assembled(text: str, name: str, target: Host, hasty: bool = False) -> bytes:
         try:
             with llvm.parse_assembly(text, context) as module:
                 module.triple = target.triple
-                code: bytes = _machine(target, 1 if hasty else 2).emit_object(module)
+                code: bytes = machine(target, 1 if hasty else 2).emit_object(module)
                 return code
         except RuntimeError as error:
             raise DynarmError(f"LLVM refuses the code of '{name}': {error}") from error
 
 
 @cache
-def _machine(target: Host, effort: int) -> Foreign:
+def machine(target: Host, effort: int = 2) -> Foreign:
+    """LLVM's code generator for a host; effort: what it spends on the order of instructions."""
     import llvmlite.binding as llvm
 
     if target.triple != native().triple:
