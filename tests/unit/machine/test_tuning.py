@@ -10,6 +10,7 @@ import pytest
 
 from dynarm.graph.graph import Builder, Graph, Port
 from dynarm.machine import compile_graph, load_object
+from dynarm.machine.emit import llvm
 from dynarm.machine.emit.kernel import kernel_text
 from dynarm.machine.emit.loop import runtime_text
 from dynarm.machine.host import Host, Tuning, named, native
