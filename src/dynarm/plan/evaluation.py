@@ -1,0 +1,223 @@
+"""How each quantity is computed from the scene: the formulation's answer, put together and coupled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..algebra.vectors import Scalar, Vec3, add, mul
+from ..dynamics import kinematics
+from ..dynamics.own import composite_derivatives, gathered_regressor
+from ..dynamics.own.free_base import turning
+from ..dynamics.table import PARTS, Formulation, formulation
+from ..graph.trace import flatten, fresh_symbols, jacobian, substitute
+from ..parameters.loads import entry_matrix
+from .scene import Rows, Scene, minus, plus
+from .sizes import packed_pattern
+
+
+def mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
+    row = scene.chosen["mass_matrix_and_bias"]
+    qd = scene.spread(scene.qd)
+    if row.parts:
+        M, b = scene.run(row.parts[0]), scene.run(row.parts[1], qd)
+    else:
+        M, b = scene.run(row, qd)
+    return scene.with_armature(M), scene.gathered(b)
+
+
+def packed(scene: Scene) -> list[Scalar]:
+    M = scene.mass_matrix
+    return [M[i][j] for i, j in packed_pattern(scene.arm)]
+
+
+def forward_dynamics(scene: Scene) -> list[Scalar]:
+    row = scene.chosen["forward_dynamics"]
+    if row.parts:
+        return _by_parts(scene, "forward_dynamics").solved_dynamics()
+    tau = minus(scene.given["tau"], scene.drive(scene.qd, scene.still))
+    return list(scene.run(row, scene.qd, tau, scene.wrenches, scene.armature))
+
+
+def _by_parts(scene: Scene, quantity: str) -> Scene:
+    """The scene with the formulations that a quantity is put together from."""
+    parts = dict(zip(PARTS[quantity], scene.chosen[quantity].parts, strict=True))
+    return replace(scene, chosen={**scene.chosen, **parts})
+
+
+def coriolis_matrix(scene: Scene) -> Rows:
+    row = scene.chosen["coriolis_matrix"]
+    if not row.parts:
+        return scene.gathered_rows(scene.run(row, scene.spread(scene.qd)))
+    twice = jacobian(_by_parts(scene, "coriolis_matrix").bias(), scene.qd)
+    return [[mul(0.5, x) for x in row] for row in twice]
+
+
+def coriolis_tensor(scene: Scene) -> list[Rows]:
+    slices = [scene.gathered_rows(rows) for rows in scene.run(scene.chosen["coriolis_tensor"])]
+    if scene.arm.coupling.free:
+        return slices
+    n = scene.arm.nv
+    columns = {
+        (j, k): scene.gathered([rows[j][k] for rows in slices]) for j in range(n) for k in range(n)
+    }
+    return [[[columns[j, k][i] for k in range(n)] for j in range(n)] for i in range(n)]
+
+
+def tool_pose(scene: Scene) -> Any:
+    """Poses of the tools, or of the only one."""
+    poses = []
+    for joint, tool in scene.tools:
+        R, p = kinematics.within(scene.carrier(joint), tool)
+        rows = [[*row, x] for row, x in zip(R.rows, p, strict=True)]
+        poses.append([*rows, [0, 0, 0, 1]])
+    return poses if scene.arm.tools is not None else poses[0]
+
+
+def tool_jacobian(scene: Scene) -> Any:
+    """Jacobians of the tools, or of the only one."""
+    carrier = kinematics.Carrier(scene.chain, scene.links, scene.root)
+    jacobians = []
+    for joint, tool in scene.tools:
+        point = kinematics.within(scene.carrier(joint), tool)[1]
+        columns = carrier.columns(point, joint)
+        rows = zip(*((*v, *w) for v, w in columns), strict=True)
+        jacobians.append([scene.gathered(row) for row in rows])
+    return jacobians if scene.arm.tools is not None else jacobians[0]
+
+
+def _rates(scene: Scene) -> list[Scalar]:
+    """The rates of the coordinates: the speeds, but for those of a free base."""
+    if not scene.arm.floating:
+        return list(scene.qd)
+    qd = scene.qd
+    return [*(scene.root[0] @ Vec3(*qd[:3])), *turning(scene.q[3:7], Vec3(*qd[3:6])), *qd[6:]]
+
+
+def _along_motion(scene: Scene, flat: Sequence[Scalar]) -> list[Scalar]:
+    """Time derivatives of functions of q."""
+    rates = _rates(scene)
+    return [
+        _summed(mul(d, v) for d, v in zip(row, rates, strict=True))
+        for row in jacobian(flat, scene.q)
+    ]
+
+
+def jacobian_derivative(scene: Scene) -> list[Scalar]:
+    return _along_motion(scene, flatten(tool_jacobian(scene)))
+
+
+def _summed(terms: Any) -> Scalar:
+    result: Scalar = 0
+    for term in terms:
+        result = add(result, term)
+    return result
+
+
+def kinetic_energy(scene: Scene) -> Scalar:
+    speeds = scene.spread(scene.qd)
+    energy = kinematics.kinetic_energy(scene.chain, scene.pose, speeds)
+    if scene.options.friction:
+        for joint, v in zip(scene.arm.joints, speeds[scene.first :], strict=True):
+            energy = add(energy, mul(joint.armature / 2, mul(v, v)))
+    return energy
+
+
+def center_of_mass(scene: Scene) -> Vec3:
+    moment = kinematics.first_moment(scene.chain, scene.pose, scene.root)
+    centre: Vec3 = moment * (1 / kinematics.mass(scene.chain))
+    return centre
+
+
+def center_of_mass_jacobian(scene: Scene) -> Rows:
+    """The linear part of the momentum matrix over the mass."""
+    inverse = 1 / kinematics.mass(scene.chain)
+    return [[mul(x, inverse) for x in row] for row in momentum_matrix(scene)[:3]]
+
+
+def momentum(scene: Scene) -> list[Scalar]:
+    centre, speeds = center_of_mass(scene), scene.spread(scene.qd)
+    parts = kinematics.momentum(scene.chain, scene.pose, scene.root, speeds, centre)
+    return [*parts[0], *parts[1]]
+
+
+def momentum_matrix(scene: Scene) -> Rows:
+    """The momentum, linear in qd, at unit speeds."""
+    n = scene.arm.nv
+    units = ([1 if j == k else 0 for j in range(n)] for k in range(n))
+    columns = [momentum(replace(scene, given={**scene.given, "qd": e})) for e in units]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def momentum_rate(scene: Scene) -> list[Scalar]:
+    """d(A qd)/dt = A qdd + what the motion makes of the momentum at qd held."""
+    moving = _along_motion(scene, momentum(scene))
+    pushed = momentum(replace(scene, given={**scene.given, "qd": scene.given["qdd"]}))
+    return plus(pushed, moving)
+
+
+def inverse_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
+    return _differentiated(scene, scene.given["qdd"])
+
+
+def _differentiated(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:
+    """Derivatives of the joint forces, the drives included, by q, qd and qdd."""
+    row = scene.chosen["inverse_dynamics_derivatives"]
+    if row.parts:
+        return _automatically(_by_parts(scene, row.quantity), qdd)
+    dq, dqd, M = scene.run(row, scene.spread(scene.qd), scene.spread(qdd))
+    damping = jacobian(scene.drive(scene.qd, scene.still), scene.qd)
+    dqd = scene.gathered_rows(dqd)
+    return (
+        scene.gathered_rows(dq),
+        [plus(a, b) for a, b in zip(dqd, damping, strict=True)],
+        scene.with_armature(M),
+    )
+
+
+def _automatically(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:
+    """The same by automatic differentiation, with qdd held."""
+    n = scene.arm.nv
+    held = fresh_symbols(scene.q[0], 1, n)
+    tau = scene.forces(held)
+    partial = [*jacobian(tau, scene.q), *jacobian(tau, scene.qd)]
+    flat = substitute([x for row in partial for x in row], held, qdd)
+    rows = [flat[k * n : (k + 1) * n] for k in range(2 * n)]
+    return rows[:n], rows[n:], scene.mass_matrix
+
+
+def forward_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
+    n = scene.arm.nv
+    row = scene.chosen["inverse_dynamics_derivatives"]
+    shared = _by_parts(scene, row.quantity) if row.parts else _sharing(scene)
+    dq, dqd, _ = _differentiated(scene, shared.solved_dynamics())
+    unit = [[1 if i == j else 0 for i in range(n)] for j in range(n)]
+    solved = [
+        [shared.factors.solve([-row[j] for row in block]) for j in range(n)] for block in (dq, dqd)
+    ]
+    inverse = [shared.factors.solve(e) for e in unit]
+    a, b = ([list(row) for row in zip(*block, strict=True)] for block in solved)
+    symmetric = [[inverse[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
+    return a, b, symmetric
+
+
+def _sharing(scene: Scene) -> Scene:
+    """The scene with the mass matrix that comes with the derivatives."""
+    row = Formulation("mass_matrix", "composite", "dynarm", composite_derivatives.mass_matrix)
+    return replace(scene, chosen={**scene.chosen, "mass_matrix": row})
+
+
+def regressor(scene: Scene) -> Rows:
+    """Inverse dynamics from the minimal parameters, which it is linear in, by each of them."""
+    assert scene.minimal is not None
+    if not scene.chain.serial:
+        qd, qdd = scene.spread(scene.qd), scene.spread(scene.given["qdd"])
+        rows = gathered_regressor.regressor(scene.chain, scene.pose, qd, qdd)
+        columns = [scene.gathered(column) for column in zip(*rows, strict=True)]
+        gathered = [list(row) for row in zip(*columns, strict=True)]
+        return gathered_regressor.combined(gathered, entry_matrix(scene.minimal).tolist())
+    values = fresh_symbols(scene.q[0], 2, scene.minimal.count)
+    row = formulation("inverse_dynamics", "minimal_newton_euler")
+    fed = replace(scene, given={**scene.given, "values": values}, chosen={"inverse_dynamics": row})
+    return jacobian(fed.inverse_dynamics(scene.qd, scene.given["qdd"]), values)
