@@ -9,7 +9,7 @@ import numpy as np
 from ..dynamics.table import formulation
 from ..errors import ModelError
 from ..robot.arm import Arm
-from ..robot.frames.chain import chain_of, pose
+from .scene import Options, Scene
 
 POSES = 8  # at random: one regular pose among them is enough
 # eigenvalue of the mass matrix, its diagonal scaled to one, that rounding leaves of zero
@@ -19,13 +19,11 @@ SMALLEST = 1e-13
 @lru_cache(maxsize=256)
 def check_regular(arm: Arm, drives: bool = False) -> None:
     """Refuse an arm whose mass matrix (drives: with the joints' armatures) is singular in every pose."""
-    M = _mass_matrices(arm)
-    if drives:
-        M = M + np.diag([j.armature for j in arm.joints])
+    M = _mass_matrices(arm, drives)
     idle = idle_speed(M)
     if idle is not None:
         raise ModelError(
-            f"joint '{arm.joint_names[idle]}' of robot '{arm.name}' moves no inertia, so its acceleration is "
+            f"joint '{arm.speed_names[idle]}' of robot '{arm.name}' moves no inertia, so its acceleration is "
             "undefined; give its links mass, or an armature and compile with friction=True"
         )
     if not regular(M):
@@ -49,12 +47,12 @@ def regular(M: np.ndarray) -> bool:
     return bool((np.abs(np.linalg.eigvalsh(unit)).min(axis=-1) >= SMALLEST).any())
 
 
-def _mass_matrices(arm: Arm) -> np.ndarray:
-    """(POSES, n, n), of rigid bodies."""
-    q = np.random.default_rng(0).uniform(-1, 1, (arm.n, POSES))
-    chain = chain_of(arm)
-    function = formulation("mass_matrix", "composite_1").function
-    assert function is not None
-    rows = function(chain, pose(chain, list(q)))
-    entries = [[np.broadcast_to(x, POSES) for x in row] for row in rows]
+def _mass_matrices(arm: Arm, drives: bool) -> np.ndarray:
+    """(POSES, nv, nv), by the formulas on arrays."""
+    q = np.random.default_rng(0).uniform(-1, 1, (len(arm.coupling.masters), POSES))
+    still = [0, 0, 0, 0, 0, 0, 1] if arm.floating else []
+    name = "composite_1" if arm.serial else "gathered_composite"
+    chosen = {"mass_matrix": formulation("mass_matrix", name)}
+    scene = Scene(arm, Options(friction=drives), chosen, {"q": [*still, *q]})
+    entries = [[np.broadcast_to(x, POSES) for x in row] for row in scene.mass_matrix]
     return np.array(entries, float).transpose(2, 0, 1)

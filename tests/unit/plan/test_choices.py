@@ -128,3 +128,37 @@ def test_the_order_decides_what_can_be_left_out():
     assert (pruned.count.total, pruned.full.total) == (41, 69)
     wanted = ((1, "angular"), (1, "force"), (1, "offset"), (3, "angular"), (4, "force"))
     assert pruned.dropped == wanted
+
+
+# ---- robots without accelerations
+
+
+def bare_tree(**more):
+    """A waist with two arms, of which the second one's tip has no inertia."""
+    link = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": np.eye(3)}
+    joints = [
+        dynarm.Joint(name="waist", **link),
+        dynarm.Joint(name="left", alpha=1.0, **link),
+        dynarm.Joint(name="right", alpha=1.0, parent=0, **more),
+    ]
+    return dynarm.Arm(joints, name="bare")
+
+
+def test_a_branch_that_moves_nothing_is_named():
+    state = [0.0] * 3, [0.0] * 3, [0.0] * 3
+    with pytest.raises(dynarm.DynarmError, match="joint 'right' of robot 'bare' moves no inertia"):
+        dynarm.compile(bare_tree()).forward_dynamics(*state)
+    driven = dynarm.compile(bare_tree(armature=0.1), friction=True)
+    assert np.isfinite(driven.forward_dynamics(*state)).all()
+
+
+def test_a_follower_s_inertia_is_its_master_s():
+    heavy = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": np.eye(3)}
+    joints = [
+        dynarm.Joint(name="idle", alpha=1.0),
+        dynarm.Joint(name="other", parent=-1, mimic=dynarm.Mimic("idle", 2.0), **heavy),
+    ]
+    model = dynarm.compile(dynarm.Arm(joints))
+    M = model.mass_matrix([0.3])
+    assert M.shape == (1, 1) and abs(M[0, 0] - 4 * joints[1].parameters[9]) < 1e-12
+    assert abs(model.forward_dynamics([0.3], [0.0], model.gravity([0.3]))[0]) < 1e-12
