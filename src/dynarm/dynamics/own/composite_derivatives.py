@@ -56,7 +56,7 @@ from ...algebra.vectors import (
 from ...robot.frames.chain import Chain, Limb, Step, slid
 from ..papers.angular_motion_lin1995 import Spin, carried, turned
 from ..papers.minimal_newton_euler_lin1995 import spread_moment
-from .free_base import BaseMotion, base_motion
+from .free_base import BaseMotion, base_motion, handed
 from .gathered_links import Mass, gathered
 
 Rows = list[list[Scalar]]
@@ -329,11 +329,7 @@ def _carry(arm: Chain, pose: Sequence[Step], j: int, wrench: tuple[Vec3, Vec3], 
     first, column = arm.nv - arm.n, arm.nv - arm.n + j
     i = j
     while i >= 0 and (arm.parent_of(i) >= 0 or arm.root is not None):
-        step = pose[i]
-        fall = step.whole.fall
-        n = n + (Z * step.d).cross(f)
-        f, n = fall(f), fall(n)
-        n = n + step.across.cross(f)
+        f, n = handed(pose[i], f, n)
         i = arm.parent_of(i)
         if i >= 0:
             rows[first + i][column] = n.z if arm.joints[i].revolute else f.z

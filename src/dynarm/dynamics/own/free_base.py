@@ -1,4 +1,4 @@
-"""The motion that recursions begin with: of a base that stands still, or of one that moves freely.
+"""Where recursions begin and end: the motion of a base that stands still or moves freely, wrenches on their way to it.
 
 Speeds of a free base are its linear and angular velocity in its own axes, and so are its accelerations: the origin is
 accelerated by vd + w x v. Gravity, in the axes of the base, enters as an acceleration of the base against it.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...algebra.vectors import ZERO, Mat3, Scalar, Vec3, add, mul, sub
-from ...robot.frames.chain import Chain
+from ...algebra.vectors import ZERO, Mat3, Scalar, Vec3, Z, add, mul, sub
+from ...robot.frames.chain import Chain, Step
 from ..papers.angular_motion_lin1995 import STILL, Spin, spin
 
 Wrench = tuple[Vec3, Vec3]
@@ -36,6 +36,14 @@ def base_motion(arm: Chain, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Base
     v, w = Vec3(*qd[:3]), Vec3(*qd[3:6])
     a = Vec3(*qdd[:3]) + w.cross(v) + pull
     return BaseMotion(spin(w, Vec3(*qdd[3:6])), a, v, pull, qd[6:], qdd[6:])
+
+
+def handed(step: Step, f: Vec3, n: Vec3, once: bool = False) -> Wrench:
+    """A wrench on link i as one on its parent; once: where the step turns no other vectors, which decides how."""
+    fall = step.fall if once else step.whole.fall
+    n = fall(n + (Z * step.d).cross(f))
+    f = fall(f)
+    return f, n + step.across.cross(f)
 
 
 def rotation_of(quaternion: Sequence[Scalar]) -> Mat3:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from ...algebra.vectors import Scalar, Vec3, Z, add
 from ...robot.frames.chain import Chain, Step
-from .free_base import Wrench
+from .free_base import Wrench, handed
 from .gathered_links import Mass, gathered
 
 Rows = list[list[Scalar]]
@@ -33,11 +33,7 @@ def mass_matrix(arm: Chain, pose: Sequence[Step]) -> Rows:
         M[row][row] = n.z if joint.revolute else f.z
         j = i
         while j >= 0 and (arm.parent_of(j) >= 0 or arm.root is not None):
-            step = pose[j]
-            fall = step.fall if j == i else step.whole.fall
-            n = n + (Z * step.d).cross(f)
-            f, n = fall(f), fall(n)
-            n = n + step.across.cross(f)
+            f, n = handed(pose[j], f, n, once=j == i)
             j = arm.parent_of(j)
             if j >= 0:
                 x = n.z if arm.joints[j].revolute else f.z

@@ -17,7 +17,7 @@ from ...algebra.vectors import ZERO, Scalar, Vec3, Z, is_zero, mul
 from ...robot.frames.chain import Chain, Step
 from ..papers.angular_motion_lin1995 import Spin, carried, turned
 from ..papers.minimal_newton_euler_lin1995 import spread_moment
-from .free_base import BaseMotion, Wrench, base_motion
+from .free_base import BaseMotion, Wrench, base_motion, handed
 from .gathered_links import Mass, gathered
 
 # by joint, -1 for the base: force and moment on the link, in its frame
@@ -81,11 +81,3 @@ def _share(mass: Mass, spin: Spin, a: Vec3, outside: Wrench) -> Wrench:
     f = a * mass.m + spin @ mass.h
     n = mass.h.cross(a) + spread_moment(mass.Q, spin)
     return f - outside[0], n - outside[1]
-
-
-def handed(step: Step, f: Vec3, n: Vec3) -> Wrench:
-    """A wrench on link i as one on its parent."""
-    fall = step.whole.fall
-    n = fall(n + (Z * step.d).cross(f))
-    f = fall(f)
-    return f, n + step.across.cross(f)
