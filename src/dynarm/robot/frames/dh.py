@@ -222,9 +222,12 @@ def _branch(lines: Lines, j: int, before: np.ndarray) -> tuple[float, float]:
     u = R[:, 2]
     b = float(clean(u @ (origin - t), lines.size))
     gamma = math.atan2(float(cross(R[:, 0], x) @ u), float(R[:, 0] @ x))
-    # rounding turns the common normal by its share of 1 / sine, and the axis itself by no more than rounding
+    # rounding turns the common normal by its share of 1 / sine, and the axis itself by no more than rounding, where
+    # it stands near enough
+    away = abs(float((lines.point_of(j) - origin) @ x)) / lines.size
     quarter = round(gamma / _QUARTER) * _QUARTER
-    if abs(gamma - quarter) * lines.sine[j] <= ROUNDING and abs(gamma - quarter) < 1e-6:
+    turned = abs(gamma - quarter)
+    if turned * max(lines.sine[j], away) <= ROUNDING and turned < 1e-6:
         gamma = quarter
     return snap(gamma), b
 
