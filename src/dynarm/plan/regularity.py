@@ -9,7 +9,7 @@ import numpy as np
 from ..dynamics.table import formulation
 from ..errors import ModelError
 from ..robot.arm import Arm
-from ..robot.frames.chain import chain_of, pose
+from .scene import Options, Scene
 
 POSES = 8  # at random: one regular pose among them is enough
 SMALLEST = (
@@ -20,13 +20,11 @@ SMALLEST = (
 @lru_cache(maxsize=256)
 def check_regular(arm: Arm, drives: bool = False) -> None:
     """Refuse an arm whose mass matrix (drives: with the joints' armatures) is singular in every pose."""
-    M = _mass_matrices(arm)
-    if drives:
-        M = M + np.diag([j.armature for j in arm.joints])
+    M = _mass_matrices(arm, drives)
     idle = idle_speed(M)
     if idle is not None:
         raise ModelError(
-            f"joint '{arm.joint_names[idle]}' of robot '{arm.name}' moves no inertia, so its acceleration is "
+            f"joint '{arm.speed_names[idle]}' of robot '{arm.name}' moves no inertia, so its acceleration is "
             "undefined; give its links mass, or an armature and compile with friction=True"
         )
     if not regular(M):
@@ -50,12 +48,12 @@ def regular(M: np.ndarray) -> bool:
     return bool((np.abs(np.linalg.eigvalsh(unit)).min(axis=-1) >= SMALLEST).any())
 
 
-def _mass_matrices(arm: Arm) -> np.ndarray:
-    """(POSES, n, n), of rigid bodies."""
-    q = np.random.default_rng(0).uniform(-1, 1, (arm.n, POSES))
-    chain = chain_of(arm)
-    function = formulation("mass_matrix", "composite_1").function
-    assert function is not None
-    rows = function(chain, pose(chain, list(q)))
-    entries = [[np.broadcast_to(x, POSES) for x in row] for row in rows]
+def _mass_matrices(arm: Arm, drives: bool) -> np.ndarray:
+    """(POSES, nv, nv), for the independent joints and a free base."""
+    q = np.random.default_rng(0).uniform(-1, 1, (arm.nq, POSES))
+    if arm.floating:
+        q[3:7] /= np.linalg.norm(q[3:7], axis=0)
+    row = formulation("mass_matrix", "composite_1" if arm.serial else "gathered_composite")
+    scene = Scene(arm, Options(friction=drives), {"mass_matrix": row}, {"q": list(q)})
+    entries = [[np.broadcast_to(x, POSES) for x in row] for row in scene.mass_matrix]
     return np.array(entries, float).transpose(2, 0, 1)
