@@ -68,7 +68,7 @@ def _functions(text: str, target: Host) -> dict[str, list[str]]:
 
     with door.LOCK, llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
         module.triple = target.triple
-        assembly = door._machine(target).emit_assembly(module)
+        assembly = door.machine(target).emit_assembly(module)
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in assembly.splitlines():

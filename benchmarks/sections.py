@@ -32,6 +32,7 @@ SECTIONS: dict[str, Section] = {
     "simulation": extra("bench_simulation"),
     "identify": extra("bench_identify"),
     "mobile": extra("bench_mobile"),
+    "trees": extra("bench_trees"),
     "weight": extra("bench_weight"),
 }
 NAMES = list(SECTIONS)

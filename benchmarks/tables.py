@@ -245,6 +245,19 @@ def _flat(figures: Figures) -> list[tuple[str, str]]:
     return found
 
 
+def _trees(section: Figures) -> list[Table]:
+    rows = []
+    for robot, quantities in section.items():
+        for quantity, row in quantities.items():
+            times = [f"{1e9 * row[who]['best']:.0f}" for who in ("dynarm", "theirs")]
+            counts = [f"{row['mul']} + {row['add']}", f"{row['cold']:.1f}"]
+            names = [robot, f"`{quantity}`", f"`{row['peer']}`"]
+            rows.append([*names, *times, f"{row['ratio']:.1f}", *counts])
+    heads = ["robot", "quantity", "peer", "dynarm [ns]", "peer [ns]", "ratio", "mul + add"]
+    title = "Whole robots on a free base, batches of 1024, one thread"
+    return [Table(title, [*heads, "first use, empty cache [s]"], rows, left=3)]
+
+
 MAKERS: dict[str, Callable[[Figures], list[Table]]] = {
     "batch": _batch,
     "single": _single,
@@ -255,5 +268,6 @@ MAKERS: dict[str, Callable[[Figures], list[Table]]] = {
     "simulation": lambda section: [_plain("Simulation beside MuJoCo, 7-joint Panda", section)],
     "identify": _identify,
     "mobile": _mobile,
+    "trees": _trees,
     "weight": lambda section: [_plain("Installed sizes [MB]", section)],
 }

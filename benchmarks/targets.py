@@ -6,6 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .bench_trees import ASKED as WHOLE
+from .bench_trees import COLD as WHOLE_COLD
+from .bench_trees import PEERS as WHOLE_PEERS
+
 Result = dict[str, Any]  # what `python -m benchmarks` writes
 ROBOT = "panda"
 COLD, COLD_DERIVATIVES, WARM = 0.5, 2.0, 0.05  # s until the first result of a quantity
@@ -150,12 +154,29 @@ def _memory(result: Result) -> float:
     return float(large - small) / 1e6
 
 
+def _whole(robot: str, quantity: str, asked: float) -> Target:
+    def measured(result: Result) -> float:
+        return float(result["trees"][robot][quantity]["ratio"])
+
+    name = f"{robot}, {quantity.replace('_', ' ')}, batch of 1024"
+    return Target(name, "at least", asked, f" x {WHOLE_PEERS[quantity]}", measured)
+
+
+def _whole_cold(result: Result) -> float:
+    return float(max(row["cold"] for robot in result["trees"].values() for row in robot.values()))
+
+
 def targets_of(lanes: int) -> list[Target]:
     """What is asked of a host with so many lanes; ratios and slots where that width has figures to be asked."""
     wide = [
         _batch(quantity, peer, asked[lanes])
         for quantity, (peer, asked) in RATIOS.items()
         if lanes in asked
+    ]
+    wide += [
+        _whole(robot, quantity, asked)
+        for quantity, robots in WHOLE.get(lanes, {}).items()
+        for robot, asked in robots.items()
     ]
     if lanes in FILLED:
         what = "multiply-add slots filled, inverse dynamics"
@@ -186,6 +207,9 @@ ANYWHERE = (
         _first_use("cold", True),
         2,
         " s",
+    ),
+    Target(
+        "first use of whole robots, empty cache", "at most", WHOLE_COLD, "", _whole_cold, 1, " s"
     ),
     Target("first use from the cache", "at most", WARM, "", _first_use("warm"), 3, " s"),
     Target("first use, 60 joints, four quantities together", "at most", 30, "", _together, 1, " s"),

@@ -12,9 +12,8 @@ from strategies import sample_arms
 
 END = 0.4
 TOLERANCE = 1e-9  # of two adaptive integrations at 1e-12, over a motion of a few radians
-ROUNDING = (
-    1e-11  # of the same sixty steps of the same method, after the mass matrix's condition number
-)
+# of the same sixty steps of the same method, after the mass matrix's condition number
+ROUNDING = 1e-11
 
 NAMED = {name: dynarm.load(name) for name in ("stanford", "puma560")}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,10 @@ LAYERS = (  # a room may import from itself and from those before it; docs/archi
     "cli",
     "__main__",
 )
-UPWARDS = {"simulation/run.py": "report"}  # Run.plot: a page that is made when it is asked for
+UPWARDS = {  # when they are asked for
+    "simulation/run.py": "report",  # Run.plot: a page
+    "mobile/__init__.py": "reproductions",  # dynarm.mobile.cases and counts
+}
 DOORS = {
     "casadi": {"graph/casadi_bridge.py", "identify/design/excitation.py"},
     "llvmlite": {"machine/"},
@@ -47,6 +51,7 @@ DOORS = {
     "pickle": set(),
     "subprocess": {"identify/logs/formats/apart.py"},
 }
+LATER = re.compile(r"\.+[a-z_]\w*(?:\.\w+)*")  # a module as `import_module` takes it
 FILES = sorted(p.relative_to(ROOT).as_posix() for p in ROOT.rglob("*.py"))
 
 
@@ -56,17 +61,20 @@ def layer(name: str) -> int:
 
 
 def imports(path: str) -> list[str]:
-    """Dotted names that a file imports, its own package spelled out."""
+    """Dotted names that a file imports, its own package spelled out; also those it only names, to import them later."""
     package = ["dynarm", *path.split("/")[:-1]]
-    found = []
+    names = []
     for node in ast.walk(ast.parse((ROOT / path).read_text())):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             head = package[: len(package) - node.level + 1] if node.level else []
             stem = ".".join([*head, *([node.module] if node.module else [])])
-            found += [stem, *(f"{stem}.{alias.name}" for alias in node.names)]
-    return found
+            names += [stem, *(f"{stem}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Constant) and LATER.fullmatch(str(node.value)):
+            dots = len(node.value) - len(node.value.lstrip("."))
+            names.append(".".join([*package[: len(package) - dots + 1], node.value[dots:]]))
+    return names
 
 
 @pytest.mark.parametrize("path", [f for f in FILES if f != "__init__.py"])
@@ -108,3 +116,18 @@ def test_papers_do_not_know_that_they_are_traced():
                 "fractions",
                 "functools",
             }, (path, names)
+
+
+def test_every_file_that_the_page_names_is_there():
+    repository = Path(__file__).parents[2]
+    page = (repository / "docs" / "architecture.md").read_text(encoding="utf-8")
+    names = re.findall(r"`([\w/]+\.(?:py|md))`", page)
+    assert len(names) > 30
+    missing = [n for n in names if not any((top / n).is_file() for top in (ROOT, repository))]
+    own = [n for n in missing if not (ROOT / "dynamics" / "own" / n).is_file()]
+    assert not own
+
+
+@pytest.mark.parametrize("path", sorted(UPWARDS))
+def test_steps_upwards_are_taken(path):
+    assert any(name.startswith(f"dynarm.{UPWARDS[path]}") for name in imports(path))

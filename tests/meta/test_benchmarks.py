@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from benchmarks import contenders, emitted, results
+from benchmarks import bench_trees, contenders, emitted, results
 from benchmarks.contenders import Call, States, agreeing, difference, states
 from benchmarks.memory import beyond
 from benchmarks.picture import picture
@@ -56,7 +56,9 @@ def whole_result(ratio=100.0, seconds=1e-3, lanes=8):
         for n in (3, 15, 60)
     }
     size = {"gain": ratio, "memory": 0.0}
+    tree = {q: {"ratio": ratio, "cold": seconds} for q in bench_trees.PEERS}
     return {
+        "trees": {name: tree for name in bench_trees.ROBOTS},
         "robot": "panda",
         "machine": {"cpu": "some processor", "lanes": lanes},
         "batch": batch,
@@ -174,7 +176,7 @@ def test_verdicts_of_a_partial_run_are_its_own():
     assert words["mass matrix, batch of 4096"] == "met"
     assert words["exported C, gcc -O2"] == "not measured"
     (table,) = targets(now)
-    assert len(table.rows) == 6 and "6 of 6" in table.title and "12 more" in table.notes[0]
+    assert len(table.rows) == 6 and "6 of 6" in table.title and "25 more" in table.notes[0]
     assert not targets(results.this_run(stored, ["weight"]))
 
 

@@ -178,6 +178,5 @@ def test_importing_dynarm_imports_nothing_for_types():
         "'numpy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (
-        done.stdout.strip() == "['dynarm.border', 'dynarm.border.forks'] False"
-    )  # its locks come before any thread
+    # its locks come before any thread
+    assert done.stdout.strip() == "['dynarm.border', 'dynarm.border.forks'] False"

@@ -68,5 +68,19 @@ def benchmark_result() -> dict[str, Any]:
             "by_hand": {"fit [s of one core]": 8.0},
         },
         "mobile": {"car": {"python": {"best": 7.5, "median": 8.5}, "operations": {"mul": 9}}},
+        "trees": {
+            "go2": {
+                "inverse_dynamics": {
+                    "mul": 670,
+                    "add": 665,
+                    "cold": 0.6,
+                    "difference": 4e-16,
+                    "peer": "pin.rneaInParallel(1)",
+                    "dynarm": {"best": 54e-9},
+                    "theirs": {"best": 1890e-9},
+                    "ratio": 35.0,
+                }
+            }
+        },
         "weight": {"plain install": 700.0, "extra [parquet]": {"pyarrow": 150.0}},
     }

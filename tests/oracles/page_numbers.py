@@ -16,9 +16,8 @@ SHOWN = 5e-5  # relative: numbers are drawn and printed with five digits, held t
 class Table:
     caption: str = ""
     columns: list[str] = field(default_factory=list)
-    rows: list[list[tuple[str, str | None]]] = field(
-        default_factory=list
-    )  # what is shown, what sorts
+    # what is shown, what sorts
+    rows: list[list[tuple[str, str | None]]] = field(default_factory=list)
 
     def texts(self, column: str) -> list[str]:
         return [row[self.columns.index(column)][0] for row in self.rows]

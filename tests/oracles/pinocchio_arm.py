@@ -96,9 +96,8 @@ class PinocchioArm:
         Y = pin.computeJointTorqueRegressor(
             self.model, self.data, self._q(q), self._v(qd), self._v(qdd)
         )
-        Y = np.reshape(
-            Y, (self.model.nv, -1)
-        )  # pinocchio hands a matrix of one row back as a vector
+        # pinocchio hands a matrix of one row back as a vector
+        Y = np.reshape(Y, (self.model.nv, -1))
         blocks = np.concatenate([np.arange(10 * (i - 1), 10 * i) for i in self.order])
         return Y[np.ix_(self.columns, blocks)]
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from dynarm.robot.formats.urdf_text import rpy_of
-from dynarm.robot.frames.dh import Segment
+from dynarm.robot.frames.dh import JointLine
 from dynarm.robot.frames.poses import rotation, translation
 from dynarm.robot.inertia import pack_parameters
 from strategies import QUARTERS, Rng, random_body, random_parents, random_pose, random_rotation
@@ -29,20 +29,20 @@ def _placement(rng: Rng, style: str) -> np.ndarray:
     return np.asarray(away @ turns)
 
 
-def random_segments(rng: Rng, n: int, style: str = "generic") -> tuple[list[Segment], list[int]]:
+def random_lines(rng: Rng, n: int, style: str = "generic") -> tuple[list[JointLine], list[int]]:
     """Joints with their parents: 'generic', 'structured' (quarter turns, few offsets), 'slight' (nearly parallel)."""
     segments = []
     for _ in range(n):
         axis = random_rotation(rng)[:, 0] if style == "generic" else np.array([0.0, 0.0, 1.0])
         kind = "prismatic" if rng.random() < 0.3 else "revolute"
         body = pack_parameters(*random_body(rng))
-        segments.append(Segment(kind, _placement(rng, style), axis, body))
+        segments.append(JointLine(kind, _placement(rng, style), axis, body))
     return segments, random_parents(rng, n)
 
 
 def tree_urdf(rng: Rng, n: int, style: str = "generic", mimic: float = 0.0) -> str:
     """A URDF of such a tree: links l0 (the base, with inertia) to ln, joints j1 to jn, a weld at each end."""
-    segments, parents = random_segments(rng, n, style)
+    segments, parents = random_lines(rng, n, style)
     lines = ['<robot name="tree">', _link("l0", random_body(rng))]
     masters: list[int] = []
     for i, (segment, parent) in enumerate(zip(segments, parents, strict=True), start=1):

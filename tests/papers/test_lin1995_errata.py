@@ -85,9 +85,8 @@ def tensors(chain, steps, last: float = 1.0, circular: bool = False) -> list[np.
     U, G = J[-1], None
     found = []
     for i in range(chain.n - 1, -1, -1):
-        R = np.array(
-            [list(r) for r in replace(steps[i], turns=steps[i].turns[:-1]).R.rows], float
-        )  # constant part
+        # constant part
+        R = np.array([list(r) for r in replace(steps[i], turns=steps[i].turns[:-1]).R.rows], float)
         U_star = U if G is None else U + G  # (39)
         found.append(U_star - np.diag([U_star[1, 1], U_star[1, 1], 0]))  # (38)
         if i:
@@ -289,9 +288,8 @@ def test_step_3_1_2_needs_the_moment_along_u_only():
     arm = planar()
     chain = chain_of(arm)
     structure = structure_of(chain)
-    other = arm.with_parameters(
-        arm.parameters + [[0, 0, 0, 0, 0, 0, 0, 0.3, -0.2, 0]] * 2
-    )  # Ixz, Iyz
+    # Ixz, Iyz
+    other = arm.with_parameters(arm.parameters + [[0, 0, 0, 0, 0, 0, 0, 0.3, -0.2, 0]] * 2)
     w, wd = np.array([0, 0, 1.3]), np.array([0, 0, -0.7])
     moments, values = [], []
     for robot in (chain, chain_of(other)):

@@ -55,9 +55,8 @@ class Case:
         states = zip(self.q, self.qd, self.qdd, strict=True)
         self.tau = np.array([twin.inverse_dynamics(*s) for s in states])
         self.f, self.t = rng.normal(size=(2, SAMPLES, 3))
-        tool = np.linalg.inv(
-            arm.tool_pose
-        )  # pinocchio's Jacobian is at the tool; the wrench acts at the last link's origin
+        # pinocchio's Jacobian is at the tool; the wrench acts at the last link's origin
+        tool = np.linalg.inv(arm.tool_pose)
         self.loaded = self.tau.copy()
         for k, x in enumerate(self.q):
             T = twin.forward_kinematics(x)

@@ -121,9 +121,8 @@ def test_composite_bodies_satisfy_their_definition(case):
     for sample, angles in enumerate(q):
         steps = [j.displacement(x) for j, x in zip(arm.joints, angles, strict=True)]
         for i in range(arm.n):
-            wanted = np.zeros(
-                (4, 4)
-            )  # sum of m r r' with r = (x, y, z, 1): mass, first and second moments at once
+            # sum of m r r' with r = (x, y, z, 1): mass, first and second moments at once
+            wanted = np.zeros((4, 4))
             T = np.eye(4)
             for k in range(i, arm.n):
                 T = T @ steps[k] if k > i else T

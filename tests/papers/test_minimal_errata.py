@@ -342,9 +342,8 @@ def test_31_has_the_axis_of_joint_j():
         assert relative(right, wanted) < HOLDS
         seen += 1
         wrong += relative(printed, wanted) > FAILS
-    assert (
-        seen > 100 and wrong > seen / 2
-    )  # right only where all axes between r and s point the same way
+    # right only where all axes between r and s point the same way
+    assert seen > 100 and wrong > seen / 2
 
 
 def test_table_7_with_no_joint_s():

@@ -64,9 +64,8 @@ def test_findings(number):
 def test_energy_constant(number):
     energy = case(number).run.energy
     assert np.ptp(energy) < 1e-10 * energy[0]
-    assert np.array_equal(
-        energy, case(number).run.kinetic
-    )  # planar: the Hamiltonian is the kinetic energy
+    # planar: the Hamiltonian is the kinetic energy
+    assert np.array_equal(energy, case(number).run.kinetic)
 
 
 @pytest.mark.parametrize("number", [3, 4, 5])

@@ -226,9 +226,8 @@ def test_tipover_moment_of_9(number):
     force = ground[:, :3]
     whole = -sum(wheels) - platform + wrench[:, 3:] + levers
     assert np.abs(whole - ground[:, 3:]).max() < 1e-9
-    assert (
-        np.abs(measure(robot, force, whole, True) - exact).max() < 1e-6
-    )  # arccos near 0 loses half the digits
+    # arccos near 0 loses half the digits
+    assert np.abs(measure(robot, force, whole, True) - exact).max() < 1e-6
     for n, project, off in ((printed, False, 50.0), (printed, True, 5.0)):
         wrong = measure(robot, force, n, project)
         assert np.abs(wrong - exact).max() > off

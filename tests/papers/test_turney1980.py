@@ -30,9 +30,8 @@ INVERSE = {
     "modified_newton_euler": modified_newton_euler_turney1980.inverse_dynamics,
 }
 CASES = [(family, n) for family in FAMILIES for n in range(1, 9)]
-FEW = [
-    (family, 1 + k % 4 + more) for k, family in enumerate(FAMILIES) for more in (0, 4)
-]  # for O(n^4) tensors
+# for O(n^4) tensors
+FEW = [(family, 1 + k % 4 + more) for k, family in enumerate(FAMILIES) for more in (0, 4)]
 
 
 class Case:

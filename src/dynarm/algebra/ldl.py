@@ -16,9 +16,8 @@ class LDL:
 
     L: tuple[tuple[Scalar, ...], ...]  # row i holds i entries
     inverse: tuple[Scalar, ...]
-    inwards: bool = (
-        False  # whether these are the factors of M with rows and columns in reverse order
-    )
+    # whether these are the factors of M with rows and columns in reverse order
+    inwards: bool = False
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """x with M x = b."""

@@ -10,12 +10,13 @@ Vectors stand on the left of a product with a scalar (`Z * qd`): the scalar type
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-Scalar = Any
+Scalar: TypeAlias = Any  # a float, a NumPy batch, a symbol
 _PLAIN = (int, float)
 
 
@@ -135,7 +136,7 @@ class Vec3:
     def __mul__(self, k: Scalar) -> Vec3:
         return Vec3(mul(self.x, k), mul(self.y, k), mul(self.z, k))
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Scalar]:
         return iter((self.x, self.y, self.z))
 
     def dot(self, o: Vec3) -> Scalar:
@@ -181,7 +182,7 @@ class Sym3:
     def __mul__(self, k: Scalar) -> Sym3:
         return Sym3(*(mul(a, k) for a in self))
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Scalar]:
         return iter((self.xx, self.xy, self.yy, self.xz, self.yz, self.zz))
 
     def __matmul__(self, v: Vec3) -> Vec3:
@@ -230,7 +231,13 @@ class Mat3:
     def __mul__(self, k: Scalar) -> Mat3:
         return Mat3(self.r1 * k, self.r2 * k, self.r3 * k)
 
-    def __matmul__(self, o: Any) -> Any:
+    @overload
+    def __matmul__(self, o: Vec3) -> Vec3: ...
+
+    @overload
+    def __matmul__(self, o: Sym3 | Mat3) -> Mat3: ...
+
+    def __matmul__(self, o: Vec3 | Sym3 | Mat3) -> Vec3 | Mat3:
         if isinstance(o, Vec3):
             return Vec3(self.r1.dot(o), self.r2.dot(o), self.r3.dot(o))
         cols = (o.full() if isinstance(o, Sym3) else o).T

@@ -12,13 +12,15 @@ import operator
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import DynarmError, FileError, InputError, KindError
 from .words import shown
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from .kinds import Outside
 
 __all__ = [
     "above_zero",
@@ -45,12 +47,12 @@ _PATH, _NAME = 4096, 255  # letters of a path, bytes of one name in it, that sys
 # ---- words and lists
 
 
-def among(value: Any, known: Collection[str]) -> bool:
+def among(value: Outside, known: Collection[str]) -> bool:
     """Whether the value is one of these words, whatever it is."""
     return isinstance(value, str) and value in known
 
 
-def flag(what: str, value: Any) -> bool:
+def flag(what: str, value: Outside) -> bool:
     """True or False; numbers and words are neither."""
     import numpy as np
 
@@ -59,7 +61,7 @@ def flag(what: str, value: Any) -> bool:
     return bool(value)
 
 
-def items(what: str, value: Any, wanted: str) -> list[Any]:
+def items(what: str, value: Outside, wanted: str) -> list[Outside]:
     """What a list or other collection holds; a single text is none."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise KindError(f"{what} is {shown(value)}; give {wanted}")
@@ -72,7 +74,7 @@ def items(what: str, value: Any, wanted: str) -> list[Any]:
 # ---- one number
 
 
-def float_of(value: Any) -> float:
+def float_of(value: Outside) -> float:
     """The value as a float if it is one number; else a TypeError."""
     kind = getattr(getattr(value, "dtype", None), "kind", "f")
     if isinstance(value, (str, bytes, bool)) or kind not in "iuf":  # NumPy's bool, complex, dates
@@ -80,7 +82,7 @@ def float_of(value: Any) -> float:
     return float(value)
 
 
-def number(what: str, value: Any) -> float:
+def number(what: str, value: Outside) -> float:
     """A finite float."""
     try:
         one = float_of(value)
@@ -93,7 +95,9 @@ def number(what: str, value: Any) -> float:
     return one
 
 
-def real(what: str, value: Any, wanted: str, fits: Callable[[float], bool] | None = None) -> float:
+def real(
+    what: str, value: Outside, wanted: str, fits: Callable[[float], bool] | None = None
+) -> float:
     """A number that fits; infinity may pass, NaN never does. `wanted` says in words what fits."""
     try:
         one = float_of(value)
@@ -114,7 +118,7 @@ def above_zero(x: float) -> bool:
     return 0 < x < math.inf
 
 
-def whole(what: str, value: Any, least: int = 0, most: int = 2**31 - 1) -> int:
+def whole(what: str, value: Outside, least: int = 0, most: int = 2**31 - 1) -> int:
     """A whole number between two others; 3.0 is one, True is not."""
     try:
         if isinstance(value, bool):
@@ -130,7 +134,9 @@ def whole(what: str, value: Any, least: int = 0, most: int = 2**31 - 1) -> int:
 # ---- several numbers
 
 
-def reals(what: str, value: Any, wanted: str = "numbers", names: Sequence[str] = ()) -> np.ndarray:
+def reals(
+    what: str, value: Outside, wanted: str = "numbers", names: Sequence[str] = ()
+) -> np.ndarray:
     """Floats of any shape; the array itself where it holds such. Texts and complex numbers are refused.
 
     names: what the columns of a DataFrame may be called; see `border.frames`.
@@ -140,7 +146,7 @@ def reals(what: str, value: Any, wanted: str = "numbers", names: Sequence[str] =
 
 def numbers(
     what: str,
-    value: Any,
+    value: Outside,
     shape: tuple[int, ...] | None = None,
     names: Sequence[str] = (),
     rows: Sequence[str] = (),
@@ -165,7 +171,9 @@ def check_finite(what: str, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def each(what: str, value: Any, shape: tuple[int, ...], names: Sequence[str] = ()) -> np.ndarray:
+def each(
+    what: str, value: Outside, shape: tuple[int, ...], names: Sequence[str] = ()
+) -> np.ndarray:
     """Floats of the shape, from an array of it or from less that is repeated: one number for all, one a row."""
     import numpy as np
 
@@ -176,7 +184,7 @@ def each(what: str, value: Any, shape: tuple[int, ...], names: Sequence[str] = (
         raise InputError(f"{what} has shape {array.shape}; give one number or {shape}") from None
 
 
-def samples(robot: str, n: int, names: Sequence[str] = (), **given: Any) -> list[np.ndarray]:
+def samples(robot: str, n: int, names: Sequence[str] = (), **given: Outside) -> list[np.ndarray]:
     """(N, n) finite floats of each quantity of a motion, as many rows of each; one row may come alone."""
     import numpy as np
 
@@ -198,7 +206,7 @@ def samples(robot: str, n: int, names: Sequence[str] = (), **given: Any) -> list
 
 
 def _floats(
-    what: str, value: Any, wanted: str, names: Sequence[str], rows: Sequence[str], truths: bool
+    what: str, value: Outside, wanted: str, names: Sequence[str], rows: Sequence[str], truths: bool
 ) -> np.ndarray:
     """The value as floats; True and False are numbers only where `truths` says so."""
     import numpy as np
@@ -227,7 +235,7 @@ def _floats(
 # ---- files
 
 
-def path_of(what: str, value: Any, wanted: str) -> Path:
+def path_of(what: str, value: Outside, wanted: str) -> Path:
     """A path that names something."""
     if not isinstance(value, (str, os.PathLike)) or not str(value).strip():
         raise KindError(f"{what} is {shown(value)}; give {wanted}")

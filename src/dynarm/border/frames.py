@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ..errors import DynarmError, InputError, KindError
+from .kinds import Outside
 from .words import shown
 
 _SHOWN = 8  # names that a message lists
@@ -20,8 +20,8 @@ _REAL = "biuf"
 
 
 def unlabelled(
-    value: Any, names: Sequence[str] = (), what: str = "the array", rows: Sequence[str] = ()
-) -> Any:
+    value: Outside, names: Sequence[str] = (), what: str = "the array", rows: Sequence[str] = ()
+) -> Outside:
     """The value itself if NumPy alone decides what it means, else the plain array that it stands for.
 
     Columns of a DataFrame (the index of a Series) that are `names`, or `<name>_<what>`, are taken in the order of
@@ -34,9 +34,9 @@ def unlabelled(
     if isinstance(value, (list, tuple)):
         return _stacked([unlabelled(x, names, what) for x in value], what)
     _refuse_the_strange(value, what)
-    pandas: Any = sys.modules.get("pandas")
-    frames: Any = getattr(pandas, "DataFrame", ())
-    series: Any = getattr(pandas, "Series", ())
+    pandas: Outside = sys.modules.get("pandas")
+    frames: Outside = getattr(pandas, "DataFrame", ())
+    series: Outside = getattr(pandas, "Series", ())
     if isinstance(value, frames):
         return _of_frame(value, names, rows, what)
     if isinstance(value, series):
@@ -53,7 +53,7 @@ def unlabelled(
     return array
 
 
-def is_plain(value: Any) -> bool:
+def is_plain(value: Outside) -> bool:
     """Whether a value is an array, a number, or a list that begins with such: nothing with a will of its own."""
     kind = type(value)
     if kind is np.ndarray or kind is float or kind is int:
@@ -63,7 +63,7 @@ def is_plain(value: Any) -> bool:
     return value is None or isinstance(value, (np.generic, bool, complex, str, bytes))
 
 
-def check_out(out: Any, wanted: str = "a float64 array that can be written to") -> None:
+def check_out(out: Outside, wanted: str = "a float64 array that can be written to") -> None:
     """Refuse what results cannot be written to entry by entry: a DataFrame, a masked array, a list."""
     for one in out if isinstance(out, tuple) else (out,):
         if one is not None and (
@@ -72,7 +72,7 @@ def check_out(out: Any, wanted: str = "a float64 array that can be written to") 
             raise KindError(f"out is {type(one).__name__}; give {wanted}")
 
 
-def _refuse_the_strange(value: Any, what: str) -> None:
+def _refuse_the_strange(value: Outside, what: str) -> None:
     """Refuse what would lose its meaning as a plain array."""
     kind = type(value).__name__
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
@@ -91,7 +91,7 @@ def _refuse_the_strange(value: Any, what: str) -> None:
             raise KindError(f"{what} is a {kind} with a unit; give plain numbers in SI units")
 
 
-def _of_frame(frame: Any, names: Sequence[str], rows: Sequence[str], what: str) -> np.ndarray:
+def _of_frame(frame: Outside, names: Sequence[str], rows: Sequence[str], what: str) -> np.ndarray:
     """(rows, columns) of a pandas DataFrame."""
     if getattr(frame.columns, "nlevels", 1) > 1:
         raise KindError(
@@ -106,7 +106,7 @@ def _of_frame(frame: Any, names: Sequence[str], rows: Sequence[str], what: str) 
     return array
 
 
-def _of_column(column: Any, what: str) -> np.ndarray:
+def _of_column(column: Outside, what: str) -> np.ndarray:
     """The numbers of a Series or of an array of pandas' own; what is missing is NaN."""
     kind = getattr(column.dtype, "kind", "O")
     if kind not in _REAL:
@@ -116,7 +116,7 @@ def _of_column(column: Any, what: str) -> np.ndarray:
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _converted(value: Any, what: str) -> np.ndarray:
+def _converted(value: Outside, what: str) -> np.ndarray:
     """What `__array__` gives; an object that has none is an array of type object, which nobody takes for numbers."""
     try:
         array = np.asarray(value)
@@ -129,16 +129,18 @@ def _converted(value: Any, what: str) -> np.ndarray:
     return array.view(np.ndarray)
 
 
-def _stacked(parts: list[Any], what: str) -> np.ndarray:
+def _stacked(parts: list[Outside], what: str) -> np.ndarray:
     try:
         return np.array(parts)
     except ValueError:
         raise InputError(f"{what} is ragged; give entries of one shape") from None
 
 
-def order_of(labels: list[Any], names: Sequence[str], what: str, which: str) -> list[int] | None:
+def order_of(
+    labels: list[Outside], names: Sequence[str], what: str, which: str
+) -> list[int] | None:
     """Where the names stand among the labels; None to go by place."""
-    places: dict[Any, int] = {}
+    places: dict[Outside, int] = {}
     twice = set()
     for k, label in enumerate(labels):
         if isinstance(label, str):
@@ -167,7 +169,7 @@ def order_of(labels: list[Any], names: Sequence[str], what: str, which: str) -> 
     return None
 
 
-def _listed(names: Iterable[Any]) -> str:
+def _listed(names: Iterable[Outside]) -> str:
     """The names with commas, not too many."""
     texts = [shown(name) for name in names]
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""

@@ -15,6 +15,9 @@ class HasArray(Protocol):
     def __array__(self, *args: Any, **options: Any) -> Any: ...
 
 
+# What a caller or a file gave, whatever that is: nothing is known of it before it has been checked
+Outside: TypeAlias = Any
+Kept: TypeAlias = Any  # numbers of a record: given in any form, kept as floats in tuples or arrays
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 # Written out, not recursive: a text is a sequence of texts, which a recursive alias would let pass
 Numbers: TypeAlias = (

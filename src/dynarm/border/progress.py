@@ -6,14 +6,13 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from .text import plain
 
 PATIENCE = 2.0  # seconds before a bar appears that nobody asked for
 PAUSE = 0.1  # seconds between two looks at the terminal
 
-Report = Callable[[float], Any]
+Report = Callable[[float], object]
 
 
 def progress_of(

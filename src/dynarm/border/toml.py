@@ -9,17 +9,20 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import FormatError, UnknownName
 from .words import shown
+
+if TYPE_CHECKING:
+    from .kinds import Outside
 
 MAX_PARTS = 64  # of a dotted key
 _RUN = re.compile(r"""[\w.\-"' \t]+""")  # whatever a dotted key may be in; runs do not overlap
 _PART = re.compile(r"[^.\s]\s*\.")
 
 
-def tables(content: bytes, source: str, most: int) -> dict[str, Any]:
+def tables(content: bytes, source: str, most: int) -> dict[str, Outside]:
     """The tables of a TOML document of at most so many bytes; source names it in messages."""
     if len(content) > most:
         raise FormatError(f"{source} has {len(content)} bytes; at most {most} are read")
@@ -42,7 +45,7 @@ def tables(content: bytes, source: str, most: int) -> dict[str, Any]:
         raise FormatError(f"{source} is not a TOML file: {said}; mend that place") from None
 
 
-def known_keys(table: Any, keys: Iterable[str], where: str) -> dict[str, Any]:
+def known_keys(table: Outside, keys: Iterable[str], where: str) -> dict[str, Outside]:
     """The table's entries, after refusing keys that dynarm does not know."""
     if not isinstance(table, Mapping):
         raise FormatError(f"{where} is {shown(table)}; give a table of keys")

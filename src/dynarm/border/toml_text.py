@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .kinds import Outside
 
 _ESCAPED = {'"': '\\"', "\\": "\\\\"}
 
 
-def toml_value(value: Any, long: bool = False) -> str:
+def toml_value(value: Outside, long: bool = False) -> str:
     """Text, truth, number, record or (nested) list of them; long lists take a line an entry."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -24,7 +27,7 @@ def toml_value(value: Any, long: bool = False) -> str:
     return repr(float(value))
 
 
-def toml_lines(record: Any, long: bool = False) -> list[str]:
+def toml_lines(record: Outside, long: bool = False) -> list[str]:
     """A line for each field of a record that is not None."""
     pairs = ((f.name, getattr(record, f.name)) for f in fields(record))
     return [f"{key} = {toml_value(value, long)}" for key, value in pairs if value is not None]

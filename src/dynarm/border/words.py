@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .kinds import Outside
 
 _LONG = 100  # letters of a value that a message shows
 _RECORD = 160  # letters of what a record holds
@@ -27,7 +30,7 @@ class _Brief(reprlib.Repr):
     def repr_str(self, x: str, level: int) -> str:
         return repr(x[: self.maxstring])
 
-    def repr_instance(self, x: Any, level: int) -> str:
+    def repr_instance(self, x: Outside, level: int) -> str:
         shape = getattr(x, "shape", None)
         if isinstance(shape, tuple) and hasattr(x, "columns"):
             return f"{type(x).__name__} of shape {shape}"
@@ -37,13 +40,13 @@ class _Brief(reprlib.Repr):
             return f"<{type(x).__name__}>"
 
 
-def shown(value: Any) -> str:
+def shown(value: Outside) -> str:
     """The value as a message shows it: what Python would print, on one line, not too long."""
     text = " ".join(_Brief().repr(value).split())
     return text if len(text) <= _LONG else text[: _LONG - 3] + "..."
 
 
-def brief(record: Any, *left_out: str) -> str:
+def brief(record: Outside, *left_out: str) -> str:
     """A record on one line: what differs from its defaults, arrays by their shapes, other records by their names."""
     parts = []
     for f in fields(record):
@@ -56,7 +59,7 @@ def brief(record: Any, *left_out: str) -> str:
     return f"{type(record).__name__}({text})"
 
 
-def _part(value: Any) -> str:
+def _part(value: Outside) -> str:
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and shape:
         return f"<{type(value).__name__} {shape}>"

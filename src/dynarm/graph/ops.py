@@ -19,9 +19,8 @@ import numpy as np
 
 Foreign = Any  # an array of NumPy or JAX, an expression of CasADi, a symbol of a graph
 Function = Callable[..., Foreign]
-Cost = Literal[
-    "mul", "add", "div", "sqrt", "sincos", "other"
-]  # the entry of `Count` that it adds to
+# the entry of `Count` that it adds to
+Cost = Literal["mul", "add", "div", "sqrt", "sincos", "other"]
 COSTS: tuple[Cost, ...] = get_args(Cost)
 PRICED: tuple[Cost, ...] = ("mul", "add", "div", "sqrt")  # what a total holds
 LEAVES = frozenset({"input", "const"})  # nodes that compute nothing: no operations
@@ -64,12 +63,10 @@ class Operation:
     parity: Parity | None = None  # None: two arguments, whose signs the builder's own method sorts
     arity: int = 1
     commutative: bool = False
-    opcode: str = (
-        ""  # CasADi's name of it among the instructions of a derivative; nothing: it has none
-    )
-    derivative: Function | None = (
-        None  # of a symbol; None: CasADi differentiates what `casadi` says
-    )
+    # CasADi's name of it among the instructions of a derivative; nothing: it has none
+    opcode: str = ""
+    # of a symbol; None: CasADi differentiates what `casadi` says
+    derivative: Function | None = None
     cost: Cost = "other"
     instructions: int = 1  # vector arithmetic instructions of one argument; sin and cos together
     slow: bool = False  # whether a processor takes many times longer over it than over a sum

@@ -14,7 +14,7 @@ from ..errors import DynarmWarning, InputError, KindError
 from ..robot.arm import Arm
 from . import tuning
 from .estimators import table, wls
-from .estimators.factors import Source, fold
+from .estimators.factors import RowSource, fold
 from .estimators.prior import pull_of
 from .estimators.problem import Problem, Pull
 from .judgement.identifiability import NOT, Identifiability, assess
@@ -211,7 +211,7 @@ class Identifier(Searchable):
         left = residuals(terms, pieces, how, near.values)  # what is judged is what is returned
         return Fit(replace(record, residuals=left), solution, near.values, spread)
 
-    def _source(self, logs: Sequence[Log]) -> tuple[Source, Recording, tuple[tuning.Trial, ...]]:
+    def _source(self, logs: Sequence[Log]) -> tuple[RowSource, Recording, tuple[tuning.Trial, ...]]:
         """The rows to fit, preparation and widths decided, the memory of the logs, and the trials that decided."""
         terms, how = self.terms(self._widths()), self.prepared
         check_stretches(logs, how)
@@ -221,7 +221,7 @@ class Identifier(Searchable):
         _check_length(terms, pieces, how)
         if self.shape == "tanh" and self.width is None and "coulomb" in terms.friction:
             terms = self.terms(tuning.choose_widths(terms, pieces, how)[0])
-        return Source(terms, pieces, how), recording, trials
+        return RowSource(terms, pieces, how), recording, trials
 
     @property
     def prepared(self) -> Preparation:

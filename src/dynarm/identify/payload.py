@@ -17,7 +17,7 @@ from ..robot.arm import Arm, Joint, move_parameters, unpack_parameters
 from ..robot.frames.chain import chain_of
 from .bodies import body_forces
 from .estimators import table
-from .estimators.factors import Factors, Source, folded, triangle
+from .estimators.factors import Factors, RowSource, folded, triangle
 from .estimators.feasibility import one_body
 from .estimators.least_squares import lengths, weighted
 from .estimators.problem import Problem, Solution
@@ -31,9 +31,8 @@ from .tuning import choose_preparation
 
 PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 Logs = Log | Sequence[Log]
-_TOLD = (
-    1e-6  # singular value, columns of length one, from which on a direction counts as determined
-)
+# singular value, columns of length one, from which on a direction counts as determined
+_TOLD = 1e-6
 _GAIN_PASSES = 10
 _HEADS = ("parameter", "value", "std", "unit")
 
@@ -165,7 +164,7 @@ def _torque_of(arm: Arm, ten: np.ndarray) -> Any:
 
 def _sources(
     identifier: Identifier, without: Logs, loaded: Logs, columns: tuple[Column, ...]
-) -> tuple[Source, Source]:
+) -> tuple[RowSource, RowSource]:
     """Logs without and with a payload, prepared alike; the payload's columns are zero in the first."""
     if identifier.columns:
         raise InputError("columns of the user's own are not taken here; leave them out")
@@ -174,17 +173,17 @@ def _sources(
     how, _ = choose_preparation(plain, base, identifier.prepared)
     empty = tuple(Column(c.name, _nothing(identifier.arm.n)) for c in columns)
     return (
-        Source(_with_columns(base, empty), plain.pieces(how), how),
-        Source(_with_columns(base, columns), full.pieces(how), how),
+        RowSource(_with_columns(base, empty), plain.pieces(how), how),
+        RowSource(_with_columns(base, columns), full.pieces(how), how),
     )
 
 
-def _problem(sources: tuple[Source, Source]) -> Problem:
+def _problem(sources: tuple[RowSource, RowSource]) -> Problem:
     terms = sources[1].terms
     return Problem(folded(sources, terms.support), names=terms.names, sources=sources)
 
 
-def _left(loaded: Source, values: np.ndarray) -> Residuals:
+def _left(loaded: RowSource, values: np.ndarray) -> Residuals:
     """The residuals of the loaded logs."""
     return residuals(loaded.terms, loaded.pieces, loaded.how, values)
 
@@ -192,7 +191,7 @@ def _left(loaded: Source, values: np.ndarray) -> Residuals:
 # ---- drive gains
 
 
-def _gains(sources: tuple[Source, Source]) -> Gains:
+def _gains(sources: tuple[RowSource, RowSource]) -> Gains:
     """Gains of the problem in which load is what X values - gain current must cancel, weighted by joint."""
     p = sources[1].terms.size - 1
     problem = Problem(_in_currents(_problem(sources).factors, p))
@@ -214,15 +213,14 @@ def _in_currents(factors: Factors, p: int) -> Factors:
     support, joints = [], []
     for j, own in enumerate(factors.support):
         R, arm = factors.joint(j), np.flatnonzero(own < p)
-        load = R[:, np.flatnonzero(own == p)].sum(
-            axis=1
-        )  # nothing where the joint does not feel it
+        # nothing where the joint does not feel it
+        load = R[:, np.flatnonzero(own == p)].sum(axis=1)
         support.append(np.r_[own[arm], p + j])
         joints.append(np.column_stack([R[:, arm], -R[:, -1], -load]))
     return Factors(tuple(support), p + factors.n, [joints], factors.rows.sum(axis=0)[None])
 
 
-def _inflation_of_gains(loaded: Source, x: np.ndarray, p: int) -> np.ndarray:
+def _inflation_of_gains(loaded: RowSource, x: np.ndarray, p: int) -> np.ndarray:
     """(n,) autocorrelation of the residual in currents: gain current - X values - load."""
     gains = np.where(np.abs(x[p:]) > 0, x[p:], 1.0)
     left = _left(loaded, np.r_[x[:p], 1.0])

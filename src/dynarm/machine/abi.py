@@ -105,7 +105,7 @@ PORT = 7  # entries of a port
 # ---- the record of an operand, made by the loop
 
 
-class Record(IntEnum):
+class RecordEntry(IntEnum):
     """Entries of a record."""
 
     BASE = 0  # the address of the first sample

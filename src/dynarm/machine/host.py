@@ -38,13 +38,11 @@ class Tuning:
 
     # registers and moves
     registers: int = MANY  # values that a program may hold in vector registers
-    woven: bool = (
-        False  # whether short kernels move their neighbours' inputs and outputs while they compute
-    )
+    # whether short kernels move their neighbours' inputs and outputs while they compute
+    woven: bool = False
     woven_most: int = 600  # instructions up to which moves are felt enough to compile such a kernel
-    unrolled: int = (
-        64  # elements of dense ports on one side for which code of their own is worth compiling
-    )
+    # elements of dense ports on one side for which code of their own is worth compiling
+    unrolled: int = 64
     copied: int = 8  # elements that are copied in one turn of a loop
     angles: int = 6  # angles whose sin and cos are computed side by side
 
@@ -56,20 +54,19 @@ class Tuning:
     fetch: int = 6  # instructions that are fetched in a cycle
     pressure: int = 16  # values alive from which on an order by latency frees registers first
     move: float = 0.12  # cycles that a load or store takes from arithmetic
-    waiting: float = (
-        1.05  # times its instructions' own time: what takes longer is waiting for results
-    )
+    # times its instructions' own time: what takes longer is waiting for results
+    waiting: float = 1.05
 
     # how long code is: instructions, or weights of instructions and stores
     store: int = 3  # weight of a stored output: LLVM's scheduler looks at every pair of stores
-    piece: int = (
-        1200  # weight of one function: some passes of LLVM are more than linear in its length
-    )
+    # weight of one function: some passes of LLVM are more than linear in its length
+    piece: int = 1200
     brief: int = 300  # of pieces whose order waits: the next block begins while the last one waits
     long: int = 1600  # from which on fetching instructions, not waiting for results, decides
     cached: int = 4000  # of a kernel that still runs from a common instruction cache
     very_long: int = 20000  # from which on trying several orders takes longer than it gains
     huge: int = 20000  # from which on a scalar kernel takes longer to compile than it is worth
+    hasty: int = 9000  # from which on LLVM's own scheduling takes longer than it gains
     slot: float = 2.0  # moves that a slot of a long program is worth: workspaces just fit the first-level cache
     tile: int = 2  # blocks of samples that go through each piece of a longer program in turn
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.vectors import IDENTITY, Mat3, Scalar, Sym3, Vec3
-from ..dynamics.papers.kane_arm_tanner2001 import Link, Mount
+from ..dynamics.papers.kane_arm_tanner2001 import KaneLink, Mount
 from ..dynamics.papers.kane_platform_tanner2001 import Carried
 from ..dynamics.papers.kane_tanner2001 import Machine
 from ..errors import ModelError
@@ -18,7 +18,7 @@ from .constraints import follows, roller
 from .platform import Base, Platform, Wheel
 
 
-def links_of(arm: Arm) -> tuple[Link, ...]:
+def links_of(arm: Arm) -> tuple[KaneLink, ...]:
     """The arm's links with inertia about their mass centres; massless links must have no first moments."""
     links = []
     for joint in arm.joints:
@@ -32,7 +32,7 @@ def links_of(arm: Arm) -> tuple[Link, ...]:
         size = max(map(abs, joint.com)) or 1.0
         upper = (I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2])
         links.append(
-            Link(
+            KaneLink(
                 joint.revolute,
                 joint.mass,
                 Vec3(*(tidy(float(x), size) if x else 0 for x in joint.com)),

@@ -10,7 +10,7 @@ import numpy as np
 Affine = tuple[np.ndarray, float]  # coefficients, constant
 
 
-class Solution(NamedTuple):
+class ConeSolution(NamedTuple):
     """status: "solved", "infeasible", "unbounded" or "failed"; x where it is solved."""
 
     status: str
@@ -27,7 +27,7 @@ _STATUS = {
 }
 
 
-def maximise(goal: np.ndarray, blocks: Sequence[Sequence[Affine]]) -> Solution:
+def maximise(goal: np.ndarray, blocks: Sequence[Sequence[Affine]]) -> ConeSolution:
     """x that maximises goal . x with every block inside its cone.
 
     A block of one affine expression asks for expression >= 0; a longer one for first >= norm of the others.
@@ -57,4 +57,4 @@ def maximise(goal: np.ndarray, blocks: Sequence[Sequence[Affine]]) -> Solution:
         settings,
     )
     answer = solver.solve()
-    return Solution(_STATUS.get(str(answer.status), "failed"), np.array(answer.x))
+    return ConeSolution(_STATUS.get(str(answer.status), "failed"), np.array(answer.x))

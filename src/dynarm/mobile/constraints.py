@@ -20,9 +20,8 @@ from ..robot.frames.chain import tidy
 from .platform import Platform, Steering, Wheel
 
 SINGULAR = 1e6  # sideways or turning speed per forward speed beyond which the steering angle is called singular
-_SAMPLES = np.linspace(
-    -1.3, 1.3, 27
-)  # steering angles at which the wheels are compared; 0 among them
+# steering angles at which the wheels are compared; 0 among them
+_SAMPLES = np.linspace(-1.3, 1.3, 27)
 _RANK = 1e-9
 
 

@@ -25,14 +25,12 @@ class Contact:
 
     forces: np.ndarray  # (..., w, 3): rolling, axle, up
     determinate: np.ndarray  # (w, 3): whether statics alone gives that component
-    axle_sums: dict[
-        tuple[str, ...], np.ndarray
-    ]  # wheels on one axle -> sum of their axle forces, determinate
+    # wheels on one axle -> sum of their axle forces, determinate
+    axle_sums: dict[tuple[str, ...], np.ndarray]
     friction_needed: np.ndarray  # (..., w)
     tipover: Tipover
-    formal: (
-        np.ndarray
-    )  # (...): a wheel has lifted, so that the motion is that of a robot held to the ground
+    # (...): a wheel has lifted, so that the motion is that of a robot held to the ground
+    formal: np.ndarray
     status: str
 
     __repr__ = brief

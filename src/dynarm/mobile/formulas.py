@@ -15,7 +15,7 @@ from ..dynamics.papers.kane_platform_tanner2001 import inertial_speeds, rolling_
 from ..dynamics.papers.kane_tanner2001 import (
     Load,
     Machine,
-    Motion,
+    PartialVelocities,
     equations,
     ground,
     interaction,
@@ -98,7 +98,7 @@ class Formulas:
 
     def state(
         self, q: Flat, z: Flat, virtual: bool = False
-    ) -> tuple[Machine, Motion, list[Scalar]]:
+    ) -> tuple[Machine, PartialVelocities, list[Scalar]]:
         """Machine and motion in the independent speeds, and what is returned beside them (skew)."""
         _, phi, joints = self._split(q)
         machine = self.machine(phi)
@@ -123,7 +123,7 @@ class Formulas:
     # ---- pieces
 
     def _equations(
-        self, machine: Machine, at: Motion, z: Flat, load: Load | None
+        self, machine: Machine, at: PartialVelocities, z: Flat, load: Load | None
     ) -> tuple[list[list[Scalar]], list[Scalar], list[list[Scalar]]]:
         M, F, B = equations(machine, at, load)
         if self.friction:
@@ -138,7 +138,7 @@ class Formulas:
                 F[k] = add(F[k], friction_force(joint.friction, z[k]))
         return M, F, self._spread(B)
 
-    def wheel_friction(self, machine: Machine, at: Motion) -> list[Scalar]:
+    def wheel_friction(self, machine: Machine, at: PartialVelocities) -> list[Scalar]:
         """Torques that the bearings of axles and steering columns take from the inputs."""
         used = [self.wheels[j] for j in self.rolling]
         axles = [
@@ -177,7 +177,7 @@ class Formulas:
             zd[k] = value
         return zd
 
-    def rates(self, q: Flat, at: Motion, z: Flat) -> list[Scalar]:
+    def rates(self, q: Flat, at: PartialVelocities, z: Flat) -> list[Scalar]:
         """qd: the rates of the coordinates."""
         c, s = cos(q[2]), sin(q[2])
         v = at.carriage.v
@@ -185,7 +185,7 @@ class Formulas:
         return [*rates, *([at.carriage.u4] if self.guidance.steered else []), *z[self.n - self.m :]]
 
     def _ground(
-        self, machine: Machine, at: Motion, zd: Flat, drive: Flat, load: Load
+        self, machine: Machine, at: PartialVelocities, zd: Flat, drive: Flat, load: Load
     ) -> tuple[list[Scalar], list[Scalar], list[list[Scalar]]]:
         """Interaction wrench, load on the ground, force on each wheel."""
         wrench = interaction(machine, at, zd, load)
@@ -208,7 +208,7 @@ class Formulas:
         M, F, B = equations(machine, at)
         return M, F, self._spread(B), machine.wheels[self.lead].skid.z
 
-    def _inertial(self, q: Flat, u: Flat) -> tuple[Machine, Motion]:
+    def _inertial(self, q: Flat, u: Flat) -> tuple[Machine, PartialVelocities]:
         theta, phi, joints = self._split(q)
         machine = self.machine(phi)
         lead = machine.wheels[self.lead]
@@ -277,7 +277,13 @@ class Formulas:
         return [*self.rates(q, at, z), *zd, *self._powers(machine, at, z, B, tau, push)]
 
     def _powers(
-        self, machine: Machine, at: Motion, z: Flat, B: Sequence[Flat], tau: Flat, push: Load
+        self,
+        machine: Machine,
+        at: PartialVelocities,
+        z: Flat,
+        B: Sequence[Flat],
+        tau: Flat,
+        push: Load,
     ) -> list[Scalar]:
         rates = [
             total(*(mul(row[k], x) for row, x in zip(B, z, strict=True)))

@@ -74,9 +74,8 @@ def motion_through(robot: MobileManipulator, t: Numbers, q: Numbers) -> Motion:
             sideways = np.maximum(sideways, np.abs(slide))
     speed = float(np.abs(twist).max())
     h = float(np.diff(t).max())
-    allowed = _ROLLS * speed + 10 * h**3 * float(
-        np.abs(spline(t, 3)).max()
-    )  # the spline's own error
+    # the spline's own error
+    allowed = _ROLLS * speed + 10 * h**3 * float(np.abs(spline(t, 3)).max())
     worst = int(sideways.argmax())
     if sideways[worst] > allowed:
         raise InputError(
@@ -209,9 +208,8 @@ def _window(
     goal = np.zeros(a + b + 1)
     goal[-1] = 1.0
     cone = [*blocks, [(goal, 0.0)]]
-    first, low = maximise(
-        -goal, cone
-    )  # bounded below, so that it decides whether there is any s at all
+    # bounded below, so that it decides whether there is any s at all
+    first, low = maximise(-goal, cone)
     if first != "solved":
         margins = np.minimum(eta * base[:, 2] - np.hypot(base[:, 0], base[:, 1]), base[:, 2])
         return _Window(np.inf, np.nan, robot.wheel_names[int(np.argmin(margins))])

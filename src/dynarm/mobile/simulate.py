@@ -86,9 +86,8 @@ def simulate(
         robot.functions[name]  # compiled before the budget's clock starts
     system = RollingSystem(robot, control.endswith(":locked"))
     watch = Watch(system, eta, stop)
-    robot.acceleration(
-        q0, z0, np.zeros(len(robot.input_names)), locked=locked
-    )  # refuses a singular start
+    # refuses a singular start
+    robot.acceleration(q0, z0, np.zeros(len(robot.input_names)), locked=locked)
     if method in STEPPED:
         if stop or project or friction is not None:
             raise InputError(f"{method} knows no events and no projection; use 'dop853'")

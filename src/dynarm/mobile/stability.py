@@ -26,12 +26,10 @@ class Support:
     """Where the wheels stand: contact points, the polygon they span, and how weight is shared out."""
 
     points: np.ndarray  # (w, 3) contact points in {v}
-    corners: tuple[
-        int, ...
-    ]  # wheels at the polygon's corners, counter-clockwise, the lowest index first
-    share: (
-        np.ndarray
-    )  # (w, 3): normals per (force up, moment about x, moment about y) on the ground below {v}
+    # wheels at the polygon's corners, counter-clockwise, the lowest index first
+    corners: tuple[int, ...]
+    # (w, 3): normals per (force up, moment about x, moment about y) on the ground below {v}
+    share: np.ndarray
 
     __repr__ = brief
 
@@ -59,9 +57,8 @@ def support_of(wheels: Sequence[Wheel], height: float) -> Support:
         raise ModelError(
             "the wheels stand in one line, so there is no support polygon; move one of them aside"
         )
-    levers = np.stack(
-        [np.ones(len(wheels)), xy[:, 1], -xy[:, 0]]
-    )  # force up, moments about x and y
+    # force up, moments about x and y
+    levers = np.stack([np.ones(len(wheels)), xy[:, 1], -xy[:, 0]])
     points = np.column_stack([xy, np.full(len(wheels), -height)])
     share = np.linalg.pinv(levers) if len(wheels) > 3 else np.linalg.inv(levers)
     return Support(points, _hull(xy), share)

@@ -187,8 +187,8 @@ def _about(model: Model, bounded: bool, stack: int) -> str:
 
 
 def _summary(quantity: str) -> str:
-    method = getattr(Model, quantity.removesuffix("_wrench"))
-    return (method.__doc__ or quantity).split("\n")[0].replace("(..., ", "(")
+    method = getattr(Model, quantity.removesuffix("_wrench"), None)
+    return (getattr(method, "__doc__", None) or quantity).split("\n")[0].replace("(..., ", "(")
 
 
 def _ports(inputs: Sequence[Port], outputs: Sequence[Port]) -> str:

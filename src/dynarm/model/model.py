@@ -111,34 +111,36 @@ class Model:
 
     def ports(self, key: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """Inputs and outputs of a quantity, or of 'quantity:wrench'."""
-        found = self._ports.get(key)
-        if found is None:
+        ports = self._ports.get(key)
+        if ports is None:
             word, options = self._word(key)
             p = self.minimal.count if word.needs_minimal(options) else 0
             sizes = sizes_of(self.arm, p)
-            found = word.inputs(sizes, options), word.outputs(sizes)
-            self._ports[key] = found
-        return found
+            ports = word.inputs(sizes, options), word.outputs(sizes)
+            self._ports[key] = ports
+        return ports
 
     # ---- compiling
 
     def kernel(self, key: str) -> Kernel:
         """The compiled function of a quantity, or of 'quantity:wrench', with the formulations it was made from."""
-        found = self._kernels.get(key) if isinstance(key, str) else None
-        if found is None:
-            found = self._kernels[key] = self._compile(key)
+        compiled = self._kernels.get(key) if isinstance(key, str) else None
+        if compiled is None:
+            compiled = self._kernels[key] = self._compile(key)
             word, _ = self._word(key)
             # the pose of a free base is looked at before each call
             if len(self.ports(key)[0]) == len(word.state) and not self.arm.floating:
-                self._install(key, found.ufunc)
-        return found
+                self._install(key, compiled.ufunc)
+        return compiled
 
     def _install(self, name: str, ufunc: np.ufunc) -> None:
         """Let one call on one state be quick. Attributes of a class with methods of its own are left alone."""
+        if name not in METHODS:
+            return  # a quantity that has no method is a function only
         method, call = METHODS[name]
         builtin = bound(ufunc, method, self)
         self._quick[name] = builtin or by_gufunc(ufunc, method, self)
-        if builtin and type(self) is Model and vars(Model)[name] is call:
+        if builtin and type(self) is Model and vars(Model).get(name) is call:
             self.__dict__.setdefault(name, builtin)
 
     def _word(self, key: str) -> tuple[Quantity, Options]:
@@ -186,19 +188,19 @@ class Model:
     @property
     def formulation(self) -> dict[str, str]:
         """The formulation used for each quantity of the table; no forward dynamics where the arm has none."""
-        found = {}
+        names = {}
         for name in TABLED:
             known = self._kernels.get(name)
             if known is not None:
-                found[name] = known.notes["formulation"][name]
+                names[name] = known.notes["formulation"][name]
                 continue
             word, options = self._word(name)
             minimal = self.minimal if word.needs_minimal(options) else None
             try:
-                found[name] = choose(self.arm, name, self.wishes, options, minimal)[name].name
+                names[name] = choose(self.arm, name, self.wishes, options, minimal)[name].name
             except ModelError:
                 continue  # a mass matrix that is singular in every pose
-        return found
+        return names
 
     # ---- calling
 
@@ -215,8 +217,12 @@ class Model:
         out: Out = None,
         threads: int | None = None,
         **extras: Any,
-    ) -> Any:
-        """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words."""
+    ) -> FloatArray:
+        """Call a quantity with all that a call may have: options, out, threads, errors in the robot's words.
+
+        One array, as nearly all give, or a tuple of them.
+        """
+        made: FloatArray
         wanted = batch.threads if threads is None else batch.check_threads(threads)
         plan = self._plan(name, tuple([k for k, x in extras.items() if x is not None]))
         if out is not None and len(plan.outputs) > 1:
@@ -233,12 +239,14 @@ class Model:
         try:
             if wanted > 1:
                 weight = plan.kernel.notes["instructions"]
-                return batch.call(ufunc, plan.inputs, plan.outputs, args, out, wanted, weight)
-            return ufunc(*args) if out is None else ufunc(*args, out=out)
+                made = batch.call(ufunc, plan.inputs, plan.outputs, args, out, wanted, weight)
+            else:
+                made = ufunc(*args) if out is None else ufunc(*args, out=out)
         except (ValueError, TypeError, OverflowError) as refusal:
             raise explain(
                 self.arm, name, plan.inputs, args, out, plan.outputs[0], refusal
             ) from None
+        return made
 
     def _checked_pose(self, q: Any) -> Any:
         """q with a unit quaternion; what is no array of numbers is left to the function's own refusal."""
@@ -250,20 +258,19 @@ class Model:
 
     def _plan(self, name: str, extras: tuple[str, ...]) -> Plan:
         """What a call with these keywords runs; refused where the function has other inputs."""
-        found = self._plans.get((name, extras))
-        if found is None:
+        plan = self._plans.get((name, extras))
+        if plan is None:
             word = quantity_named(name)
             key = f"{name}:wrench" if "wrench" in extras else name
             inputs, outputs = self.ports(key)
             given = dict.fromkeys((*word.state, *extras))
             if self.parameters_input and not word.inertial:
-                given.pop(
-                    "values", None
-                )  # every function takes them, also where they change nothing
+                # every function takes them, also where they change nothing
+                given.pop("values", None)
             check_keywords(name, inputs, given)
             more = tuple(p.name for p in inputs if p.name not in word.state)
-            found = self._plans[name, extras] = Plan(self.kernel(key), inputs, outputs, more)
-        return found
+            plan = self._plans[name, extras] = Plan(self.kernel(key), inputs, outputs, more)
+        return plan
 
     # Every method below takes threads=, those that return one array out= as well; models compiled with
     # gravity="input" want gravity=(..., 3) [m/s^2] in the base link, those with parameters="inputs" values=(..., p).
@@ -347,7 +354,8 @@ class Model:
     ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         """Mass matrix (..., n, n) and bias forces (..., n) from one kernel."""
         extras = {"gravity": gravity, "values": values}
-        return self._call("mass_matrix_and_bias", (q, qd), None, threads, **extras)
+        both = self._call("mass_matrix_and_bias", (q, qd), None, threads, **extras)
+        return both  # type: ignore[return-value]
 
     @quickly
     def kinetic_energy(
@@ -434,7 +442,8 @@ class Model:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dtau_dq, dtau_dqd, dtau_dqdd, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
-        return self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
+        three = self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
+        return three  # type: ignore[return-value]
 
     @quickly
     def forward_dynamics_derivatives(
@@ -443,7 +452,8 @@ class Model:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dqdd_dq, dqdd_dqd, dqdd_dtau, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
-        return self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, **extras)
+        three = self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, **extras)
+        return three  # type: ignore[return-value]
 
     @quickly
     def regressor(

@@ -42,7 +42,7 @@ Dropped = tuple[int, str]  # link, counted from 1, and one of TERMS
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class SampledMotion:
     """An arm at N samples of a motion, ready for the papers' functions."""
 
     chain: Chain
@@ -67,7 +67,7 @@ class Motion:
         return np.stack([np.broadcast_to(x, self.samples) for x in tau], axis=-1).astype(float)
 
 
-def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Motion:
+def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> SampledMotion:
     """The samples (N, n) of a motion of the arm, checked."""
     if not isinstance(arm, Arm):
         raise KindError(
@@ -81,7 +81,7 @@ def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Motion:
     chain = chain_of(arm)
     formulation("inverse_dynamics", "newton_euler", chain)
     position, velocity, acceleration = ([*x.T] for x in arrays)
-    return Motion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
+    return SampledMotion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +95,12 @@ class Shares:
     @property
     def total(self) -> np.ndarray:
         """Joint forces (N, n)."""
-        return self.forces.sum(axis=(0, 1))
+        return np.asarray(self.forces.sum(axis=(0, 1)))
 
     @cached_property
     def rms(self) -> np.ndarray:
         """(3, n, n): root mean square over the motion, by kind, link and joint."""
-        return np.sqrt(np.mean(self.forces**2, axis=2))
+        return np.asarray(np.sqrt(np.mean(self.forces**2, axis=2)))
 
     @cached_property
     def relative(self) -> np.ndarray:
@@ -115,9 +115,9 @@ class Shares:
 
 
 def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.divide(
-        part, whole, out=np.zeros_like(part), where=np.broadcast_to(whole > 0, part.shape)
-    )
+    ratio = np.zeros_like(part)
+    np.divide(part, whole, out=ratio, where=np.broadcast_to(whole > 0, part.shape))
+    return ratio
 
 
 def term_shares(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Shares:
@@ -228,7 +228,8 @@ def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Any = 0.01) ->
     limit = allowed + rounding
 
     def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
-        return np.abs(samples.forces(_weights(arm.n, dropped)) - exact).max(axis=0)
+        away = np.abs(samples.forces(_weights(arm.n, dropped)) - exact)
+        return np.asarray(away.max(axis=0))
 
     full = _graph(arm, ()).count()
     candidates = []

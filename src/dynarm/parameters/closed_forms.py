@@ -17,9 +17,8 @@ from ..robot.frames.chain import Chain, Limb, Step, pose
 
 Factor = tuple[tuple[str, ...], float]  # names of constants and the size of a number
 LONG = 24  # terms of an entry beyond which it is abbreviated by its name
-LONG_TURNED = (
-    6  # the same for a tensor that goes inwards as a whole and turned, behind a translational joint
-)
+# the same for a tensor that goes inwards as a whole and turned, behind a translational joint
+LONG_TURNED = 6
 _TINY = 1e-12
 
 

@@ -29,9 +29,8 @@ from .units import Even, length_of, units
 DEPENDENT = 1e-6
 # The same where joints follow others: products of small angles leave as little as 1e-8 of columns that are none.
 COUPLED = 1e-10
-ROUNDED = (
-    1e-12  # likewise, of what rounding alone leaves; of the longest column: those that are zero
-)
+# likewise, of what rounding alone leaves; of the longest column: those that are zero
+ROUNDED = 1e-12
 FELT = 1e-6  # [1/s^2], of the robot's length: weaker gravity may be none beside a robot's accelerations
 CLOSE = 1e-13  # of a column: what rounding leaves of it beside the columns that give it
 SIMPLE = 1e-9  # factors this close to a multiple of 1/2 are meant to be one

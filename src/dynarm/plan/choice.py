@@ -63,9 +63,14 @@ def graph(
     chosen: Mapping[str, Formulation],
     options: Options = PLAIN,
     minimal: MinimalParameters | None = None,
+    simple: bool = True,
 ) -> Graph:
-    """The graph of a quantity, computed with the chosen formulations; `minimal` where it asks for them."""
-    return factored(traced(arm, quantity, chosen, options, minimal, share=True))
+    """The graph of a quantity, computed with the chosen formulations; `minimal` where it asks for them.
+
+    simple: whether common factors are pulled out of its sums.
+    """
+    drawn = traced(arm, quantity, chosen, options, minimal, share=True)
+    return factored(drawn) if simple else drawn
 
 
 def factored(drawn: Graph) -> Graph:

@@ -11,7 +11,8 @@ forward_dynamics   M qdd = tau - bias by L D L'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -185,7 +186,8 @@ def _kinetic_energy(scene: Scene) -> Scalar:
 
 def _center_of_mass(scene: Scene) -> Vec3:
     moment = kinematics.first_moment(scene.chain, scene.pose, scene.root)
-    return moment * (1 / kinematics.mass(scene.chain))
+    centre: Vec3 = moment * (1 / kinematics.mass(scene.chain))
+    return centre
 
 
 def _center_of_mass_jacobian(scene: Scene) -> Rows:
@@ -450,3 +452,20 @@ def quantity_named(name: str) -> Quantity:
     if not isinstance(name, str) or name not in QUANTITIES:
         raise UnknownName("quantity", name, QUANTITIES)
     return QUANTITIES[name]
+
+
+@contextmanager
+def extended(*quantities: Quantity) -> Iterator[None]:
+    """Inside, these quantities stand in the table as well: how one is tried before it gets its row.
+
+    Machine code is kept by a quantity's name: one whose formula changes while it is being tried wants another name.
+    """
+    known = [q.name for q in quantities if q.name in QUANTITIES]
+    if known:
+        raise ValueError(f"quantity {known[0]!r} stands in the table already")
+    QUANTITIES.update((q.name, q) for q in quantities)
+    try:
+        yield
+    finally:
+        for q in quantities:
+            del QUANTITIES[q.name]

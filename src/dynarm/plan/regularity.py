@@ -12,9 +12,8 @@ from ..robot.arm import Arm
 from .scene import Options, Scene
 
 POSES = 8  # at random: one regular pose among them is enough
-SMALLEST = (
-    1e-13  # eigenvalue of the mass matrix, its diagonal scaled to one, that rounding leaves of zero
-)
+# eigenvalue of the mass matrix, its diagonal scaled to one, that rounding leaves of zero
+SMALLEST = 1e-13
 
 
 @lru_cache(maxsize=256)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..mobile.cases import CaseRun
     from ..mobile.outline import Outline
     from ..mobile.robot import MobileManipulator
-    from ..mobile.simulate import MobileRun
+    from ..mobile.run import MobileRun
 
 Draw = Callable[["MobileManipulator", np.ndarray], "Outline"]
 ROOM: dict[str, Any] = {"margin": {"l": 60, "r": 12, "t": 48, "b": 42}}

@@ -36,7 +36,7 @@ COSTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class ScheduledTerm:
     """A whole term of one link: what it costs, and the terms that it is computed from."""
 
     name: str
@@ -60,7 +60,7 @@ class Term:
 class Stage:
     """Terms that run side by side, in an order in which each comes after those of the same stage that it needs."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[ScheduledTerm, ...]
 
     @property
     def mul(self) -> int:
@@ -145,12 +145,12 @@ def schedule(n: int) -> Schedule:
     return Schedule(tuple(start), tuple(outward), tuple(inward))
 
 
-def _terms(n: int) -> dict[Key, Term]:
+def _terms(n: int) -> dict[Key, ScheduledTerm]:
     """Every term of an arm of n links that costs something; f_n is m abar_n and n_n its own moment."""
-    terms: dict[Key, Term] = {}
+    terms: dict[Key, ScheduledTerm] = {}
 
     def put(name: str, i: int, *needs: Key) -> None:
-        terms[name, i] = Term(name, i, tuple(key for key in needs if key in terms))
+        terms[name, i] = ScheduledTerm(name, i, tuple(key for key in needs if key in terms))
 
     for i in range(1, n + 1):
         put("w", i, ("w", i - 1))

@@ -92,9 +92,8 @@ class CaseRun:
     findings: tuple[Finding, ...]
     assumptions: tuple[str, ...]
     centripetal: np.ndarray  # (N,) [N]: horizontal ground force across the platform's path
-    needed: (
-        np.ndarray
-    )  # (N,): largest friction coefficient needed at a wheel, infinite where one has lifted
+    # (N,): largest friction coefficient needed at a wheel, infinite where one has lifted
+    needed: np.ndarray
     snapshots: dict[str, np.ndarray]  # t, platform (K, corners, 2), arm (K, points, 2) in the plane
 
     @property

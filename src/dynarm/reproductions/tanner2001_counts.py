@@ -14,7 +14,7 @@ import numpy as np
 
 from ..algebra.vectors import Scalar, add, cos, mul, sin, sub, total
 from ..dynamics.papers.kane_platform_tanner2001 import Sums, add_carried, add_wheels
-from ..dynamics.papers.kane_tanner2001 import Machine, Motion
+from ..dynamics.papers.kane_tanner2001 import Machine, PartialVelocities
 from ..dynamics.table import formulation
 from ..errors import InputError
 from ..graph.graph import Count, Port
@@ -28,10 +28,8 @@ from ..robot.arm import Arm, Joint, move_parameters, pack_parameters
 from ..robot.frames.chain import chain_of, pose
 from ..robot.frames.generic import generic_arm
 
-PAPER_EXAMPLE = {
-    "kane": (679, 494),
-    "newton_euler": (678, 597),
-}  # section 5.3: m = 1, w = 4; six bodies
+# section 5.3: m = 1, w = 4; six bodies
+PAPER_EXAMPLE = {"kane": (679, 494), "newton_euler": (678, 597)}
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -46,7 +44,7 @@ def newton_euler_line(bodies: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CountRow:
     """Counts for m links and w wheels; each but `paper` and `borrowed` is traced."""
 
     m: int
@@ -62,12 +60,12 @@ class Row:
     lagrange: Count  # the same by Lagrange
 
 
-def row(m: int, w: int) -> Row:
+def row(m: int, w: int) -> CountRow:
     """The counts of a generic machine with m links on w wheels (3 or 4)."""
     robot = generic_machine(m, w)
     f = robot.formulas
     inverse = {name: _inverse_count(robot, name) for name in ("newton_euler", "lagrange")}
-    return Row(
+    return CountRow(
         m,
         w,
         paper_counts(m, w),
@@ -147,7 +145,7 @@ def kane_inverse(f: Formulas, q: Flat, z: Flat, zd: Flat) -> list[Scalar]:
 
 
 def platform_inverse(
-    f: Formulas, at: Motion, machine: Machine, zd: Flat, carried: bool = True
+    f: Formulas, at: PartialVelocities, machine: Machine, zd: Flat, carried: bool = True
 ) -> list[Scalar]:
     """Generalised forces of the wheels and, unless they are counted elsewhere, of platform and base."""
     sums = Sums.zero(f.n)
@@ -219,6 +217,6 @@ def _inverse_count(robot: MobileManipulator, name: str) -> Count:
     ).count()
 
 
-def table(links: Sequence[int] = range(1, 7), wheels: Sequence[int] = (3, 4)) -> list[Row]:
+def table(links: Sequence[int] = range(1, 7), wheels: Sequence[int] = (3, 4)) -> list[CountRow]:
     """The rows of the comparison."""
     return [row(m, w) for w in wheels for m in links]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import numbers, shown
-from ..border.kinds import FloatArray, Numbers
+from ..border.kinds import FloatArray, Kept, Numbers, Outside
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import brief
@@ -93,10 +92,10 @@ class Arm:
     """
 
     joints: Sequence[Joint]
-    gravity: Any = (0.0, 0.0, -9.81)
+    gravity: Kept = (0.0, 0.0, -9.81)
     name: str = "arm"
-    base: Any = None  # pose of frame 0 in the user's base link, kept as 16 numbers by rows
-    tool: Any = None  # pose of the tool in the last link's frame, kept likewise
+    base: Kept = None  # pose of frame 0 in the user's base link, kept as 16 numbers by rows
+    tool: Kept = None  # pose of the tool in the last link's frame, kept likewise
     origin: Origin | None = field(default=None, compare=False)
     floating: Body | None = None
     tools: Sequence[Tool] | None = None
@@ -161,7 +160,7 @@ class Arm:
     def _repr_html_(self) -> str:
         return html_table(*arm_sheet(self))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Outside]:
         """The fields alone: what was derived from them is derived again, and is read-only again."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
@@ -169,10 +168,10 @@ class Arm:
     def from_classic_dh(
         cls,
         joints: Sequence[Joint],
-        gravity: Any = (0.0, 0.0, -9.81),
+        gravity: Outside = (0.0, 0.0, -9.81),
         name: str = "arm",
-        base: Any = None,
-        tool: Any = None,
+        base: Outside = None,
+        tool: Outside = None,
     ) -> Arm:
         """The arm whose joints' numbers are meant in the classic (distal) convention.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from ..border.arguments import flag, items, path_of
 from ..border.files import content, named
-from ..border.kinds import Given
+from ..border.kinds import Given, Outside
 from ..border.words import shown
 from ..border.written import drafted
 from ..errors import FormatError, InputError, KindError, UnknownName
@@ -20,13 +20,21 @@ from .doubts import warn_doubts
 from .formats.toml_file import MAX_BYTES, read_toml, write_toml
 
 MAX_URDF = 16 * 2**20  # bytes
-REFUSED = {
-    ".xacro": "a xacro macro file; expand it first: xacro {name} > {stem}.urdf",
-    ".xml": "an XML file, as MuJoCo's MJCF uses; export a URDF (if it is one already, rename it to {stem}.urdf)",
-    ".mjcf": "a MuJoCo MJCF file; export a URDF",
-    ".sdf": "an SDF file; convert it to a URDF",
-    ".world": "an SDF world; convert the robot in it to a URDF",
-}
+# the keywords of `load` that choose parts of a file, each with its value
+Chosen = Mapping[str, Outside]
+
+
+@dataclass(frozen=True, slots=True)
+class RobotFormat:
+    """A kind of robot file, told by the ending of its name: what reads it, what writes it, or what to do instead."""
+
+    ending: str  # in small letters
+    read: Callable[[bytes, str, Chosen], Arm] | None = None  # bytes, the name for messages, parts
+    write: Callable[[Arm], str] | None = None
+    most: int = MAX_URDF  # bytes of a file
+    parts: bool = False  # whether parts of it may be chosen: all that `load` takes besides `strict`
+    # of a format that is not read: what it is, and what to do with {name} or {stem}
+    instead: str = ""
 
 
 def catalogue() -> tuple[str, ...]:
@@ -63,36 +71,27 @@ def load(
     tools            names of links whose frames are the robot's tools
     """
     path = path_of("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
-    name, suffix = path.name, path.suffix.lower()
     wanted = None if joints is None else _joint_names(joints)
-    if suffix in REFUSED:
-        text = REFUSED[suffix].format(name=name, stem=name.split(".")[0])
+    kind = FORMATS.get(path.suffix.lower())
+    if kind is not None and kind.read is not None and kind.parts:
+        chosen = {
+            "gravity": (0.0, 0.0, -9.81) if gravity is None else gravity,
+            "allow_massless": allow_massless,
+            "freeze": freeze,
+            "base": base,
+            "tip": tip,
+            "joints": wanted,
+            "floating": flag("floating", floating),
+            "tools": None if tools is None else items("tools", tools, "a list of names of links"),
+        }
+        return warn_doubts(kind.read(content(path, kind.most), named(path), chosen), strict)
+    if kind is not None and kind.read is None:
+        text = kind.instead.format(name=path.name, stem=path.name.split(".")[0])
         raise FormatError(f"{named(path)} is {text}")
-    if suffix == ".urdf":
-        from .formats.urdf import arm_of_urdf
-
-        arm = arm_of_urdf(
-            content(path, MAX_URDF),
-            named(path),
-            gravity=(0.0, 0.0, -9.81) if gravity is None else gravity,
-            allow_massless=allow_massless,
-            freeze=freeze,
-            base=base,
-            tip=tip,
-            joints=wanted,
-            floating=flag("floating", floating),
-            tools=None if tools is None else items("tools", tools, "a list of names of links"),
-        )
-        return warn_doubts(arm, strict)
-    if any(value is not None for value in (base, tip)):
-        raise InputError(
-            f"base and tip choose a chain of a URDF; '{robot}' is not one, leave them out"
-        )
-    if floating or tools is not None or isinstance(freeze, Mapping):
-        raise InputError(
-            f"floating, tools and freeze choose parts of a URDF; '{robot}' is not one, leave them out"
-        )
-    arm = _of_toml(path) if suffix == ".toml" else _built_in(path)
+    _refuse_parts(robot, base is not None or tip is not None, "base and tip choose a chain")
+    others = floating or tools is not None or isinstance(freeze, Mapping)
+    _refuse_parts(robot, others, "floating, tools and freeze choose parts")
+    arm = _whole(path, kind)
     if wanted is not None and wanted != list(arm.joint_names):
         raise InputError(
             f"joints is {wanted}; robot '{arm.name}' has {list(arm.joint_names)}, in that order"
@@ -100,11 +99,19 @@ def load(
     return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
 
 
-def _of_toml(path: Path) -> Arm:
-    return read_toml(content(path, MAX_BYTES), named(path))
+def _refuse_parts(robot: Outside, given: bool, words: str) -> None:
+    if given:
+        raise InputError(f"{words} of a URDF; '{robot}' is not one, leave them out")
 
 
-def _joint_names(joints: Any) -> list[str]:
+def _whole(path: Path, kind: RobotFormat | None) -> Arm:
+    """The robot of a file that has no parts to choose from, or of the catalogue."""
+    if kind is None or kind.read is None:
+        return _built_in(path)
+    return kind.read(content(path, kind.most), named(path), {})
+
+
+def _joint_names(joints: Outside) -> list[str]:
     names = items("joints", joints, "a list of joint names")
     if not names or not all(isinstance(name, str) for name in names):
         raise KindError(f"joints is {shown(joints)}; give a list of joint names")
@@ -119,23 +126,18 @@ def _built_in(path: Path) -> Arm:
         return read_toml(file.read_bytes(), f"built-in robot '{name}'")
     if os.path.exists(path) or path.suffix or len(path.parts) > 1:
         raise FormatError(
-            f"'{named(path)}' is neither a built-in robot nor a file ending in .urdf or .toml"
+            f"'{named(path)}' is neither a built-in robot nor a file ending in {_endings('read')}"
         )
     raise UnknownName("robot", named(path), known)
 
 
 def save(arm: Arm, path: str | os.PathLike[str]) -> None:
     """Write the arm to x.toml or x.urdf; nothing is left half-written."""
-    target = path_of("path", path, "the name of a .toml or .urdf file")
-    suffix = target.suffix.lower()
-    if suffix == ".toml":
-        text = write_toml(arm)
-    elif suffix == ".urdf":
-        from .formats.urdf_text import write_urdf
-
-        text = write_urdf(arm)
-    else:
-        raise FormatError(f"cannot save to '{named(target)}'; end the name in .toml or .urdf")
+    target = path_of("path", path, f"the name of a {_endings('write')} file")
+    kind = FORMATS.get(target.suffix.lower())
+    if kind is None or kind.write is None:
+        raise FormatError(f"cannot save to '{named(target)}'; end the name in {_endings('write')}")
+    text = kind.write(arm)
     try:
         written = text.encode("utf-8")
     except UnicodeEncodeError:
@@ -144,3 +146,70 @@ def save(arm: Arm, path: str | os.PathLike[str]) -> None:
         ) from None
     with drafted(target) as draft:
         draft.write_bytes(written)
+
+
+def _endings(use: str) -> str:
+    """The endings of the formats that are read, or written, as a sentence lists them."""
+    *others, last = [kind.ending for kind in FORMATS.values() if getattr(kind, use) is not None]
+    return " or ".join(part for part in (", ".join(others), last) if part)
+
+
+# ---- the formats
+
+
+def _read_urdf(text: bytes, source: str, chosen: Chosen) -> Arm:
+    from .formats.urdf import arm_of_urdf
+
+    return arm_of_urdf(text, source, **chosen)
+
+
+def _write_urdf(arm: Arm) -> str:
+    from .formats.urdf_text import write_urdf
+
+    return write_urdf(arm)
+
+
+def _read_toml(text: bytes, source: str, chosen: Chosen) -> Arm:
+    return read_toml(text, source)
+
+
+FORMATS: dict[str, RobotFormat] = {
+    kind.ending: kind
+    for kind in (
+        RobotFormat(".urdf", _read_urdf, _write_urdf, MAX_URDF, parts=True),
+        RobotFormat(".toml", _read_toml, write_toml, MAX_BYTES),
+        RobotFormat(
+            ".xacro",
+            instead="a xacro macro file; expand it first: xacro {name} > {stem}.urdf",
+        ),
+        RobotFormat(
+            ".xml",
+            instead="an XML file, as MuJoCo's MJCF uses; export a URDF "
+            "(if it is one already, rename it to {stem}.urdf)",
+        ),
+        RobotFormat(".mjcf", instead="a MuJoCo MJCF file; export a URDF"),
+        RobotFormat(".sdf", instead="an SDF file; convert it to a URDF"),
+        RobotFormat(".world", instead="an SDF world; convert the robot in it to a URDF"),
+    )
+}
+
+
+@contextmanager
+def extended(*formats: RobotFormat) -> Iterator[None]:
+    """Inside, these formats stand in the table as well: how one is tried before it gets its row.
+
+    A format that is refused may be replaced, one that is read may not.
+    """
+    before = {kind.ending: FORMATS.get(kind.ending) for kind in formats}
+    for ending, old in before.items():
+        if old is not None and old.read is not None:
+            raise ValueError(f"robots ending in {ending} are read already")
+    FORMATS.update((kind.ending, kind) for kind in formats)
+    try:
+        yield
+    finally:
+        for ending, old in before.items():
+            if old is None:
+                del FORMATS[ending]
+            else:
+                FORMATS[ending] = old

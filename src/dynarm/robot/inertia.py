@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from ..border.kinds import Outside
 
 PARAMETER_NAMES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 
 
-def pack_parameters(mass: float, com: Any, inertia: Any) -> np.ndarray:
+def pack_parameters(mass: float, com: Outside, inertia: Outside) -> np.ndarray:
     """The ten parameters [m, m c, J] about the frame's origin, from inertia about the centre of mass."""
     c, inertia = np.asarray(com, float), np.asarray(inertia, float)
     J = inertia + mass * (c @ c * np.eye(3) - np.outer(c, c))
     return np.array([mass, *(mass * c), J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
 
 
-def tensor(p: Any) -> np.ndarray:
+def tensor(p: Outside) -> np.ndarray:
     """The 3x3 inertia about the frame's origin out of ten parameters."""
     xx, xy, yy, xz, yz, zz = p[4:]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def unpack_parameters(p: Any) -> tuple[float, np.ndarray, np.ndarray]:
+def unpack_parameters(p: Outside) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass, centre of mass and inertia about it; for zero mass the centre is the origin."""
     m = float(p[0])
     c = np.asarray(p[1:4], float) / m if m != 0 else np.zeros(3)
     return m, c, tensor(p) - m * (c @ c * np.eye(3) - np.outer(c, c))
 
 
-def move_parameters(p: Any, R: np.ndarray, t: np.ndarray) -> np.ndarray:
+def move_parameters(p: Outside, R: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The ten parameters of a body about another frame: p is given in frame b, and R, t is the pose of b in a."""
     m, h, J = float(p[0]), R @ np.asarray(p[1:4], float), R @ tensor(p) @ R.T
     t = np.asarray(t, float)

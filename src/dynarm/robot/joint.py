@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import number, numbers
-from ..border.kinds import FloatArray
+from ..border.kinds import FloatArray, Kept, Outside
 from ..border.words import brief, shown
 from ..errors import InputError, KindError, ModelError
 from .frames.poses import rigid, rotation, translation
@@ -98,8 +97,8 @@ class Joint:
     d: float = 0.0
     theta: float = 0.0
     mass: float = 0.0
-    com: Any = (0.0, 0.0, 0.0)  # any three numbers, kept as a tuple
-    inertia: Any = ((0.0,) * 3,) * 3
+    com: Kept = (0.0, 0.0, 0.0)  # any three numbers, kept as a tuple
+    inertia: Kept = ((0.0,) * 3,) * 3
     armature: float = 0.0
     friction: Friction | None = None
     name: str | None = None
@@ -192,8 +191,8 @@ class Body:
     """A rigid body: mass, centre of mass, and inertia about it [kg, m, kg m^2]; `parameters` as of a joint's link."""
 
     mass: float = 0.0
-    com: Any = (0.0, 0.0, 0.0)
-    inertia: Any = ((0.0,) * 3,) * 3
+    com: Kept = (0.0, 0.0, 0.0)
+    inertia: Kept = ((0.0,) * 3,) * 3
     parameters: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -212,7 +211,7 @@ class Tool:
 
     name: str
     joint: int
-    pose: Any = None  # 4x4 in the link's internal frame, kept as 16 numbers by rows
+    pose: Kept = None  # 4x4 in the link's internal frame, kept as 16 numbers by rows
 
     __repr__ = brief
 
@@ -230,7 +229,7 @@ class Tool:
         return np.array(self.pose).reshape(4, 4)
 
 
-def kept_pose(what: str, value: Any) -> tuple[float, ...]:
+def kept_pose(what: str, value: Outside) -> tuple[float, ...]:
     """A 4x4 pose as records keep it: 16 numbers by rows; None is the identity."""
     if isinstance(value, (tuple, list)) and len(value) == 16:  # as a record keeps it
         value = numbers(what, value, (16,)).reshape(4, 4)

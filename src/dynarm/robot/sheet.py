@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..border.words import titled
 
@@ -32,11 +32,11 @@ def _shape(arm: Arm) -> str:
     return "".join(f", {part}" for part in parts if part)
 
 
-def arm_sheet(arm: Arm) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+def arm_sheet(arm: Arm) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]:
     """Title, head and rows of its table; columns of trees and couplings where there are any."""
     x, y, z = arm.gravity
     title = f"{arm.name}: {arm.n} joints{_shape(arm)}, gravity ({x:g}, {y:g}, {z:g}) m/s^2"
-    rows: list[tuple[Any, ...]] = [
+    rows: list[tuple[object, ...]] = [
         (j.name, j.kind, j.a, j.alpha, j.d, j.theta, j.mass) for j in arm.joints
     ]
     head: tuple[str, ...] = HEAD

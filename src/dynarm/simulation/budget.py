@@ -22,9 +22,8 @@ class Budget:
     seconds: float | None = None
     clock: Callable[[], float] = time.monotonic
     begun: float = field(init=False)
-    mark: tuple[float, float] = field(
-        init=False
-    )  # when the pace was last measured, and where the run was
+    # when the pace was last measured, and where the run was
+    mark: tuple[float, float] = field(init=False)
     slow: int = field(init=False, default=0)  # measurements in a row with the end out of sight
 
     def __post_init__(self) -> None:

@@ -13,9 +13,8 @@ from .plant import Plant
 from .system import System
 
 BLOWN = 1e5  # a joint velocity [rad/s or m/s] at which a motion has blown up
-SINGULAR = (
-    1e-13  # smallest eigenvalue of a mass matrix with a unit diagonal that can still be solved with
-)
+# smallest eigenvalue of a mass matrix with a unit diagonal that can still be solved with
+SINGULAR = 1e-13
 NEARLY = 1e-7  # the same of a pose in which a motion broke down
 
 Progress = Callable[[float], Any]

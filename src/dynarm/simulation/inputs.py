@@ -167,7 +167,7 @@ class Sampled:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionInput:
     """Forces by a function f(t, q, qd) of the user, checked on every call."""
 
     function: Callable[..., Any]
@@ -193,9 +193,8 @@ class Function:
                     f"the {self.what} function returned shape {force.shape} at t = {t:.6g} s; it must be {self.shape}"
                 )
             )
-        sound = (np.abs(qd) < BLOWN).all(
-            axis=-1
-        )  # of a motion that has blown up, nothing is to blame
+        # of a motion that has blown up, nothing is to blame
+        sound = (np.abs(qd) < BLOWN).all(axis=-1)
         if not np.isfinite(force).all(axis=-1)[sound].all():
             raise Failed(f"the {self.what} function returned NaN or infinity at t = {t:.6g} s")
         return force
@@ -203,7 +202,7 @@ class Function:
     def breaks(self, t_end: float) -> Array:
         return np.zeros(0)
 
-    def during(self, start: float, end: float, q: Array, qd: Array) -> Function:
+    def during(self, start: float, end: float, q: Array, qd: Array) -> FunctionInput:
         return self
 
 
@@ -211,7 +210,7 @@ class Function:
 class Held:
     """Forces by a function that is asked once a period and held in between. One object for one run: it remembers."""
 
-    function: Function
+    function: FunctionInput
     period: float
     last: Array | None = field(default=None)
 
@@ -264,7 +263,7 @@ def source_of(
             )
         return samples
     if callable(given):
-        function = Function(given, shape, what, names)
+        function = FunctionInput(given, shape, what, names)
         rate = getattr(given, "rate", None)
         if rate is None:
             return function

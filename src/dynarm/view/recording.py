@@ -19,7 +19,7 @@ MOST = 3000  # samples that are kept for playing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recording:
+class ShownRecording:
     """t (N,) [s], q (N, n) and, where it is known, tau (N, n)."""
 
     t: np.ndarray
@@ -36,14 +36,14 @@ class Recording:
         return int(np.clip(np.searchsorted(self.t, self.t[0] + time), 0, len(self.t) - 1))
 
 
-def thinned(whole: Recording) -> Recording:
+def thinned(whole: ShownRecording) -> ShownRecording:
     """At most so many samples."""
     step = -(-len(whole.t) // MOST)
     tau = None if whole.tau is None else whole.tau[::step]
-    return Recording(whole.t[::step], whole.q[::step], tau, whole.source)
+    return ShownRecording(whole.t[::step], whole.q[::step], tau, whole.source)
 
 
-def read(path: str | Path, arm: Arm, channels: Any = None) -> Recording:
+def read(path: str | Path, arm: Arm, channels: Any = None) -> ShownRecording:
     """The motion in a run's .npz or .parquet, else in a log."""
     file = path_of("--play", path, "a run's .npz or a log")
     if not file.is_file():
@@ -54,7 +54,7 @@ def read(path: str | Path, arm: Arm, channels: Any = None) -> Recording:
     return thinned(motion)
 
 
-def _stored_run(file: Path) -> Recording | None:
+def _stored_run(file: Path) -> ShownRecording | None:
     """A file that `Run.save` wrote, or None if it is another."""
     if file.suffix.lower() != ".npz":
         return None
@@ -63,15 +63,15 @@ def _stored_run(file: Path) -> Recording | None:
             if not {"t", "q", "tau", "about"} <= set(stored.files):
                 return None
             q, tau = (stored[k].reshape(-1, *stored[k].shape[-2:])[0] for k in ("q", "tau"))
-            return Recording(stored["t"], q, tau, str(file))
+            return ShownRecording(stored["t"], q, tau, str(file))
     except DAMAGED as error:
         raise FormatError(f"{file} cannot be read: {error}; give a run's .npz or a log") from None
 
 
-def _log(file: Path, arm: Arm, channels: Any) -> Recording:
+def _log(file: Path, arm: Arm, channels: Any) -> ShownRecording:
     from ..identify.logs.log import Log
 
     log = Log.read(file, channels)
     if log.joint_names is not None and set(log.joint_names) == set(arm.joint_names):
         log = log.select(arm.joint_names)
-    return Recording(log.t, log.q, log.tau, str(file))
+    return ShownRecording(log.t, log.q, log.tau, str(file))

@@ -18,7 +18,7 @@ from ..errors import DynarmError, InputError
 from ..model.model import compile as compile_arm
 from .arm import ArmDrawing, reach, travel
 from .gate import gated, is_gated
-from .recording import Recording
+from .recording import ShownRecording
 
 if TYPE_CHECKING:
     from ..mobile.robot import MobileManipulator
@@ -162,7 +162,7 @@ class ArmViewer(Viewer):
         self,
         arm: Arm,
         port: int | None = None,
-        recording: Recording | None = None,
+        recording: ShownRecording | None = None,
         visuals: list[Visual] | None = None,
         notes: Sequence[str] = (),
     ):

@@ -135,9 +135,8 @@ def test_identify_writes_a_model_that_validates(recorded, tmp_path):
     again = json.loads(
         dynarm("validate", "identified/model.toml", log, "--json", folder=tmp_path).check().out
     )
-    assert (
-        again["verdict"] == "PASS" and max(again["validation"][0]["relative"]) < 0.03
-    )  # the log's noise is 0.02
+    # the log's noise is 0.02
+    assert again["verdict"] == "PASS" and max(again["validation"][0]["relative"]) < 0.03
     urdf = dynarm("validate", "identified/identified.urdf", log, "--json", folder=tmp_path)
     assert json.loads(urdf.check().out)["verdict"] == "PASS"
     assert "not empty" in dynarm("identify", "two_link", log, folder=tmp_path).refusal()

@@ -26,10 +26,8 @@ from oracles.processors import KINDS
 from oracles.toy_operations import NAMES, SLOPES, TOYS, graph_of, samples, table, wanted
 
 TESTS = Path(__file__).parents[2]
-ROUGH = (
-    "sqrt",
-    "floor",
-)  # not defined, or not continuous, where the cases of an export's own test lie
+# not defined, or not continuous, where the cases of an export's own test lie
+ROUGH = ("sqrt", "floor")
 
 
 @pytest.fixture(params=NAMES)

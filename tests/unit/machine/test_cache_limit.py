@@ -173,7 +173,7 @@ def test_what_is_no_size_is_refused_before_compiling(monkeypatch, given):
     monkeypatch.setenv("DYNARM_CACHE_LIMIT", given)
     link = dynarm.Joint(a=0.123456, mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
     model = dynarm.compile(dynarm.Arm([link]))
-    monkeypatch.setattr(type(model), "_traced", lambda *_: pytest.fail("it was traced"))
+    monkeypatch.setattr(type(model), "_planned", lambda *_: pytest.fail("it was traced"))
     with pytest.raises(InputError, match=r"DYNARM_CACHE_LIMIT is .*give a size such as") as seen:
         model.kernel("gravity")
     assert "\n" not in str(seen.value) and len(str(seen.value)) < 200

@@ -13,10 +13,8 @@ from dynarm.graph.graph import Builder, Port
 from dynarm.machine.host import host
 from oracles.machine_graphs import newton_euler_graph, samples
 
-BOUND = {
-    True: 1.5,
-    False: 2.5,
-}  # sin and cos, in ulps of the exact result, with and without fused multiply-adds
+# sin and cos, in ulps of the exact result, with and without fused multiply-adds
+BOUND = {True: 1.5, False: 2.5}
 TANH = 2.5
 
 

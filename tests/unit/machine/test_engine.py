@@ -17,7 +17,7 @@ from dynarm.machine import compile_graph, load_object
 from dynarm.machine.abi import TABLE
 from dynarm.machine.emit.llvm import assembled, host
 from dynarm.machine.load import engine
-from dynarm.machine.load.engine import Code, binding, check_room, linked
+from dynarm.machine.load.engine import LoadedCode, binding, check_room, linked
 from dynarm.machine.load.gufunc import _services, runtime
 from oracles.machine_graphs import newton_euler_graph, samples
 
@@ -29,7 +29,7 @@ def code() -> bytes:
     return compile_graph(newton_euler_graph(2), "two")
 
 
-def one_more(code: bytes) -> Code:
+def one_more(code: bytes) -> LoadedCode:
     run = runtime(host())
     return linked(code, "two", (TABLE,), {s: run[s] for s in _services(host())})
 

@@ -126,9 +126,8 @@ def test_registers_are_never_exceeded(registers):
             if ins.op != "store":
                 born[ins.dest] = k
         alive = [sum(b < k < end for b, end in last.items()) for k in range(len(step))]
-        assert (
-            registers - 3 <= max(alive) <= registers + 3
-        )  # operands of one instruction may come on top
+        # operands of one instruction may come on top
+        assert registers - 3 <= max(alive) <= registers + 3
 
 
 def test_angles_are_computed_before_everything_else_and_together():

@@ -10,7 +10,7 @@ import pytest
 import dynarm
 from dynarm.machine import compile_graph
 from dynarm.machine.emit.kernel import kernel_text
-from dynarm.machine.emit.llvm import LOCK, _machine, compile_runtime
+from dynarm.machine.emit.llvm import LOCK, compile_runtime, machine
 from dynarm.machine.emit.loop import runtime_text
 from dynarm.machine.host import TARGETS, Host, kinds, named
 from dynarm.machine.load.march import _TEXT as MARCH
@@ -26,10 +26,8 @@ WIDER = {"AVX-512": r"%tmm", "AVX2": r"%zmm", "SSE2": r"%ymm", "NEON": r"\bz\d+\
 FUSED = dict.fromkeys(TARGETS, r"\bvfn?m(add|sub)") | {"NEON": r"\bfml[as]|\bfn?m(add|sub)"}
 # An x86 that keeps stores in order for all but those past the caches needs an instruction here; arm needs one anyway
 FENCE = {"x86_64": r"\bmfence\b|lock\s+or", "aarch64": r"\bdmb\s+ish\b"}
-PAST = {
-    "x86_64": r"v?movntp[ds]",
-    "aarch64": r"\bst[rnp]",
-}  # arm knows it for pairs of registers only
+# arm knows it for pairs of registers only
+PAST = {"x86_64": r"v?movntp[ds]", "aarch64": r"\bst[rnp]"}
 
 
 def graphs():
@@ -62,7 +60,7 @@ def assembly(text: str, target: Host) -> dict[str, str]:
     """The instructions of every function, by name."""
     with LOCK, llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
         module.triple = target.triple
-        lines = _machine(target).emit_assembly(module).splitlines()
+        lines = machine(target).emit_assembly(module).splitlines()
     functions: dict[str, list[str]] = {}
     current: list[str] = []
     for line in lines:

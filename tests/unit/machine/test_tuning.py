@@ -39,6 +39,7 @@ FORCED = {  # another value of each number
     "cached": 200,
     "very_long": 50,
     "huge": 10,
+    "hasty": 10,
     "slot": 99.0,
     "tile": 3,
     "line": 32,
@@ -85,7 +86,17 @@ def texts(target: Host) -> tuple[str, ...]:
         kernel_text(program_of(g, target.fused, target.tuning), g.inputs, g.outputs, target)
         for g in graphs()
     ]
-    return *kernels, runtime_text(target), str(costs)
+    return *kernels, runtime_text(target), str(costs), str(haste(target))
+
+
+def haste(target: Host) -> list[bool]:
+    """Which graphs LLVM is told to hurry with."""
+    hurried: list[bool] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(llvm, "assembled", lambda *_, hasty=False: hurried.append(hasty))
+        for graph in graphs():
+            llvm.compile_graph(graph, "f", target)
+    return hurried
 
 
 def test_every_number_is_tried():

@@ -73,12 +73,8 @@ def test_reference_counts(model, states, name):
 
 
 def test_reference_counts_after_refusals(model, states):
-    watched = [
-        *states,
-        model,
-        model.bias,
-        Model.bias.__wrapped__,
-    ]  # NumPy itself loses some of a dtype
+    # NumPy itself loses some of a dtype
+    watched = [*states, model, model.bias, Model.bias.__wrapped__]
     gc.collect()
     before = np.array([sys.getrefcount(x) for x in watched])
     for _ in range(100):
@@ -118,9 +114,8 @@ def test_memory_is_given_back(model, states, name):
         many()
         first = tracemalloc.get_traced_memory()[0]
         many()
-        assert (
-            abs(tracemalloc.get_traced_memory()[0] - first) < 2000
-        )  # one byte a call would be more
+        # one byte a call would be more
+        assert abs(tracemalloc.get_traced_memory()[0] - first) < 2000
     finally:
         tracemalloc.stop()
 

@@ -343,9 +343,8 @@ def test_large_robots_are_sampled_in_blocks(k, monkeypatch):
     """The triangular factor has the same columns, so the same parameters are merged."""
     arm = random_tree(np.random.default_rng([5, k]), 5, mimic=1, floating=k % 2 == 1, armature=True)
     whole = minimal_of(arm, armature=True)
-    monkeypatch.setattr(
-        "dynarm.parameters.sampling.BLOCK", 1_000
-    )  # a few states each, fewer rows than columns
+    # a few states each, fewer rows than columns
+    monkeypatch.setattr("dynarm.parameters.sampling.BLOCK", 1_000)
     parts = minimal_of(arm, armature=True)
     assert parts.kept == whole.kept and parts.armatures == whole.armatures
     assert parts.matrix == pytest.approx(whole.matrix, rel=1e-9, abs=1e-9)

@@ -138,9 +138,8 @@ def test_everything_stands_on_the_sheet_where_its_place_in_space_is_seen(name):
     """As the page's own script places it when the robot is turned: text 10 right of its point and 8 above."""
     arm = offset_arm() if name == "offset" else dynarm.load(name)
     shown = drawn(arm)
-    rounded = 2 * DRAWN + 2e-4 * float(
-        shown.attributes["data-scale"]
-    )  # places in space: four decimals
+    # places in space: four decimals
+    rounded = 2 * DRAWN + 2e-4 * float(shown.attributes["data-scale"])
     for kind, space, flat, element in shown.elements:
         moved = flat
         if kind == "text":

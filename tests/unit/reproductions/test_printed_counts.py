@@ -55,18 +55,13 @@ def test_the_package_holds_every_golden_polynomial_and_no_other():
 
 
 def test_values_at_a_number_of_joints():
-    assert published("mass_matrix", "composite_1", 1, 6) == (
-        405,
-        301,
-    )  # with Table VII, as Table VIII counts
-    assert published("mass_matrix", "renaud", 1, 7) == (
-        751,
-        559,
-    )  # lin1991, Table I, its printed digits
+    # with Table VII, as Table VIII counts
+    assert published("mass_matrix", "composite_1", 1, 6) == (405, 301)
+    # lin1991, Table I, its printed digits
+    assert published("mass_matrix", "renaud", 1, 7) == (751, 559)
     assert published("inverse_dynamics", "minimal_newton_euler", 1, 6) == (89 * 6 - 82, 77 * 6 - 71)
-    assert (
-        published("inverse_dynamics", "modified_newton_euler", 1, 6) is None
-    )  # printed for principal axes only
+    # printed for principal axes only
+    assert published("inverse_dynamics", "modified_newton_euler", 1, 6) is None
     assert published("inverse_dynamics", "modified_newton_euler", 1, 6, principal=True) == (
         513,
         468,

@@ -154,9 +154,8 @@ def test_poses():
 
 def test_sound_bodies_raise_no_doubt():
     assert Arm([Joint(**BODY)]).check() == []
-    far = pack_parameters(
-        5.0, [3.0, -2.0, 7.0], np.diag([1e-9, 1e-9, 2e-9])
-    )  # a small flat disc far from its frame
+    # a small flat disc far from its frame
+    far = pack_parameters(5.0, [3.0, -2.0, 7.0], np.diag([1e-9, 1e-9, 2e-9]))
     point = pack_parameters(5.0, [3.0, -2.0, 7.0], np.zeros((3, 3)))
     for p in (far, point):
         assert Arm([Joint(parameters=p)]).check() == []

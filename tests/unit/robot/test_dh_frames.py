@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dynarm import Arm, DynarmError, Joint
-from dynarm.robot.frames.dh import NEARLY_PARALLEL, Segment, modified_dh
+from dynarm.robot.frames.dh import NEARLY_PARALLEL, JointLine, modified_dh
 from dynarm.robot.frames.poses import inverse, rotation, translation
 from dynarm.robot.inertia import move_parameters, pack_parameters
 from strategies import random_body, random_pose, random_rotation
@@ -16,7 +16,7 @@ from strategies import random_body, random_pose, random_rotation
 EXACT = 1e-12
 
 
-def motion(segment: Segment, q: float) -> np.ndarray:
+def motion(segment: JointLine, q: float) -> np.ndarray:
     """Displacement of a joint about or along its own axis (Rodrigues)."""
     T = np.eye(4)
     u = segment.axis
@@ -28,8 +28,8 @@ def motion(segment: Segment, q: float) -> np.ndarray:
     return T
 
 
-def segment(rng, kind, placement, axis) -> Segment:
-    return Segment(kind, placement, np.asarray(axis, float), pack_parameters(*random_body(rng)))
+def segment(rng, kind, placement, axis) -> JointLine:
+    return JointLine(kind, placement, np.asarray(axis, float), pack_parameters(*random_body(rng)))
 
 
 def assert_same_robot(segments, frames, rng, tolerance=EXACT):
@@ -118,9 +118,8 @@ def test_hayati_rotation_appears_only_where_it_must():
         ]
         return modified_dh(chain).steps[1][2]
 
-    assert beta(tilted(away, "y", 1e-6)) == pytest.approx(
-        1e-6
-    )  # the normal's foot would be 400 km off
+    # the normal's foot would be 400 km off
+    assert beta(tilted(away, "y", 1e-6)) == pytest.approx(1e-6)
     assert beta(tilted(away, "x", 1e-6)) == 0.0  # the normal is x itself
     assert beta(tilted(translation(0, 0, 0.4), "y", 1e-6)) == 0.0  # the axes meet
     assert beta(away) == 0.0
@@ -217,14 +216,14 @@ def test_rounding_in_inertias_is_removed():
     rng = np.random.default_rng(0)
     bar = pack_parameters(2.0, [0, 0, 0.1], np.diag([0.3, 0.2, 0.1]))
     chain = [
-        Segment("revolute", np.eye(4), np.array([0.0, 0, 1]), bar),
-        Segment(
+        JointLine("revolute", np.eye(4), np.array([0.0, 0, 1]), bar),
+        JointLine(
             "revolute",
             translation(0.3, 0, 0) @ rotation("x", math.pi / 2),
             np.array([0.0, 1, 0]),
             bar,
         ),
-        Segment(
+        JointLine(
             "revolute",
             translation(0, 0.2, 0) @ rotation("y", -math.pi / 2),
             np.array([1.0, 0, 0]),
@@ -235,9 +234,8 @@ def test_rounding_in_inertias_is_removed():
     assert_same_robot(chain, frames, rng)
     entries = np.abs(frames.parameters)
     assert entries[entries > 0].min() > 1e-3
-    assert (
-        np.count_nonzero(entries) == 17
-    )  # m, first moments, diagonal; one product where a frame is moved
+    # m, first moments, diagonal; one product where a frame is moved
+    assert np.count_nonzero(entries) == 17
 
 
 def test_classic_dh_gives_the_same_frames_and_bodies():

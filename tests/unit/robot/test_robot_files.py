@@ -181,7 +181,7 @@ def test_saving_through_a_link_keeps_the_link(tmp_path):
 
 def test_unknown_suffix_and_missing_folder(tmp_path):
     arm = load("two_link")
-    with pytest.raises(DynarmError, match=r"end the name in \.toml or \.urdf"):
+    with pytest.raises(DynarmError, match=r"end the name in \.urdf or \.toml"):
         arm.save(tmp_path / "arm.json")
     with pytest.raises(DynarmError, match="cannot write"):
         arm.save(tmp_path / "nowhere" / "arm.toml")

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from dynarm import Joint
-from dynarm.robot.frames.dh import Segment, modified_dh
+from dynarm.robot.frames.dh import JointLine, modified_dh
 from dynarm.robot.frames.lines import Lines
 from dynarm.robot.frames.poses import inverse, rotation, translation
 from dynarm.robot.inertia import move_parameters, pack_parameters
-from oracles.random_trees import random_segments
+from oracles.random_trees import random_lines
 from strategies import random_body, random_pose
 
 EXACT = 1e-12
 QUARTERS = (0.0, math.pi / 2, -math.pi / 2, math.pi)
 
 
-def motion(segment: Segment, q: float) -> np.ndarray:
+def motion(segment: JointLine, q: float) -> np.ndarray:
     """Displacement of a joint about or along its own axis (Rodrigues)."""
     T, u = np.eye(4), segment.axis
     if segment.kind == "prismatic":
@@ -60,7 +60,7 @@ def assert_same_tree(segments, parents, frames, rng) -> None:
 def test_random_trees(style, free):
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        segments, parents = random_segments(rng, int(rng.integers(1, 20)), style)
+        segments, parents = random_lines(rng, int(rng.integers(1, 20)), style)
         frames = modified_dh(segments, parents, free)
         assert_same_tree(segments, parents, frames, rng)
         if free or parents.count(-1) > 1:
@@ -80,16 +80,16 @@ def test_random_trees(style, free):
 def test_a_chain_is_a_tree_without_branches():
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        segments, _ = random_segments(rng, int(rng.integers(1, 9)))
+        segments, _ = random_lines(rng, int(rng.integers(1, 9)))
         alone = modified_dh(segments)
         tree = modified_dh(segments, list(range(-1, len(segments) - 1)))
         assert alone.steps == tree.steps and set(tree.branches) == {(0.0, 0.0)}
         assert all(np.array_equal(a, b) for a, b in zip(alone.links, tree.links, strict=True))
 
 
-def bodies(rng, *placements: np.ndarray) -> list[Segment]:
+def bodies(rng, *placements: np.ndarray) -> list[JointLine]:
     up = np.array([0.0, 0.0, 1.0])
-    return [Segment("revolute", T, up, pack_parameters(*random_body(rng))) for T in placements]
+    return [JointLine("revolute", T, up, pack_parameters(*random_body(rng))) for T in placements]
 
 
 def test_one_child_of_a_link_needs_no_branch():
@@ -147,7 +147,7 @@ def test_the_line_of_a_prismatic_branch_may_be_moved():
     slide = translation(0.3, 0.1, 0.2) @ rotation("x", math.pi / 2)
     segments = bodies(rng, np.eye(4), random_pose(rng), random_pose(rng))
     up, ten = np.array([0.0, 0.0, 1.0]), pack_parameters(*random_body(rng))
-    segments.append(Segment("prismatic", slide, up, ten))
+    segments.append(JointLine("prismatic", slide, up, ten))
     parents = [-1, 0, 1, 0]
     frames = modified_dh(segments, parents)
     assert_same_tree(segments, parents, frames, rng)
@@ -159,7 +159,7 @@ def test_only_what_a_choice_changes_is_converted_again(monkeypatch):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         style = ("generic", "structured", "structured", "slight")[seed % 4]
-        segments, parents = random_segments(rng, int(rng.integers(4, 11)), style)
+        segments, parents = random_lines(rng, int(rng.integers(4, 11)), style)
         if seed % 2:  # one joint on the base: frame 1 is pinned by lines further out
             parents[1:] = [max(p, 0) for p in parents[1:]]
         few = modified_dh(segments, parents)

@@ -27,9 +27,8 @@ def swinging():
 @pytest.mark.parametrize("swing", [0.1, 1.5, 3.0])
 def test_period_of_a_pendulum(swing, swinging):
     period = pendulum_period(swing, pendulum_rate())
-    top = Event(
-        "rest", lambda t, q, qd: qd[0], direction=-1
-    )  # back on the side where it was let go
+    # back on the side where it was let go
+    top = Event("rest", lambda t, q, qd: qd[0], direction=-1)
     run = dynarm.simulate(swinging, [swing], [0.0], 3.2 * period, events=[top], rtol=1e-12)
     times = [t for t, name in run.events if name == "rest"]
     assert np.abs(np.array(times) - period * np.arange(1, 4)).max() <= 1e-10 * period

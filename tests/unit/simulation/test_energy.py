@@ -96,9 +96,8 @@ def test_symplectic_energy_is_bounded(two_link):
     early, late = error[run.t <= 50].max(), error[run.t > 150].max()
     assert late <= 1.2 * early and late <= 1e-3 * scale(run)
     half = dynarm.simulate(two_link, q0, qd0, 50.0, method="midpoint", dt=dt / 2, every=10)
-    assert (
-        np.abs(half.balance).max() <= early / 3
-    )  # second order: a bound that shrinks with the step
+    # second order: a bound that shrinks with the step
+    assert np.abs(half.balance).max() <= early / 3
     other = dynarm.simulate(two_link, q0, qd0, end, method="rk4", dt=2 * dt, every=5)
     first, last = np.abs(other.balance[other.t <= 50]).max(), np.abs(other.balance[-1])
     assert last >= 3 * first

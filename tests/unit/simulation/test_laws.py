@@ -7,7 +7,15 @@ import pytest
 
 import dynarm
 from dynarm.simulation import ComputedTorque, GravityPD, Sampled
-from dynarm.simulation.inputs import Constant, Function, Held, Line, Raised, breaks_of, source_of
+from dynarm.simulation.inputs import (
+    Constant,
+    FunctionInput,
+    Held,
+    Line,
+    Raised,
+    breaks_of,
+    source_of,
+)
 from oracles.motions import pendulum, rail
 
 Q = np.zeros(2)
@@ -92,11 +100,11 @@ def test_a_controller_is_asked_at_its_ticks_and_nowhere_else(method):
 
 
 def test_ticks_of_a_controller():
-    law = Held(Function(Ticker(10.0), (1,), "torque"), 0.1)
+    law = Held(FunctionInput(Ticker(10.0), (1,), "torque"), 0.1)
     assert np.allclose(law.breaks(0.35), [0.1, 0.2, 0.3], rtol=0, atol=1e-15)
     assert np.allclose(law.breaks(0.3), [0.1, 0.2], rtol=0, atol=1e-15)  # 0.3 is the end
     assert len(law.breaks(0.05)) == 0 and len(law.breaks(10.0)) == 99
-    slow = Held(Function(Ticker(0.5), (1,), "torque"), 2.0)
+    slow = Held(FunctionInput(Ticker(0.5), (1,), "torque"), 2.0)
     assert slow.breaks(7.0).tolist() == [2.0, 4.0, 6.0]
 
 
@@ -122,7 +130,7 @@ def test_rates_that_are_refused():
     ],
 )
 def test_shapes_that_a_function_may_return(shape, returned, want):
-    law = Function(lambda t, q, qd: returned, shape, "torque")
+    law = FunctionInput(lambda t, q, qd: returned, shape, "torque")
     q = np.zeros(shape)
     if want is not None:
         assert law(0.0, q, q).tolist() == want

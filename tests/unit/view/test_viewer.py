@@ -21,7 +21,7 @@ viser = pytest.importorskip("viser", reason="viser is not installed (the extra '
 
 from dynarm.reproductions.tanner2001_cases import run as run_case  # noqa: E402
 from dynarm.view.meshes import visuals  # noqa: E402
-from dynarm.view.recording import Recording, read  # noqa: E402
+from dynarm.view.recording import ShownRecording, read  # noqa: E402
 from dynarm.view.shapes import capsule, inertia_ellipsoid, quaternion  # noqa: E402
 from dynarm.view.viewer import ArmViewer, MobileViewer, ViewError, start_server  # noqa: E402
 
@@ -141,7 +141,7 @@ def test_a_recording_plays(closing):
     arm = dynarm.load("two_link")
     t = np.linspace(0, 0.5, 51)
     q = np.column_stack([t, -t])
-    viewer = ArmViewer(arm, recording=Recording(t, q, 10 * q, "made"))
+    viewer = ArmViewer(arm, recording=ShownRecording(t, q, 10 * q, "made"))
     closing.append(viewer)
     assert "torque" in viewer.numbers.content
     viewer.clock.value = 0.2

@@ -63,7 +63,7 @@ Rows = list[list[Scalar]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link:
+class MovingLink:
     """The motion of link i: of its frame, of its origin, and twice the velocities of the two parts of s."""
 
     spin: Spin
@@ -192,9 +192,9 @@ def _differentiated(
     return dq, dqd, M
 
 
-def _outwards(arm: Chain, pose: Sequence[Step], base: BaseMotion, twice: int) -> list[Link]:
+def _outwards(arm: Chain, pose: Sequence[Step], base: BaseMotion, twice: int) -> list[MovingLink]:
     """The motion of the links, from the base on."""
-    links: list[Link] = []
+    links: list[MovingLink] = []
     for i, (body, step) in enumerate(zip(arm.joints, pose, strict=True)):
         parent = arm.parent_of(i)
         inner = links[parent] if parent >= 0 else base
@@ -209,12 +209,12 @@ def _outwards(arm: Chain, pose: Sequence[Step], base: BaseMotion, twice: int) ->
             spin = carried(step, spin)
             a = star + (spin.w * mul(2, v)).cross(Z) + Z * acc + spin.z * step.d
             along = (spin.w * mul(twice, step.d)).cross(Z) + Z * mul(twice, v)
-        links.append(Link(spin, a, along, across))
+        links.append(MovingLink(spin, a, along, across))
     return links
 
 
 def _inwards(
-    arm: Chain, pose: Sequence[Step], links: Sequence[Link], base: BaseMotion, twice: int
+    arm: Chain, pose: Sequence[Step], links: Sequence[MovingLink], base: BaseMotion, twice: int
 ) -> tuple[list[Load], Load | None]:
     """The composite bodies, from the tips on; and the whole robot as one body, where its base moves freely."""
     masses, rest = gathered(arm, pose)
@@ -239,7 +239,7 @@ def _alone(mass: Mass, spin: Spin, a: Vec3, twice: int) -> Load:
     return Load(mass, spin.w.cross(h * twice), E, f, n)
 
 
-def _load_inwards(step: Step, link: Link, load: Load) -> Load:
+def _load_inwards(step: Step, link: MovingLink, load: Load) -> Load:
     """Composite body i about origin i-1, in frame i-1."""
     load = _load_shifted(load, Z * step.d, link.along)
     mass = load.mass.fall(step)
@@ -274,19 +274,19 @@ def _turned(turn: Turn, E: Mat3) -> Mat3:
     p, q = sub(e[i][i], e[j][j]), add(e[i][j], e[j][i])
     u, v = add(mul(s, p), mul(c, q)), sub(mul(c, p), mul(s, q))
     su, sv = mul(s, u), mul(s, v)
-    found = [row[:] for row in e]
-    found[i][i], found[j][j] = sub(e[i][i], su), add(e[j][j], su)
-    found[i][j], found[j][i] = add(e[i][j], sv), add(e[j][i], sv)
-    found[i][k], found[j][k] = _plane(c, s, e[i][k], e[j][k])
-    found[k][i], found[k][j] = _plane(c, s, e[k][i], e[k][j])
-    return Mat3(*(Vec3(*row) for row in found))
+    rows = [row[:] for row in e]
+    rows[i][i], rows[j][j] = sub(e[i][i], su), add(e[j][j], su)
+    rows[i][j], rows[j][i] = add(e[i][j], sv), add(e[j][i], sv)
+    rows[i][k], rows[j][k] = _plane(c, s, e[i][k], e[j][k])
+    rows[k][i], rows[k][j] = _plane(c, s, e[k][i], e[k][j])
+    return Mat3(*(Vec3(*row) for row in rows))
 
 
 def _plane(c: Scalar, s: Scalar, x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     return sub(mul(c, x), mul(s, y)), add(mul(s, x), mul(c, y))
 
 
-def _changes(body: Limb, link: Link, twice: int) -> tuple[Change, Change]:
+def _changes(body: Limb, link: MovingLink, twice: int) -> tuple[Change, Change]:
     """What q and qd of a joint change in the motion of its link."""
     spin = link.spin
     swept = spin.w.cross(Z) * twice
@@ -303,7 +303,7 @@ def _row(body: Limb, load: Load) -> Change:
     return Change(_moments(load.E).r3, load.mass.J.third, Z.cross(h))
 
 
-def _row_inwards(step: Step, link: Link, row: Change) -> Change:
+def _row_inwards(step: Step, link: MovingLink, row: Change) -> Change:
     """A row over the motion of link i as one over that of link i-1."""
     row = _row_shifted(row, Z * step.d, link.along)
     fall = step.whole.fall

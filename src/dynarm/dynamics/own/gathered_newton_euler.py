@@ -20,9 +20,8 @@ from ..papers.minimal_newton_euler_lin1995 import spread_moment
 from .free_base import BaseMotion, Wrench, base_motion
 from .gathered_links import Mass, gathered
 
-Wrenches = Mapping[
-    int, Wrench
-]  # by joint, -1 for the base: force and moment on the link, in its frame
+# by joint, -1 for the base: force and moment on the link, in its frame
+Wrenches = Mapping[int, Wrench]
 
 
 def inverse_dynamics(

@@ -86,14 +86,14 @@ def _outwards(
 def _next(arm: Chain, step: Step, axes: Axes) -> Axes:
     """The axes one frame further out; a translational joint has no use for the moment of its axis."""
     b, d, i = X * step.a, Z * step.d, len(axes)
-    found = []
+    pairs = []
     for j, (u, hat) in enumerate(axes):
         turn = turn_of(step, i, j)
         outer = turn.rise(u)
         if arm.joints[j].revolute:
             hat = turn.rise(hat + u.cross(b)) + outer.cross(d)  # (18)
-        found.append((outer, hat))
-    return found
+        pairs.append((outer, hat))
+    return pairs
 
 
 # ---- which frame

@@ -54,7 +54,7 @@ BASE_KINDS = ("m", "k_x", "k_y", "k_z", "U_11", "U_12", "U_22", "U_13", "U_23", 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Path:
+class TreePath:
     """The joints from the base to a tip, as a chain of their own, and what Theorem 2 says of it."""
 
     joints: tuple[int, ...]
@@ -68,7 +68,7 @@ class TreeStructure:
 
     revolute: tuple[bool, ...]
     floating: bool
-    paths: tuple[Path, ...]  # one to every tip
+    paths: tuple[TreePath, ...]  # one to every tip
     homes: tuple[tuple[int, int], ...]  # of each joint: its first path, and its place there
     decisions: tuple[Decision, ...]
 
@@ -107,7 +107,7 @@ def tree_structure(chain: Chain, tolerance: float = TOLERANCE) -> TreeStructure:
     """The decisions of Theorem 2 for a tree; tolerance and gravity as of `structure_of`."""
     inner = {chain.parent_of(i) for i in range(chain.n)}
     homes: dict[int, tuple[int, int]] = {}
-    paths: list[Path] = []
+    paths: list[TreePath] = []
     asked: dict[tuple[str, tuple[int, ...]], Decision] = {}
     for tip in (i for i in range(chain.n) if i not in inner):
         joints = (*reversed(tuple(chain.ancestors(tip))), tip)
@@ -119,7 +119,7 @@ def tree_structure(chain: Chain, tolerance: float = TOLERANCE) -> TreeStructure:
             asked.setdefault((named.question, named.joints), named)
         for place, i in enumerate(joints):
             homes.setdefault(i, (len(paths), place))
-        paths.append(Path(joints, own, structure))
+        paths.append(TreePath(joints, own, structure))
     kinds = tuple(body.revolute for body in chain.joints)
     order = tuple(homes[i] for i in range(chain.n))
     return TreeStructure(kinds, chain.root is not None, tuple(paths), order, tuple(asked.values()))
@@ -156,7 +156,7 @@ def _agreed(
     structure: Structure,
     joints: Sequence[int],
     homes: dict[int, tuple[int, int]],
-    paths: Sequence[Path],
+    paths: Sequence[TreePath],
 ) -> Structure:
     """The structure with the answers that earlier paths gave for the joints they share: paths differ in length."""
     delta = list(structure.delta)

@@ -22,53 +22,20 @@ Differs    (29), (30) and p_j are gone. s = a x + d z is taken in two parts, as 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from ...algebra.vectors import ZERO, Mat3, Scalar, Sym3, Vec3, Z, add, double, mul, sub
-from ...robot.frames.chain import Chain, Step, slid
-from ..papers.composite_body_lin1991 import (
-    Composite,
-    Rows,
-    Sight,
-    axes,
-    bias_coefficients,
-    bias_vector,
-    half_trace_less,
-    inertia,
-)
+from ...algebra.vectors import Mat3, Scalar, Sym3, Vec3, Z, add, double, mul, sub
+from ...robot.frames.chain import Chain, Step
+from ..papers import composite_body_lin1991
+from ..papers.composite_body_lin1991 import BaseComposite, Sight, axes, half_trace_less
 
 
-def mass_matrix(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> Rows:
-    """Inertia matrix [kg m^2, kg m or kg]; `origin` is s_r, which may be any vector (in frame r)."""
-    arm, pose, _ = slid(arm, pose)
-    return inertia(*composites(arm, pose, origin))
-
-
-def mass_matrix_and_bias(
-    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], origin: Vec3 = ZERO
-) -> tuple[Rows, list[Scalar]]:
-    """Inertia matrix, and the joint forces [N m or N] at zero acceleration."""
-    arm, pose, _ = slid(arm, pose)
-    seen, bodies = composites(arm, pose, origin)
-    return inertia(seen, bodies), bias_vector(arm, pose, qd, seen, bodies)
-
-
-def bias(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> list[Scalar]:
-    """Joint forces [N m or N] at zero acceleration."""
-    return mass_matrix_and_bias(arm, pose, qd)[1]
-
-
-def coriolis_tensor(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> list[Rows]:
-    """D_mkj [kg m^2, kg m or kg]: velocity forces are sum D_mkj qd_k qd_j."""
-    arm, pose, _ = slid(arm, pose)
-    return bias_coefficients(*composites(arm, pose, origin))
-
-
-def composites(arm: Chain, pose: Sequence[Step], origin: Vec3) -> tuple[Sight, list[Composite]]:
+def composites(arm: Chain, pose: Sequence[Step], origin: Vec3) -> tuple[Sight, list[BaseComposite]]:
     """The axes that each frame sees and the composite bodies 1 to n."""
     seen, ways = axes(arm, pose, origin)
     tip = arm.joints[-1]
     m, c, J = tip.m, tip.h, half_trace_less(tip.J)
-    found = [_seen_from_reference(tip.revolute, ways[-1], m, c, J, tip.J.zz)]
+    bodies = [_seen_from_reference(tip.revolute, ways[-1], m, c, J, tip.J.zz)]
     for j in range(arm.n - 2, -1, -1):
         joint, step = arm.joints[j], pose[j + 1]
         sliding = not arm.joints[j + 1].revolute
@@ -77,10 +44,9 @@ def composites(arm: Chain, pose: Sequence[Step], origin: Vec3) -> tuple[Sight, l
         c = joint.h + fixed * m + moved  # (A5), (A7)
         J = half_trace_less(joint.J) - fixed.outer(fixed).symmetric() * m + turned  # (A6), (A8)
         m = add(joint.m, m)
-        found.append(
-            _seen_from_reference(joint.revolute, ways[j], m, c, J, -add(J.xx, J.yy))
-        )  # (23)
-    return seen, found[::-1]
+        polar = -add(J.xx, J.yy)  # (23)
+        bodies.append(_seen_from_reference(joint.revolute, ways[j], m, c, J, polar))
+    return seen, bodies[::-1]
 
 
 def _inward(step: Step, m: Scalar, c: Vec3, J: Sym3, sliding: bool) -> tuple[Vec3, Sym3]:
@@ -98,7 +64,7 @@ def _inward(step: Step, m: Scalar, c: Vec3, J: Sym3, sliding: bool) -> tuple[Vec
 
 def _seen_from_reference(
     revolute: bool, s: Vec3, m: Scalar, c: Vec3, J: Sym3, polar: Scalar
-) -> Composite:
+) -> BaseComposite:
     """Composite body j, its force and couple moved by s_j; [e x][s x] = s e' - (e.s) E, and e has no z component."""
     e = Z.cross(c)  # (63)
     B = Mat3(
@@ -107,4 +73,10 @@ def _seen_from_reference(
         Vec3(-add(J.yz, mul(s.z, e.x)), sub(J.xz, mul(s.z, e.y)), e.dot(s)),
     )  # (64)
     a = Vec3(B.r3.y, -B.r3.x, sub(B.r2.x, B.r1.y))  # (62): its components stand in B
-    return Composite(revolute, m, c + s * m, a, e, B, polar if revolute else m)
+    return BaseComposite(revolute, m, c + s * m, a, e, B, polar if revolute else m)
+
+
+mass_matrix = partial(composite_body_lin1991.mass_matrix, form=composites)
+mass_matrix_and_bias = partial(composite_body_lin1991.mass_matrix_and_bias, form=composites)
+bias = partial(composite_body_lin1991.bias, form=composites)
+coriolis_tensor = partial(composite_body_lin1991.coriolis_tensor, form=composites)

@@ -45,11 +45,11 @@ def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:
     """The composite bodies 1 to n."""
     tip = arm.joints[-1]
     m, k, l, U, V = tip.m, tip.h, ZERO, tip.J, SYM_ZERO
-    found = []
+    bodies = []
     for i in range(arm.n - 1, -1, -1):
         c, J = k + l, V + U  # (22), (23)
         if i == 0:
-            found.append(Composite(m, c, J))
+            bodies.append(Composite(m, c, J))
             break
         inner, step = arm.joints[i - 1], pose[i]
         b, z = Vec3(step.a, 0, 0), step.z
@@ -71,11 +71,11 @@ def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:
             kz = step.fall(k)
             g = b * m + kz  # (B3)
             U = inner.J + step.fall_sym(U) - square_skew(b) * m + pair(b, kz)  # (C3)
-        found.append(Composite(m, c, J, l, g))
+        bodies.append(Composite(m, c, J, l, g))
         V = step.fall_sym(X) + pair(b, l)  # (34), (35)
         k = inner.h + g  # (C1)
         m = add(inner.m, m)  # (3)
-    return found[::-1]
+    return bodies[::-1]
 
 
 def _ring(z: Vec3) -> Sym3:

@@ -39,7 +39,7 @@ Differs    The reference origin is origin r of the first rotational joint: nothi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...algebra.vectors import (
@@ -62,6 +62,7 @@ from ...robot.frames.chain import Chain, Limb, Step, slid
 Rows = list[list[Scalar]]
 Sight = list[list["Axis"]]  # for each frame j the axes of joints 1 to j
 NOTHING = Mat3(ZERO, ZERO, ZERO)
+Forming = Callable[[Chain, Sequence[Step], Vec3], tuple[Sight, list["BaseComposite"]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +75,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Composite:
+class BaseComposite:
     """Composite body j in frame j, and its own entry H_jj."""
 
     revolute: bool
@@ -86,33 +87,46 @@ class Composite:
     H: Scalar
 
 
-def mass_matrix(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> Rows:
-    """Inertia matrix [kg m^2, kg m or kg]; `origin` is s_r, which may be any vector (in frame r)."""
+def mass_matrix(
+    arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO, form: Forming | None = None
+) -> Rows:
+    """Inertia matrix [kg m^2, kg m or kg]; `origin` is s_r, which may be any vector (in frame r).
+
+    form: how composite bodies are formed, where not by `composites`; here and below.
+    """
     arm, pose, _ = slid(arm, pose)
-    return inertia(*composites(arm, pose, origin))
+    return inertia(*(form or composites)(arm, pose, origin))
 
 
 def mass_matrix_and_bias(
-    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], origin: Vec3 = ZERO
+    arm: Chain,
+    pose: Sequence[Step],
+    qd: Sequence[Scalar],
+    origin: Vec3 = ZERO,
+    form: Forming | None = None,
 ) -> tuple[Rows, list[Scalar]]:
     """Inertia matrix, and the joint forces [N m or N] at zero acceleration."""
     arm, pose, _ = slid(arm, pose)
-    seen, bodies = composites(arm, pose, origin)
+    seen, bodies = (form or composites)(arm, pose, origin)
     return inertia(seen, bodies), bias_vector(arm, pose, qd, seen, bodies)
 
 
-def bias(arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar]) -> list[Scalar]:
+def bias(
+    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], form: Forming | None = None
+) -> list[Scalar]:
     """Joint forces [N m or N] at zero acceleration."""
-    return mass_matrix_and_bias(arm, pose, qd)[1]
+    return mass_matrix_and_bias(arm, pose, qd, form=form)[1]
 
 
-def coriolis_tensor(arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO) -> list[Rows]:
+def coriolis_tensor(
+    arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO, form: Forming | None = None
+) -> list[Rows]:
     """D_mkj [kg m^2, kg m or kg]: velocity forces are sum D_mkj qd_k qd_j."""
     arm, pose, _ = slid(arm, pose)
-    return bias_coefficients(*composites(arm, pose, origin))
+    return bias_coefficients(*(form or composites)(arm, pose, origin))
 
 
-def inertia(seen: Sight, bodies: Sequence[Composite]) -> Rows:
+def inertia(seen: Sight, bodies: Sequence[BaseComposite]) -> Rows:
     """H from the composite bodies and the axes that their frames see."""
     H: Rows = [[body.H] * len(bodies) for body in bodies]
     for j, body in enumerate(bodies):
@@ -122,7 +136,11 @@ def inertia(seen: Sight, bodies: Sequence[Composite]) -> Rows:
 
 
 def bias_vector(
-    arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], seen: Sight, bodies: Sequence[Composite]
+    arm: Chain,
+    pose: Sequence[Step],
+    qd: Sequence[Scalar],
+    seen: Sight,
+    bodies: Sequence[BaseComposite],
 ) -> list[Scalar]:
     """b from the same."""
     b = _gravity(arm, pose, seen, bodies)
@@ -135,7 +153,7 @@ def bias_vector(
     return b
 
 
-def bias_coefficients(seen: Sight, bodies: Sequence[Composite]) -> list[Rows]:
+def bias_coefficients(seen: Sight, bodies: Sequence[BaseComposite]) -> list[Rows]:
     """D_mkj from the same."""
     n = len(bodies)
     D: list[Rows] = [[[0] * n for _ in range(n)] for _ in range(n)]  # (33)
@@ -150,7 +168,7 @@ def bias_coefficients(seen: Sight, bodies: Sequence[Composite]) -> list[Rows]:
     return D
 
 
-def entry(axis: Axis, body: Composite) -> Scalar:
+def entry(axis: Axis, body: BaseComposite) -> Scalar:
     """H_mj from joint m and composite body j."""
     u, s = axis.u, axis.s
     if body.revolute:
@@ -158,7 +176,7 @@ def entry(axis: Axis, body: Composite) -> Scalar:
     return _sway(axis, body).z if axis.revolute else mul(body.m, u.z)  # (65)
 
 
-def bias_direction(axis: Axis, body: Composite) -> Vec3:
+def bias_direction(axis: Axis, body: BaseComposite) -> Vec3:
     """d_mj from joint m and composite body j."""
     u, s = axis.u, axis.s
     if body.revolute:
@@ -166,7 +184,7 @@ def bias_direction(axis: Axis, body: Composite) -> Vec3:
     return Z.cross(_sway(axis, body) if axis.revolute else u * body.m)  # (66)
 
 
-def _sway(axis: Axis, body: Composite) -> Vec3:
+def _sway(axis: Axis, body: BaseComposite) -> Vec3:
     """Momentum of composite body j for unit speed of rotational joint m: u_m x p^_j - m^_j s^_m."""
     return axis.u.cross(body.p) - axis.s * body.m
 
@@ -217,18 +235,18 @@ def about_centre(body: Limb) -> tuple[Vec3, Vec3, Sym3]:
 
 def composites(
     arm: Chain, pose: Sequence[Step], origin: Vec3 = ZERO
-) -> tuple[Sight, list[Composite]]:
+) -> tuple[Sight, list[BaseComposite]]:
     """The axes that each frame sees and the composite bodies 1 to n."""
     seen, ways = axes(arm, pose, origin)
     first, tip = first_rotational(arm), arm.n - 1
     m: Scalar = 0
     p, J = ZERO, SYM_ZERO
-    found = []
+    bodies = []
     for j in range(tip, -1, -1):
         joint, s, sh = arm.joints[j], ways[j], seen[j][j].s
         m = add(joint.m, m)  # (28)
         if j < first:
-            found.append(Composite(False, m, ZERO, ZERO, ZERO, NOTHING, m))
+            bodies.append(BaseComposite(False, m, ZERO, ZERO, ZERO, NOTHING, m))
             continue
         mp, own = _link(joint, s)
         p = mp + pose[j + 1].fall(p) if j < tip else mp  # (29)
@@ -243,8 +261,8 @@ def composites(
                 polar = add(polar, _about_axis(seen[j + 1][j].u, J))
             a, B = Z * polar + sh.cross(p), NOTHING  # (62)
         H = m if not joint.revolute else joint.J.zz if j == tip else sub(a.z, sh.dot(e))  # (65)
-        found.append(Composite(joint.revolute, m, p, a, e, B, H))
-    return seen, found[::-1]
+        bodies.append(BaseComposite(joint.revolute, m, p, a, e, B, H))
+    return seen, bodies[::-1]
 
 
 def _link(body: Limb, s: Vec3) -> tuple[Vec3, Sym3]:
@@ -281,7 +299,7 @@ def _about_axis(u: Vec3, J: Sym3) -> Scalar:
 
 
 def _gravity(
-    arm: Chain, pose: Sequence[Step], seen: Sight, bodies: Sequence[Composite]
+    arm: Chain, pose: Sequence[Step], seen: Sight, bodies: Sequence[BaseComposite]
 ) -> list[Scalar]:
     """The gravity forces eta [N m or N]."""
     g, size = arm.gravity, 1

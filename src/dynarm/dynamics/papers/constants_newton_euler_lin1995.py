@@ -44,7 +44,7 @@ Wrench = tuple[Vec3, Vec3]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constants:
+class CompositeConstants:
     """Inertia constants of composite body i: mass, first moment k and, for a rotational joint, the tensor D."""
 
     m: Scalar
@@ -89,11 +89,11 @@ def _outward(
     pose: Sequence[Step],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
-    bodies: Sequence[Constants],
+    bodies: Sequence[CompositeConstants],
 ) -> list[Share]:
     """What each composite body adds to the forces at its joint."""
     a, motion = -arm.gravity, STILL  # (76)
-    found = []
+    loads = []
     for joint, step, v, acc, body in zip(arm.joints, pose, qd, qdd, bodies, strict=True):
         flat = joint.revolute and not is_zero(step.a) and all(map(is_zero, motion.z))
         a = step.whole.rise(a + motion @ (step.s if flat else X * step.a))  # (70)
@@ -101,42 +101,44 @@ def _outward(
         along = ZERO if flat else motion @ (Z * step.d)  # (30)
         if joint.revolute:
             a = a + along  # (71)
-            found.append(_rotational(body, motion, a))
+            loads.append(_rotational(body, motion, a))
         else:
             h = Z * acc + motion.w.cross(Z * mul(2, v))  # (61)
-            found.append(_translational(body, motion, a, h, h + along))  # (69)
+            loads.append(_translational(body, motion, a, h, h + along))  # (69)
             a = a + (h + along)  # (71)
-    return found
+    return loads
 
 
-def _rotational(body: Constants, motion: Spin, a: Vec3) -> Share:
+def _rotational(body: CompositeConstants, motion: Spin, a: Vec3) -> Share:
     k = Vec3(body.k.x, body.k.y, 0)
     return Share(0, motion @ k, k.cross(a) + psi(body.D, motion), ZERO)  # (72), (73)
 
 
-def _translational(body: Constants, motion: Spin, a_star: Vec3, h: Vec3, h_star: Vec3) -> Share:
+def _translational(
+    body: CompositeConstants, motion: Spin, a_star: Vec3, h: Vec3, h_star: Vec3
+) -> Share:
     rho = add(mul(body.m, add(a_star.z, h_star.z)), (motion @ body.k).z)  # (63)
     return Share(rho, h_star * body.m, body.k.cross(h), a_star * body.m)  # (72), (73)
 
 
-def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[Constants]:
+def inertia_constants(arm: Chain, pose: Sequence[Step]) -> list[CompositeConstants]:
     """m^, k and D of the composite bodies 1 to n. D alone may vary, with the translational joints next to i."""
     tip = arm.joints[-1]
     m, k, U = tip.m, tip.h, tip.J  # U is U* of the paper
     sliding: list[tuple[Scalar, Sym3]] = []  # d_k and W_k in frame i
-    found = []
+    constants = []
     for i in range(arm.n - 1, -1, -1):
         joint, step = arm.joints[i], pose[i]
         D = U - Sym3(U.yy, 0, U.yy, 0, 0, 0)
         for d, W in sliding:
             D = D + W * d  # (38)
-        found.append(Constants(m, k, D))
+        constants.append(CompositeConstants(m, k, D))
         if i:
             own = Sym3(mul(2, k.z), 0, mul(2, k.z), -k.x, -k.y, 0)  # (92)
             sliding = [] if joint.revolute else [*sliding, (step.d, own)]
             sliding = [(d, step.fall_sym(W)) for d, W in sliding]
             m, k, U = _inner(arm.joints[i - 1], joint.revolute, step, m, k, U)
-    return found[::-1]
+    return constants[::-1]
 
 
 def _inner(

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from ...algebra.vectors import IDENTITY, Mat3, Scalar, Vec3, Z, add, is_zero
 from ...robot.frames.chain import Chain, Step, slid
-from .renaud_lin1991 import Composite, composites
+from .renaud_lin1991 import RenaudComposite, composites
 
 
 def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
@@ -50,7 +50,7 @@ def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     return H
 
 
-def _effect(turned: bool, body: Composite) -> tuple[Vec3, Vec3]:
+def _effect(turned: bool, body: RenaudComposite) -> tuple[Vec3, Vec3]:
     """Force on composite body j and its couple about origin j for unit acceleration of joint j, in frame j."""
     if turned:
         return Z.cross(body.c), body.J.third  # (A10), (A11)
@@ -64,9 +64,8 @@ def common_frame(pose: Sequence[Step]) -> tuple[list[Mat3], list[Vec3], list[Vec
         step, R = pose[j], turns[-1]
         x, y = step.rise(R.r1), step.rise(R.r2)
         oblique = not any(is_zero(k) for k in (step.turns[0].c, step.turns[0].s))
-        R_j = Mat3(
-            x, y, x.cross(y) if oblique and j > 2 else step.rise(R.r3)
-        )  # whichever is cheaper
+        # whichever is cheaper
+        R_j = Mat3(x, y, x.cross(y) if oblique and j > 2 else step.rise(R.r3))
         u_j = Vec3(R_j.r1.z, R_j.r2.z, R_j.r3.z)
         turns.append(R_j)
         u.append(u_j)

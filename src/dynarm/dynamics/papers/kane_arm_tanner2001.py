@@ -36,7 +36,7 @@ from .kane_platform_tanner2001 import Carriage, Sums
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link:
+class KaneLink:
     """One link: mass, mass centre in its frame, inertia about the mass centre."""
 
     revolute: bool
@@ -88,23 +88,23 @@ def base_motion(carriage: Carriage, mount: Mount, virtual: bool) -> LinkMotion:
 
 
 def link_motions(
-    links: Sequence[Link],
+    links: Sequence[KaneLink],
     pose: Sequence[Step],
     rates: Sequence[Scalar],
     mount: Mount,
     base: LinkMotion,
 ) -> list[LinkMotion]:
     """The motion of every link from the motion of the base and the joint speeds."""
-    found = []
+    motions = []
     motion, r = base, mount.into @ mount.r01
     for link, step, u in zip(links, pose, rates, strict=True):
         motion = _next(motion, link, step, u, r + step.s)
         r = -link.c
-        found.append(motion)
-    return found
+        motions.append(motion)
+    return motions
 
 
-def _next(p: LinkMotion, link: Link, step: Step, u: Scalar, r: Vec3) -> LinkMotion:
+def _next(p: LinkMotion, link: KaneLink, step: Step, u: Scalar, r: Vec3) -> LinkMotion:
     """The motion of a link from its predecessor's; r leads from the predecessor's mass centre to this joint."""
     rise, c = step.rise, link.c
     X = [b + a.cross(r) for a, b in zip(p.A, p.B, strict=True)]  # (X)
@@ -131,7 +131,7 @@ def _next(p: LinkMotion, link: Link, step: Step, u: Scalar, r: Vec3) -> LinkMoti
 
 
 def add_links(
-    sums: Sums, links: Sequence[Link], motions: Sequence[LinkMotion], places: Sequence[int]
+    sums: Sums, links: Sequence[KaneLink], motions: Sequence[LinkMotion], places: Sequence[int]
 ) -> None:
     """T* + F* of the links; places[k] is the row of the k-th partial velocity (platform, then joints)."""
     for link, motion in zip(links, motions, strict=True):
@@ -148,7 +148,7 @@ def add_links(
 
 
 def load_forces(
-    last: LinkMotion, link: Link, tool: Vec3, force: Vec3, couple: Vec3
+    last: LinkMotion, link: KaneLink, tool: Vec3, force: Vec3, couple: Vec3
 ) -> list[Scalar]:
     """Generalised forces of the load on the end effector, per partial velocity of the last link (ee)."""
     moment = couple + (tool - link.c).cross(force)  # about c_m
@@ -156,7 +156,7 @@ def load_forces(
 
 
 def base_wrench(
-    links: Sequence[Link],
+    links: Sequence[KaneLink],
     motions: Sequence[LinkMotion],
     accelerations: Sequence[Scalar],
     load: tuple[Vec3, Vec3, Vec3],

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from ...algebra.vectors import ZERO, Scalar, Vec3, Z, add, mul, sub, total
 from ...robot.frames.chain import Step
 from .kane_arm_tanner2001 import (
-    Link,
+    KaneLink,
     LinkMotion,
     Mount,
     add_links,
@@ -58,7 +58,7 @@ class Machine:
     platform: Carried
     base: Carried
     casters: tuple[Carried, ...]
-    links: tuple[Link, ...]
+    links: tuple[KaneLink, ...]
     mount: Mount
     tool: Vec3  # end effector in the last link's frame
     steered: bool
@@ -69,7 +69,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motion:
+class PartialVelocities:
     """Partial velocities of everything at one state."""
 
     carriage: Carriage
@@ -87,7 +87,7 @@ def motion(
     rates: Sequence[Scalar],
     lead: int | None = None,
     virtual: bool = False,
-) -> Motion:
+) -> PartialVelocities:
     """Partial velocities at a state. lead: the only wheel kept from skidding, as in (7); None: all of them."""
     wheels = tuple(
         rolling(carriage, wheel, skids=lead is not None and j != lead)
@@ -98,7 +98,7 @@ def motion(
     p = len(carriage.angular)
     first = p + (1 if machine.steered else 0)
     size = first + len(links)
-    return Motion(
+    return PartialVelocities(
         carriage,
         wheels,
         links,
@@ -109,7 +109,7 @@ def motion(
 
 
 def equations(
-    machine: Machine, at: Motion, load: Load | None = None
+    machine: Machine, at: PartialVelocities, load: Load | None = None
 ) -> tuple[Rows, list[Scalar], Rows]:
     """M, F, B of M u' + F = B tau, gravity and load inside F."""
     sums = Sums.zero(at.size)
@@ -123,7 +123,7 @@ def equations(
     return sums.M, sums.F, _inputs(machine, at)  # (7)
 
 
-def _inputs(machine: Machine, at: Motion) -> Rows:
+def _inputs(machine: Machine, at: PartialVelocities) -> Rows:
     """B: drive torque on Z_3j/r, Z_4j/r, steering torque on Z_2j, joint torque on its own speed."""
     w, m = len(machine.wheels), len(machine.links)
     B: Rows = [[0] * (2 * w + m) for _ in range(at.size)]
@@ -166,7 +166,10 @@ class Ground:
 
 
 def interaction(
-    machine: Machine, at: Motion, accelerations: Sequence[Scalar], load: Load = (ZERO, ZERO)
+    machine: Machine,
+    at: PartialVelocities,
+    accelerations: Sequence[Scalar],
+    load: Load = (ZERO, ZERO),
 ) -> tuple[Vec3, Vec3]:
     """Force [N] and torque [N m] about c_0 that arm and base exert on the platform, axes of {v}."""
     joined = [accelerations[r] for r in at.rows]
@@ -177,7 +180,9 @@ def interaction(
     return force, torque - inertia_torque(base.inertia, at.carriage.w, wd)  # (6e)
 
 
-def _platform_acceleration(at: Motion, accelerations: Sequence[Scalar]) -> tuple[Vec3, Scalar]:
+def _platform_acceleration(
+    at: PartialVelocities, accelerations: Sequence[Scalar]
+) -> tuple[Vec3, Scalar]:
     """Acceleration of the origin of {v} (gravity as an upward one) and of the yaw."""
     a, wd = at.carriage.acceleration, at.carriage.wd
     for v, w, acc in zip(at.carriage.linear, at.carriage.angular, accelerations, strict=False):
@@ -185,14 +190,14 @@ def _platform_acceleration(at: Motion, accelerations: Sequence[Scalar]) -> tuple
     return a, wd
 
 
-def _at(at: Motion, point: Vec3, a: Vec3, wd: Scalar) -> Vec3:
+def _at(at: PartialVelocities, point: Vec3, a: Vec3, wd: Scalar) -> Vec3:
     level, w = Vec3(point.x, point.y, 0), at.carriage.w
     return a + Z.cross(level) * wd - level * mul(w, w)
 
 
 def ground(
     machine: Machine,
-    at: Motion,
+    at: PartialVelocities,
     accelerations: Sequence[Scalar],
     drive: Sequence[Scalar],
     wrench: tuple[Vec3, Vec3],

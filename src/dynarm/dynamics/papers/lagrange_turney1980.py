@@ -68,14 +68,14 @@ class Rows34:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motions:
+class PoseDerivatives:
     """The T matrices of a pose and their derivatives, joints and frames counted from 1 as in the paper."""
 
     T: dict[tuple[int, int], Rows34]  # j, q
     D: dict[tuple[int, int], Rows34]  # dT_0^q/dq_j by j, q
 
 
-def motions(arm: Chain, pose: Sequence[Step]) -> Motions:
+def motions(arm: Chain, pose: Sequence[Step]) -> PoseDerivatives:
     """All T_j^q and all first derivatives of the T_0^q."""
     path = steps(arm, pose)
     T, D = {}, {}
@@ -86,10 +86,10 @@ def motions(arm: Chain, pose: Sequence[Step]) -> Motions:
     for q in range(1, arm.n + 1):
         for j in range(1, q + 1):
             D[j, q] = T[0, j - 1].times(T[j - 1, q].q(arm.joints[j - 1].revolute))  # (1.11), (1.18)
-    return Motions(T, D)
+    return PoseDerivatives(T, D)
 
 
-def second(arm: Chain, known: Motions, j: int, k: int, q: int) -> Rows34:
+def second(arm: Chain, known: PoseDerivatives, j: int, k: int, q: int) -> Rows34:
     """d2T_0^q/dq_j dq_k for j <= k <= q."""
     first, last = arm.joints[j - 1].revolute, arm.joints[k - 1].revolute
     if j == k:
@@ -137,7 +137,7 @@ def inverse_dynamics(
     return [sub(t, w) for t, w in zip(tau, _work(arm, known, wrench), strict=True)]
 
 
-def _work(arm: Chain, known: Motions, wrench: Wrench) -> Iterable[Scalar]:
+def _work(arm: Chain, known: PoseDerivatives, wrench: Wrench) -> Iterable[Scalar]:
     """What the wrench on the last link does by a unit motion of each joint."""
     turn = known.T[0, arm.n].R
     f, t = turn @ wrench[0], turn @ wrench[1]

@@ -64,9 +64,8 @@ class MinimalChain:
     joints: tuple[MinimalBody, ...]
     gravity: Vec3
     structure: Structure
-    loads: tuple[
-        MinimalBody, ...
-    ]  # the same as the Newton-Euler recursion sees it: in the cheapest forms
+    # the same as the Newton-Euler recursion sees it: in the cheapest forms
+    loads: tuple[MinimalBody, ...]
     along: tuple[Scalar, ...] | None = None  # d of rotational joints, what to add to other ones
     left: Scalar = 0  # how far origin n was moved back along its axis
 
@@ -209,15 +208,15 @@ def _body(structure: Structure, i: int, of: dict[str, Scalar]) -> MinimalBody:
 def linfang_values(chain: Chain, structure: Structure, values: Sequence[Scalar]) -> list[Scalar]:
     """The values of linfang1999 from those of lin1995, both in the order of `layout(structure)`."""
     table = _table(structure, values)
-    found = _starred(structure, pose(chain, [0] * chain.n), table)
-    return [found[i][kind] for i, kind in layout(structure)]
+    entries = _starred(structure, pose(chain, [0] * chain.n), table)
+    return [entries[i][kind] for i, kind in layout(structure)]
 
 
 def _starred(
     structure: Structure, steps: Sequence[Step], table: Sequence[dict[str, Scalar]]
 ) -> list[dict[str, Scalar]]:
     """Values of lin1995 by joint and kind with U* in the place of U."""
-    found: list[dict[str, Scalar]] = []
+    entries: list[dict[str, Scalar]] = []
     g: Scalar = 0  # (U* - U)_22 of the next rotational joint outwards
     along: Scalar = 0  # its U_33
     u = ZERO  # its axis
@@ -232,9 +231,9 @@ def _starred(
             of["U_33"] = star[-1]
             if i >= structure.s:
                 of |= zip(("U_11-22", "U_12", "U_13", "U_23"), star[:-1], strict=True)
-        found.append(of)
+        entries.append(of)
         u = steps[i].fall(u)
-    return found[::-1]
+    return entries[::-1]
 
 
 def _disc(u: Vec3, g: Scalar, along: Scalar) -> Sym3:
@@ -254,7 +253,7 @@ def _slides(
     spread: bool = False,
 ) -> tuple[tuple[int, Sym3], ...]:
     """W_k of each translational joint that moves body i >= s: up to the next rotational one, and not apart."""
-    found = []
+    moved = []
     for j in range(i + 1, structure.n if i >= structure.s else 0):
         if structure.revolute[j]:
             break
@@ -263,8 +262,8 @@ def _slides(
         W = _slide_tensor(bodies[j].k, spread)
         for step in steps[j:i:-1]:
             W = step.fall_sym(W)  # (92)
-        found.append((j, W))
-    return tuple(found)
+        moved.append((j, W))
+    return tuple(moved)
 
 
 def _slide_tensor(k: Vec3, spread: bool) -> Sym3:
@@ -275,20 +274,20 @@ def _slide_tensor(k: Vec3, spread: bool) -> Sym3:
 
 def tensor(arm: MinimalChain, poses: Sequence[Step], i: int) -> Sym3:
     """D_i in a pose, or tr(D)/2 E - D where that is the cheaper form."""
-    found = arm.loads[i].form
+    form = arm.loads[i].form
     for k, W in arm.loads[i].W:
-        found = found + W * poses[k].d  # (38), (91)
-    return found
+        form = form + W * poses[k].d  # (38), (91)
+    return form
 
 
 def moment_along(arm: MinimalChain, poses: Sequence[Step], i: int) -> Scalar:
     """(D_i)_33 in a pose, for a rotational joint before s."""
-    found = arm.loads[i].form.zz
+    entry = arm.loads[i].form.zz
     for k in range(i + 1, arm.n):
         if arm.loads[k].revolute:
             break
-        found = add(found, mul(mul(2, arm.loads[k].kappa2), poses[k].d))  # (93)
-    return found
+        entry = add(entry, mul(mul(2, arm.loads[k].kappa2), poses[k].d))  # (93)
+    return entry
 
 
 def spread(D: Sym3) -> Sym3:
@@ -301,7 +300,7 @@ def _folded(
     structure: Structure, steps: Sequence[Step], bodies: Sequence[MinimalBody]
 ) -> list[MinimalBody]:
     """The bodies in their cheapest forms: from the outermost joint inwards, diag(x, x, 0) is handed on."""
-    found = []
+    folded = []
     x: Scalar = 0
     u = ZERO
     for i in range(structure.n - 1, -1, -1):
@@ -312,9 +311,9 @@ def _folded(
             if i >= structure.s:
                 x, body = _cheapest(body, steps[i + 1].a if i + 1 < structure.n else 0)
                 body = replace(body, W=_slides(structure, steps, bodies, i, body.spread))
-        found.append(_settled(body))
+        folded.append(_settled(body))
         u = steps[i].fall(u)
-    return found[::-1]
+    return folded[::-1]
 
 
 def _cheapest(body: MinimalBody, b: Scalar) -> tuple[Scalar, MinimalBody]:

@@ -42,7 +42,7 @@ from .minimal_chain_lin1995 import MinimalChain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Composite:
+class MinimalComposite:
     """What the mass matrix needs of composite body i: first moment, third column of the tensor, or moment along u."""
 
     c: Vec3 = ZERO
@@ -50,16 +50,16 @@ class Composite:
     t: Scalar = 0  # (29), before joint s
 
 
-def composites(arm: MinimalChain, pose: Sequence[Step]) -> list[Composite]:
+def composites(arm: MinimalChain, pose: Sequence[Step]) -> list[MinimalComposite]:
     """The composite bodies 1 to n by Table VII, in a pose as `placed`."""
     r, s = arm.structure.r, arm.structure.s
-    found = []
+    bodies = []
     l, V = ZERO, SYM_ZERO
     V33: Scalar = 0
     for i in range(arm.n - 1, r - 1, -1):
         c = arm.joints[i].k + l  # (22)
         body = _general(arm, i, c, V) if i >= s else _planar(arm, i, c, l, V33)
-        found.append(body)
+        bodies.append(body)
         if i == r:
             break
         l, before = _first(arm, pose, i, c, l), l
@@ -74,20 +74,20 @@ def composites(arm: MinimalChain, pose: Sequence[Step]) -> list[Composite]:
             )  # (38)
         else:
             V33 = add(_slid(arm, pose, i, body, before, V33), _reach(arm, pose, i, l))  # (40)
-    return [Composite()] * r + found[::-1]
+    return [MinimalComposite()] * r + bodies[::-1]
 
 
-def _general(arm: MinimalChain, i: int, c: Vec3, V: Sym3) -> Composite:
+def _general(arm: MinimalChain, i: int, c: Vec3, V: Sym3) -> MinimalComposite:
     D = arm.joints[i].D
-    return Composite(c, Vec3(add(D.xz, V.xz), add(D.yz, V.yz), add(D.zz, V.zz)))  # (23)
+    return MinimalComposite(c, Vec3(add(D.xz, V.xz), add(D.yz, V.yz), add(D.zz, V.zz)))  # (23)
 
 
-def _planar(arm: MinimalChain, i: int, c: Vec3, l: Vec3, V33: Scalar) -> Composite:
+def _planar(arm: MinimalChain, i: int, c: Vec3, l: Vec3, V33: Scalar) -> MinimalComposite:
     body, u = arm.joints[i], arm.structure.axis(i)
     if body.revolute:
         J33 = add(body.D.zz, V33)  # (23)
-        return Composite(c, Vec3(0, 0, J33), mul(u.z, J33))  # (29)
-    return Composite(c, ZERO, total(body.kappa1, -mul(u.y, l.x), mul(u.x, l.y)))  # (29)
+        return MinimalComposite(c, Vec3(0, 0, J33), mul(u.z, J33))  # (29)
+    return MinimalComposite(c, ZERO, total(body.kappa1, -mul(u.y, l.x), mul(u.x, l.y)))  # (29)
 
 
 def _first(arm: MinimalChain, pose: Sequence[Step], i: int, c: Vec3, l: Vec3) -> Vec3:
@@ -129,7 +129,7 @@ def _along(u: Vec3, X: Sym3) -> Scalar:
 
 
 def _slid(
-    arm: MinimalChain, pose: Sequence[Step], i: int, body: Composite, l: Vec3, V33: Scalar
+    arm: MinimalChain, pose: Sequence[Step], i: int, body: MinimalComposite, l: Vec3, V33: Scalar
 ) -> Scalar:
     """What joint i < s hands to V_33 of joint i-1, but for the last term of (38)."""
     joint = arm.joints[i]
@@ -160,15 +160,15 @@ def mass_matrix_1(arm: MinimalChain, pose: Sequence[Step]) -> Rows:
     return mirrored(D)
 
 
-def _force(arm: MinimalChain, i: int, body: Composite) -> Vec3:
+def _force(arm: MinimalChain, i: int, body: MinimalComposite) -> Vec3:
     return Z.cross(body.c) if arm.joints[i].revolute else Z * arm.joints[i].m  # (7)
 
 
-def _moment(arm: MinimalChain, i: int, body: Composite) -> Vec3:
+def _moment(arm: MinimalChain, i: int, body: MinimalComposite) -> Vec3:
     return body.J if arm.joints[i].revolute else body.c.cross(Z)  # (8)
 
 
-def _diagonal(arm: MinimalChain, i: int, body: Composite) -> Scalar:
+def _diagonal(arm: MinimalChain, i: int, body: MinimalComposite) -> Scalar:
     return body.J.z if arm.joints[i].revolute else arm.joints[i].m  # (11)
 
 
@@ -251,7 +251,9 @@ def _constant(arm: MinimalChain, i: int, j: int, u: Vec3) -> Vec3:
     return arm.structure.axis(i) * arm.structure.axis(j).z
 
 
-def _before_s(arm: MinimalChain, i: int, j: int, u: Vec3, s: Vec3, body: Composite) -> Scalar:
+def _before_s(
+    arm: MinimalChain, i: int, j: int, u: Vec3, s: Vec3, body: MinimalComposite
+) -> Scalar:
     m, c = arm.joints[i].m, body.c
     if not arm.joints[j].revolute:
         return u.dot(Z.cross(c)) if arm.joints[i].revolute else mul(m, u.z)
@@ -260,7 +262,7 @@ def _before_s(arm: MinimalChain, i: int, j: int, u: Vec3, s: Vec3, body: Composi
     return mul(u.z, total(body.J.z, mul(c.x, s.x), mul(c.y, s.y)))
 
 
-def _beyond(arm: MinimalChain, i: int, j: int, u: Vec3, s: Vec3, body: Composite) -> Scalar:
+def _beyond(arm: MinimalChain, i: int, j: int, u: Vec3, s: Vec3, body: MinimalComposite) -> Scalar:
     m, c, J = arm.joints[i].m, body.c, body.J
     if not arm.joints[j].revolute:
         return u.dot(Z.cross(c)) if arm.joints[i].revolute else mul(m, u.z)

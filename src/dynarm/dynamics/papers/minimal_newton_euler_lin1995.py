@@ -52,7 +52,7 @@ Wrench = tuple[Vec3, Vec3]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Share:
+class MinimalShare:
     """What joint i adds on the way back: a force mu-, a moment zeta- (a scalar along u before joint s), and rho."""
 
     mu: Vec3
@@ -75,7 +75,7 @@ def inverse_dynamics(
 
 def _forward(
     arm: MinimalChain, pose: Sequence[Step], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> list[Share]:
+) -> list[MinimalShare]:
     r, s = arm.structure.r, arm.structure.s
     shares = []
     a = -arm.gravity  # (76)
@@ -86,7 +86,7 @@ def _forward(
         star = step.whole.rise(a + motion.x * step.a)  # (70)
         if i < r:
             a = star + Z * acc  # (77)
-            shares.append(Share(Z * mul(body.m, acc), 0, mul(body.m, a.z)))  # (78), (79)
+            shares.append(MinimalShare(Z * mul(body.m, acc), 0, mul(body.m, a.z)))  # (78), (79)
         elif i < s:
             u = arm.structure.axis(i)
             if body.revolute:
@@ -131,7 +131,7 @@ def _planar(
     rate: tuple[Scalar, Scalar],
     about: tuple[Scalar, Scalar],
     motion: Spin,
-) -> tuple[Vec3, Share]:
+) -> tuple[Vec3, MinimalShare]:
     """Acceleration of origin i, and its share."""
     body, u = arm.loads[i], arm.structure.axis(i)
     (v, acc), (W, A) = rate, about
@@ -139,7 +139,7 @@ def _planar(
         k = body.k  # zero where delta is
         lever = mul(u.z, sub(mul(k.x, star.y), mul(k.y, star.x)))
         moment = add(lever, mul(A, moment_along(arm, pose, i)))  # (85)
-        return star, Share(motion @ k, moment)  # (84)
+        return star, MinimalShare(motion @ k, moment)  # (84)
     d = pose[i].d
     drag = mul(W, v)
     h = Vec3(mul(mul(2, u.y), drag), -mul(mul(2, u.x), drag), acc)  # (82)
@@ -147,7 +147,7 @@ def _planar(
     a = star + more  # (71)
     pull = add(mul(body.kappa1, acc), mul(mul(2, body.kappa2), drag))  # (85)
     rho = total(mul(body.m, a.z), mul(body.kappa1, A), -mul(body.kappa2, mul(W, W)))  # (83)
-    return a, Share(more * body.m, pull, rho, star * body.m)  # (84)
+    return a, MinimalShare(more * body.m, pull, rho, star * body.m)  # (84)
 
 
 # ---- joints i >= s
@@ -160,7 +160,7 @@ def _general(
     star: Vec3,
     rate: tuple[Scalar, Scalar],
     motion: Spin,
-) -> tuple[Vec3, Share]:
+) -> tuple[Vec3, MinimalShare]:
     """Acceleration of origin i, and its share."""
     body, d = arm.loads[i], pose[i].d
     k = body.k
@@ -168,7 +168,7 @@ def _general(
         a = star + motion.z * d  # (70), (71)
         own = tensor(arm, pose, i)
         moment = (spread_moment if body.spread else psi)(own, motion)
-        return a, Share(motion @ k, k.cross(a) + moment)  # (72), (73)
+        return a, MinimalShare(motion @ k, k.cross(a) + moment)  # (72), (73)
     w = motion.w
     v, acc = rate
     twice = mul(2, v)
@@ -177,9 +177,9 @@ def _general(
     a = star + more  # (71)
     if body.apart:
         whole = a * body.m + motion @ k  # (32)
-        return a, Share(whole, k.cross(a), whole.z)
+        return a, MinimalShare(whole, k.cross(a), whole.z)
     rho = add(mul(body.m, a.z), (motion @ k).z)  # (63)
-    return a, Share(more * body.m, k.cross(h), rho, star * body.m)  # (72), (73)
+    return a, MinimalShare(more * body.m, k.cross(h), rho, star * body.m)  # (72), (73)
 
 
 def spread_moment(S: Sym3, motion: Spin) -> Vec3:
@@ -203,7 +203,7 @@ def spread_moment(S: Sym3, motion: Spin) -> Vec3:
 
 
 def _backward(
-    arm: MinimalChain, pose: Sequence[Step], shares: Sequence[Share], wrench: Wrench
+    arm: MinimalChain, pose: Sequence[Step], shares: Sequence[MinimalShare], wrench: Wrench
 ) -> list[Scalar]:
     r, s, n = arm.structure.r, arm.structure.s, arm.n
     mu = -wrench[0]  # in frame i, from joints beyond i
@@ -240,7 +240,7 @@ def _along_u(
     return total(zeta, arm.structure.axis(i).dot(lever), arm_of_force)  # (89), (90)
 
 
-def _force(arm: MinimalChain, i: int, share: Share, mu: Vec3, zeta: Scalar) -> Scalar:
+def _force(arm: MinimalChain, i: int, share: MinimalShare, mu: Vec3, zeta: Scalar) -> Scalar:
     body: MinimalBody = arm.joints[i]
     if not body.revolute:
         return add(share.rho, mu.z)  # (68)

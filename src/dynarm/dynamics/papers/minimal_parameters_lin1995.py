@@ -78,13 +78,13 @@ def constants(
     apart: whether mass and first moment of a translational joint stay out of the bodies within.
     """
     last = chain.joints[-1]
-    found = [Constants(last.m, last.h, last.J)]
+    folded = [Constants(last.m, last.h, last.J)]
     for i in range(chain.n - 1, 0, -1):
         body, outer, step = chain.joints[i - 1], chain.joints[i], steps[i]
-        m, k, U = found[-1].m, found[-1].k, found[-1].U
+        m, k, U = folded[-1].m, folded[-1].k, folded[-1].U
         b, s, z = X * step.a, step.s, step.z
-        if apart is not None and not outer.revolute and apart(i, found[-1]):
-            found.append(Constants(body.m, body.h, body.J + step.fall_sym(U)))
+        if apart is not None and not outer.revolute and apart(i, folded[-1]):
+            folded.append(Constants(body.m, body.h, body.J + step.fall_sym(U)))
             continue
         if outer.revolute:
             kz = z * k.z
@@ -95,8 +95,8 @@ def constants(
             moved = step.fall(k)
             first = body.h + b * m + moved  # (10)
             tensor = body.J + step.fall_sym(U) - square_skew(b) * m + pair(b, moved)  # (14)
-        found.append(Constants(add(body.m, m), first, tensor))
-    return found[::-1]
+        folded.append(Constants(add(body.m, m), first, tensor))
+    return folded[::-1]
 
 
 def _turned_disc(z: Vec3, across: Scalar, along: Scalar) -> Sym3:
@@ -119,9 +119,9 @@ def varying(
     chain: Chain, steps: Sequence[Step], fixed: Sequence[Constants], third: bool = True
 ) -> list[tuple[Vec3, Sym3]]:
     """l and V of every composite body in a pose: what its first moment and tensor have beyond k and U (8), (9)."""
-    found = [(ZERO, SYM_ZERO)]
+    pairs = [(ZERO, SYM_ZERO)]
     for outer, step, of in zip(chain.joints[:0:-1], steps[:0:-1], fixed[:0:-1], strict=True):
-        l, V = found[-1]
+        l, V = pairs[-1]
         c = of.k + l  # (8)
         if outer.revolute:
             l = step.fall(Vec3(c.x, c.y, l.z))  # (11)
@@ -134,8 +134,8 @@ def varying(
             inner = V - square_skew(d) * of.m + pair(d, b) * of.m + pair(d, c) + pair(b, l)
             l = step.fall(l + d * of.m)  # (11)
             V = step.fall_sym(inner)  # (15)
-        found.append((l, V))
-    return found[::-1]
+        pairs.append((l, V))
+    return pairs[::-1]
 
 
 # ---- Theorem 2: which combinations are minimal
@@ -247,19 +247,19 @@ def _all_along(
         u = steps[k].fall(u)
         along = _ask(asked, "parallel", (k - 1, r), _across(u), limit) and along
     along = _ask_gravity(asked, gravity, u, r, limit) and along
-    found = [along]
+    parallel = [along]
     way = ZERO
     for i in range(r + 1, r + len(axes)):
         if not along:
-            found.append(False)
+            parallel.append(False)
             continue
         along = along and _across(axes[i - 1 - r]) == 0
         way = steps[i].rise(way + steps[i].s)
         if kinds[i]:
             along = along and _ask(asked, "no offset", (r, i), _across(way) / size, limit * LENGTH)
             way = ZERO
-        found.append(along)
-    return found
+        parallel.append(along)
+    return parallel
 
 
 def _ask(
@@ -284,10 +284,10 @@ GENERAL = ("U_11-22", "U_12", "U_13", "U_23", "U_33", "k_x", "k_y")
 
 def layout(structure: Structure) -> list[tuple[int, str]]:
     """The joint and the kind of every combination of Theorem 2, in order."""
-    found = []
+    entries = []
     for i in range(structure.n):
-        found += [(i, kind) for kind in _kinds_of(structure, i)]
-    return found
+        entries += [(i, kind) for kind in _kinds_of(structure, i)]
+    return entries
 
 
 def _kinds_of(structure: Structure, i: int) -> tuple[str, ...]:

@@ -38,14 +38,12 @@ Wrench = tuple[Vec3, Vec3]
 class Weights:
     """1 for each term of a link that counts, 0 for each that is left out."""
 
-    turning: Scalar = (
-        1  # w_{i-1} x z qd_i in (3.16); for translational joints 2 w_{i-1} x z qd_i in (3.17)
-    )
+    # w_{i-1} x z qd_i in (3.16); for translational joints 2 w_{i-1} x z qd_i in (3.17)
+    turning: Scalar = 1
     centripetal: Scalar = 1  # w x (w x .) in (3.17), (3.18)
     tangential: Scalar = 1  # alpha x . in (3.17), (3.18)
-    offset: Scalar = (
-        1  # the acceleration of the centre of mass relative to the frame's origin in (3.18)
-    )
+    # the acceleration of the centre of mass relative to the frame's origin in (3.18)
+    offset: Scalar = 1
     force: Scalar = 1  # m abar in (3.9)
     angular: Scalar = 1  # I alpha in (3.10)
     gyroscopic: Scalar = 1  # w x I w in (3.10)

@@ -30,7 +30,7 @@ SCALED_FROM = 3  # index of the joint from which on there are more products than
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+class PartialAxis:
     """Joint m in some frame: whether it turns, u_m and r_m."""
 
     revolute: bool
@@ -51,15 +51,15 @@ def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     """Inertia matrix [kg m^2, kg m or kg]."""
     n = arm.n
     H: list[list[Scalar]] = [[0] * n for _ in range(n)]
-    axes: list[Axis] = []
+    axes: list[PartialAxis] = []
     for i, (body, step) in enumerate(zip(arm.joints, pose, strict=True)):
         c, h, inertia = about_centre(body)
         point, rest = inward(step, c), step.fall(h)
         v = [axis.velocity(point) for axis in axes]
         v.append(step.fall(Z.cross(c)) if body.revolute else step.z)  # (P2), m = i
         about = [*(axis.spin for axis in axes), step.z if body.revolute else ZERO]
-        axes = [Axis(x.revolute, step.rise(x.u), outward(step, x.r)) for x in axes]  # (P4)
-        axes.append(Axis(body.revolute, Z, ZERO))
+        axes = [PartialAxis(x.revolute, step.rise(x.u), outward(step, x.r)) for x in axes]  # (P4)
+        axes.append(PartialAxis(body.revolute, Z, ZERO))
         w = [axis.spin for axis in axes]
         L = [inertia @ x for x in w]
         for j in range(i + 1):

@@ -46,7 +46,7 @@ Solve = Callable[[int, list[Scalar], Scalar], Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motion:
+class StarredMotion:
     """Angular velocity and acceleration of link i, acceleration of its origin, and the parts of it (61), (62)."""
 
     w: Vec3
@@ -58,10 +58,10 @@ class Motion:
 
 def motion(
     arm: Chain, pose: Sequence[Step], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> list[Motion]:
+) -> list[StarredMotion]:
     """Step 1: the motion of every link."""
     w, wd, a = ZERO, ZERO, -arm.gravity
-    found = []
+    motions = []
     for body, step, v, acc in zip(arm.joints, pose, qd, qdd, strict=True):
         star = step.rise(a + turned(w, wd, step.s if body.revolute else X * step.a))
         w, wd, h = step.rise(w), step.rise(wd), ZERO
@@ -72,8 +72,8 @@ def motion(
         else:
             h = Z * acc + w.cross(Z * mul(2, v))  # (61)
             a = star + turned(w, wd, Z * step.d) + h  # (62)
-        found.append(Motion(w, wd, a, star, h))
-    return found
+        motions.append(StarredMotion(w, wd, a, star, h))
+    return motions
 
 
 def turned(w: Vec3, wd: Vec3, x: Vec3) -> Vec3:
@@ -81,12 +81,12 @@ def turned(w: Vec3, wd: Vec3, x: Vec3) -> Vec3:
     return wd.cross(x) + w.cross(w.cross(x))  # (59)
 
 
-def _psi(at: Motion, D: Sym3) -> Vec3:
+def _psi(at: StarredMotion, D: Sym3) -> Vec3:
     """Psi(wd, w) psi(D)."""
     return D @ at.wd + at.w.cross(D @ at.w)
 
 
-def columns(structure: Structure, i: int, at: Motion) -> dict[str, Scalar]:
+def columns(structure: Structure, i: int, at: StarredMotion) -> dict[str, Scalar]:
     """v_i: what multiplies each minimal combination of joint i in its own force."""
     w, wd, a = at.w, at.wd, at.a
     if structure.revolute[i]:
@@ -112,7 +112,7 @@ def columns(structure: Structure, i: int, at: Motion) -> dict[str, Scalar]:
     return {"m": a.z}  # (106)
 
 
-def along(structure: Structure, i: int, at: Motion) -> tuple[Scalar, Scalar]:
+def along(structure: Structure, i: int, at: StarredMotion) -> tuple[Scalar, Scalar]:
     """W and A: angular velocity and acceleration along u, r <= i < s."""
     u = structure.axis(i)
     return u.dot(at.w), u.dot(at.wd)
@@ -160,7 +160,7 @@ def identify(
     last_along = structure.r < n <= structure.s
     zeta = structure.axis(n - 1).dot(-wrench[1]) if last_along else -wrench[1]
     outer = Outer(-wrench[0], zeta)
-    found: list[dict[str, float]] = [{} for _ in range(n)]
+    values: list[dict[str, float]] = [{} for _ in range(n)]
     more: list[list[float]] = [[] for _ in range(n)]
     for i in range(n - 1, -1, -1):  # steps 2 to 4
         tilde = _tilde(structure, i, outer)
@@ -168,13 +168,13 @@ def identify(
         v = columns(structure, i, moving[i])
         A = [v[kind] for kind in kinds[i]] + list(own[i] if own else ())
         w = list(solve(i, A, gamma))  # (111)
-        found[i] = dict(zip(kinds[i], w, strict=False))
+        values[i] = dict(zip(kinds[i], w, strict=False))
         more[i] = w[len(kinds[i]) :]
         if i:
             outer = _handed_on(
-                structure, i, pose[i], moving[i], qdd[i], qd[i], outer, tilde, found[i]
+                structure, i, pose[i], moving[i], qdd[i], qd[i], outer, tilde, values[i]
             )
-    return [found[i][kind] for i, kind in layout(structure)], more[:]
+    return [values[i][kind] for i, kind in layout(structure)], more[:]
 
 
 def _tilde(structure: Structure, i: int, outer: Outer) -> Sym3:
@@ -190,7 +190,7 @@ def _tilde(structure: Structure, i: int, outer: Outer) -> Sym3:
     return D
 
 
-def _phi(structure: Structure, i: int, at: Motion, outer: Outer, tilde: Sym3) -> Scalar:
+def _phi(structure: Structure, i: int, at: StarredMotion, outer: Outer, tilde: Sym3) -> Scalar:
     """The part of tau_i that the joints beyond i explain."""
     if not structure.revolute[i]:
         return outer.mu.z  # (110)
@@ -204,7 +204,7 @@ def _handed_on(
     structure: Structure,
     i: int,
     step: Step,
-    at: Motion,
+    at: StarredMotion,
     acc: Scalar,
     v: Scalar,
     outer: Outer,
@@ -246,7 +246,7 @@ def _handed_on(
 
 
 def _moment(
-    revolute: bool, at: Motion, k: Vec3, w: dict[str, float], tilde: Sym3, d: Scalar
+    revolute: bool, at: StarredMotion, k: Vec3, w: dict[str, float], tilde: Sym3, d: Scalar
 ) -> Vec3:
     """zeta-_i, i >= s."""
     if not revolute:
@@ -258,7 +258,7 @@ def _moment(
 def _moment_along(
     structure: Structure,
     i: int,
-    at: Motion,
+    at: StarredMotion,
     k: Vec3,
     w: dict[str, float],
     tilde: Sym3,

@@ -30,7 +30,7 @@ from ...robot.frames.chain import Chain, Step, slid
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Composite:
+class RenaudComposite:
     """Mass, first moment and inertia of links j to n about origin j, in frame j."""
 
     m: Scalar
@@ -53,23 +53,23 @@ def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     return H
 
 
-def composites(arm: Chain, pose: Sequence[Step]) -> list[Composite]:
+def composites(arm: Chain, pose: Sequence[Step]) -> list[RenaudComposite]:
     """The composite bodies 1 to n."""
     tip = arm.joints[-1]
-    body = Composite(tip.m, tip.h, tip.J)
-    found = [body]
+    body = RenaudComposite(tip.m, tip.h, tip.J)
+    bodies = [body]
     for j in range(arm.n - 2, -1, -1):
         joint, outer, step = arm.joints[j], arm.joints[j + 1], pose[j + 1]
         fixed = step.s if outer.revolute else Vec3(step.a, 0, 0)  # of s
         c = joint.h + fixed * body.m  # (A5)
         J = joint.J - square_skew(fixed) * body.m  # (A6)
         moved, turned = _inward(step, body, sliding=not outer.revolute)
-        body = Composite(add(joint.m, body.m), c + moved, J + turned)  # (A7), (A8)
-        found.append(body)
-    return found[::-1]
+        body = RenaudComposite(add(joint.m, body.m), c + moved, J + turned)  # (A7), (A8)
+        bodies.append(body)
+    return bodies[::-1]
 
 
-def _inward(step: Step, body: Composite, sliding: bool) -> tuple[Vec3, Sym3]:
+def _inward(step: Step, body: RenaudComposite, sliding: bool) -> tuple[Vec3, Sym3]:
     """First moment and inertia of body j+1 in frame j, but for the constants that (A5) and (A6) have already.
 
     -[s x][c x] - [c x][s x] = 2 (s.c) E - s c' - c s', first for s = d z, then for s = a x.
@@ -100,7 +100,7 @@ def _outward(step: Step, u: Vec3, v: Vec3) -> tuple[Vec3, Vec3]:
     return step.turns[-1].rise(u), step.turns[-1].rise(v)
 
 
-def _entry(turns: bool, turned: bool, u: Vec3, v: Vec3, body: Composite) -> Scalar:
+def _entry(turns: bool, turned: bool, u: Vec3, v: Vec3, body: RenaudComposite) -> Scalar:
     """H_mj of joint m, rotational if it `turns`, and body j, whose joint is rotational if it is `turned`."""
     e = Z.cross(body.c)
     if turned:

@@ -54,11 +54,11 @@ def _unit_acceleration(joint: Limb, lump: Lump) -> tuple[Vec3, Vec3]:
 
 def lumps(arm: Chain, pose: Sequence[Step]) -> list[Lump]:
     """Mass, centre of mass and central inertia of the composite bodies 1 to n, each in its frame."""
-    found = [_link(arm.joints[-1])]
+    bodies = [_link(arm.joints[-1])]
     for body, step in zip(arm.joints[-2::-1], pose[:0:-1], strict=True):
-        m, r, inertia = found[-1]
-        found.append(_joined(_link(body), (m, step.s + step.fall(r), step.fall_sym(inertia))))
-    return found[::-1]
+        m, r, inertia = bodies[-1]
+        bodies.append(_joined(_link(body), (m, step.s + step.fall(r), step.fall_sym(inertia))))
+    return bodies[::-1]
 
 
 def _link(body: Limb) -> Lump:

@@ -250,7 +250,7 @@ def fold(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class RowSource:
     """Where rows come from: prepared motion, and the columns that are computed along it."""
 
     terms: Terms
@@ -259,7 +259,7 @@ class Source:
 
 
 def folded(
-    sources: Sequence[Source], support: tuple[np.ndarray, ...], weigh: Weigh | None = None
+    sources: Sequence[RowSource], support: tuple[np.ndarray, ...], weigh: Weigh | None = None
 ) -> Factors:
     """The factors of several sources, block after block, over the unknowns of `support`."""
     parts = [fold(s.terms, s.pieces, s.how, weigh).widened(support) for s in sources]

@@ -17,13 +17,11 @@ from ...robot.doubts import all_doubts
 from ..regressor import Terms
 
 _MARGIN = 1e-8  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
-_LOOSE = (
-    1e-4  # precision of the prior, each parameter in units of the robot's mass and length: sd 100
-)
+# precision of the prior, each parameter in units of the robot's mass and length: sd 100
+_LOOSE = 1e-4
 _NOT_UNIQUE = "the full parameter set is not unique: torques determine the minimal parameters only"
-_ROUNDED = (
-    1e-13  # part of the largest eigenvalue of a pseudo-inertia that rounding may take off the least
-)
+# part of the largest eigenvalue of a pseudo-inertia that rounding may take off the least
+_ROUNDED = 1e-13
 _FINE = 1e-8  # standard deviations below this part of a value are rounding
 
 

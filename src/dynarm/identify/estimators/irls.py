@@ -10,7 +10,7 @@ import numpy as np
 from ..judgement.statistics import residuals
 from . import wls
 from .estimator import Estimator
-from .factors import Source, folded
+from .factors import RowSource, folded
 from .problem import Problem, Solution
 
 HUBER = 1.345
@@ -52,7 +52,7 @@ def _counted_less(
     return weigh
 
 
-def _middle_deviation(sources: Sequence[Source], values: np.ndarray) -> np.ndarray:
+def _middle_deviation(sources: Sequence[RowSource], values: np.ndarray) -> np.ndarray:
     """(n,) standard deviation of each joint's residual from its median size: outliers do not count."""
     left = [residuals(s.terms, s.pieces, s.how, values) for s in sources]
     sizes = [

@@ -16,7 +16,7 @@ import numpy as np
 from ..preprocess import Stretch, differentiate, low_pass
 from . import wls
 from .estimator import Estimator
-from .factors import Factors, Source, block_edges, placed, stream, triangle
+from .factors import Factors, RowSource, block_edges, placed, stream, triangle
 from .least_squares import deviations, sizes
 from .problem import Problem, Solution
 
@@ -26,7 +26,7 @@ _SPARE = 1.5
 _ABOVE = 20.0  # a line this much above the noise is motion
 
 
-def _motion_band(sources: Sequence[Source]) -> float:
+def _motion_band(sources: Sequence[RowSource]) -> float:
     """Where the motion's frequencies end [Hz]: velocity power less that of white position noise.
 
     The noise is read off the positions between half and four fifths of the cut-off, above any motion.
@@ -100,7 +100,9 @@ def _folded(problem: Problem) -> list[list[np.ndarray]]:
     return [block for source in problem.sources for block in _blocks(source, support, edge)]
 
 
-def _blocks(source: Source, support: Sequence[np.ndarray], edge: float) -> list[list[np.ndarray]]:
+def _blocks(
+    source: RowSource, support: Sequence[np.ndarray], edge: float
+) -> list[list[np.ndarray]]:
     """R[block][joint] of one source over more unknowns, its instruments limited to the band below the edge [Hz]."""
     terms, pieces, how = source.terms, source.pieces, source.how
     exact = how.cutoff == np.inf  # states that were taken as they are have no noise to keep out

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .factors import Factors, Source, joined
+from .factors import Factors, RowSource, joined
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class Problem:
     pull: Pull | None = None  # None: towards zero, every unknown alike
     names: tuple[str, ...] = ()
     weights: np.ndarray | None = None  # (n,) to begin with; None: one over the size of each torque
-    sources: tuple[Source, ...] = ()  # for estimators that fold the rows again, another way
+    sources: tuple[RowSource, ...] = ()  # for estimators that fold the rows again, another way
     # R[block][joint] of [Z X y], Z the instruments of the joint's unknowns; None: not folded yet
     instruments: list[list[np.ndarray]] | None = None
 

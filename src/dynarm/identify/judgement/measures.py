@@ -47,9 +47,8 @@ class Motions:
         columns = np.concatenate(
             [self._columns(self.within(series.random(rng, arm.n))) for _ in range(4)]
         )
-        self.rows = np.sqrt(
-            (columns**2).mean(axis=(0, 2))
-        )  # one joint's rows may not drown another's
+        # one joint's rows may not drown another's
+        self.rows = np.sqrt((columns**2).mean(axis=(0, 2)))
         self.rows[self.rows == 0] = 1.0
         self.scale = np.sqrt(((columns / self.rows[:, None]) ** 2).mean(axis=(0, 1)))
         self.scale[self.scale == 0] = 1.0

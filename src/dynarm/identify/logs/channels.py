@@ -23,11 +23,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...border.files import named
+from ...border.kinds import Outside
 from ...errors import FormatError, InputError
 from .declaration import CHANNELS, Channel, Declaration, load_declaration, unknown
 from .formats.table import Table, listed
@@ -39,7 +39,7 @@ from .units import UNITS, factor
 _FAR = 1e11  # s: in the year 5138, or milliseconds since 1970
 
 
-def read_channels(path: Path, given: Any) -> dict[str, Any]:
+def read_channels(path: Path, given: Outside) -> dict[str, Outside]:
     """SI arrays of a log file by channel (t, q, tau, ...), and joint_names where they are known."""
     table = read_table(path)
     declaration = load_declaration(path, given)
@@ -50,10 +50,10 @@ def read_channels(path: Path, given: Any) -> dict[str, Any]:
 
 def table_channels(
     source: str, table: Table, declaration: Declaration, folder: Path | None = None
-) -> dict[str, Any]:
+) -> dict[str, Outside]:
     """SI arrays of a table by channel. folder: where the other files that are declared stand."""
     tables: dict[str, Table] = {}
-    channels: dict[str, Any] = {}
+    channels: dict[str, Outside] = {}
     for name in CHANNELS:
         entry = declaration.channels.get(name)
         if entry is None:
@@ -218,7 +218,7 @@ def _numbers(where: str, table: Table, name: str) -> np.ndarray:
     return floats(f"{where}: column '{named(name)}'", _column(where, table, name))
 
 
-def _without_missing(source: str, channels: dict[str, Any], drop: bool) -> dict[str, Any]:
+def _without_missing(source: str, channels: dict[str, Outside], drop: bool) -> dict[str, Outside]:
     """Refuse or drop rows with NaN or infinity."""
     arrays = {k: v for k, v in channels.items() if k != "joint_names"}
     bad = np.zeros(len(channels["q"]), bool)

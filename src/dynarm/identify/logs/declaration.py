@@ -9,12 +9,12 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...border.arguments import above_zero, numbers, path_of, real, shown
 from ...border.files import named, text
+from ...border.kinds import Outside
 from ...errors import DynarmError, FormatError, KindError
 from .formats.table import LONGEST_NAME, MOST_COLUMNS, listed
 from .units import UNITS
@@ -52,7 +52,7 @@ class Declaration:
     drop_missing: bool = False
 
 
-def load_declaration(path: Path | None, given: Any) -> Declaration | None:
+def load_declaration(path: Path | None, given: Outside) -> Declaration | None:
     """The declaration given, or else the one in the file beside the log; None where there is neither."""
     if isinstance(given, Mapping):
         return declared(given, "channels")
@@ -79,7 +79,7 @@ def load_declaration(path: Path | None, given: Any) -> Declaration | None:
         ) from None
 
 
-def declared(given: Mapping[Any, Any], source: str) -> Declaration:
+def declared(given: Mapping[Outside, Outside], source: str) -> Declaration:
     """The records of a declaration, or an error that names the entry."""
     _check_keys(given, _KEYS, source)
     for key in ("q", "tau"):
@@ -114,7 +114,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"unknown {what} '{named(name)}'; {hint}"
 
 
-def _check_keys(given: Mapping[Any, Any], known: Iterable[str], source: str) -> None:
+def _check_keys(given: Mapping[Outside, Outside], known: Iterable[str], source: str) -> None:
     for key in given:
         if not isinstance(key, str):
             raise FormatError(f"{source}: an entry is called {shown(key)}; give names as text")
@@ -122,14 +122,14 @@ def _check_keys(given: Mapping[Any, Any], known: Iterable[str], source: str) -> 
             raise FormatError(f"{source}: {unknown('entry', key, known)}")
 
 
-def _rate(given: Any, source: str) -> float:
+def _rate(given: Outside, source: str) -> float:
     try:
         return real("rate", given, "samples a second", above_zero)
     except DynarmError as error:
         raise FormatError(f"{source}: {error}") from None
 
 
-def _time(given: Any, source: str) -> tuple[str, str | None]:
+def _time(given: Outside, source: str) -> tuple[str, str | None]:
     """Column and unit of time."""
     entry = {"column": given} if isinstance(given, str) else given
     if not isinstance(entry, Mapping):
@@ -143,7 +143,7 @@ def _time(given: Any, source: str) -> tuple[str, str | None]:
     return column, _unit(entry.get("unit"), f"{source}: time")
 
 
-def _unit(given: Any, what: str) -> str | None:
+def _unit(given: Outside, what: str) -> str | None:
     if given is None:
         return None
     if not isinstance(given, str):
@@ -153,7 +153,7 @@ def _unit(given: Any, what: str) -> str | None:
     return given
 
 
-def _channel(given: Any, what: str) -> Channel:
+def _channel(given: Outside, what: str) -> Channel:
     entry = given if isinstance(given, Mapping) else {"columns": given}
     _check_keys(entry, _ENTRIES, what)
     if "columns" not in entry:
@@ -174,7 +174,7 @@ def _channel(given: Any, what: str) -> Channel:
     )
 
 
-def _names(given: Any, what: str) -> tuple[str, ...]:
+def _names(given: Outside, what: str) -> tuple[str, ...]:
     """Names as text; whole numbers may name columns, too."""
     if isinstance(given, (list, tuple)) and 0 < len(given) <= MOST_COLUMNS:
         kinds = (str, int, np.integer)
@@ -183,13 +183,13 @@ def _names(given: Any, what: str) -> tuple[str, ...]:
     raise FormatError(f"{what} is {shown(given)}; give a list of names")
 
 
-def _factors(given: Any, what: str) -> str | np.ndarray | None:
+def _factors(given: Outside, what: str) -> str | np.ndarray | None:
     if given is None or isinstance(given, str):
         return given
     return _numbers(given, what)
 
 
-def _numbers(given: Any, what: str) -> np.ndarray:
+def _numbers(given: Outside, what: str) -> np.ndarray:
     """One number, a list or a matrix of finite ones."""
     wrong = FormatError(f"{what} is {shown(given)}; it is not made of finite numbers")
     try:

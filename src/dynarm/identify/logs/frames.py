@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...border.arguments import shown
 from ...border.files import named
+from ...border.kinds import Outside
 from ...errors import FormatError, InputError, KindError
 from .formats.table import Table, check_names
 from .numbers import floats, seconds
@@ -19,15 +20,15 @@ class Values(NamedTuple):
 
     array: np.ndarray
     labels: tuple[str, ...] | None = None
-    index: Any = None
+    index: Outside = None
 
 
-def is_frame(value: Any) -> bool:
+def is_frame(value: Outside) -> bool:
     """Whether it is a table with named columns and rows, as pandas makes them."""
     return hasattr(value, "columns") and hasattr(value, "index") and hasattr(value, "iloc")
 
 
-def values_of(what: str, value: Any) -> Values:
+def values_of(what: str, value: Outside) -> Values:
     """The argument as an array of any type; units and masked entries, which an array would drop, are refused."""
     if hasattr(value, "to_pandas"):  # xarray, polars, Arrow
         try:
@@ -66,7 +67,7 @@ def values_of(what: str, value: Any) -> Values:
         raise KindError(f"{what} is {shown(value)}; give an array of numbers") from None
 
 
-def column_of(series: Any) -> np.ndarray:
+def column_of(series: Outside) -> np.ndarray:
     """A column of pandas as NumPy's: moments of any zone in UTC, missing numbers as NaN."""
     if getattr(series.dtype, "tz", None) is not None:
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
@@ -81,7 +82,7 @@ def column_of(series: Any) -> np.ndarray:
     return array
 
 
-def numbers_of(what: str, value: Any) -> Values:
+def numbers_of(what: str, value: Outside) -> Values:
     """The argument as floats."""
     try:
         given = values_of(what, value)
@@ -90,7 +91,7 @@ def numbers_of(what: str, value: Any) -> Values:
         raise KindError(f"{error}; give an array of numbers") from None
 
 
-def seconds_of(what: str, value: Any) -> Values:
+def seconds_of(what: str, value: Outside) -> Values:
     """The argument as times [s]; dates count from the first one."""
     try:
         given = values_of(what, value)
@@ -101,7 +102,7 @@ def seconds_of(what: str, value: Any) -> Values:
 
 def check_indexes(given: dict[str, Values]) -> None:
     """Refuse tables whose rows have different names: by place they would be paired wrongly."""
-    first: tuple[str, Any] | None = None
+    first: tuple[str, Outside] | None = None
     for name, values in given.items():
         index = values.index
         if index is None or (index.dtype.kind in "iu" and np.array_equal(index, range(len(index)))):
@@ -127,7 +128,7 @@ def columns_in_order(what: str, values: Values, names: Sequence[str]) -> np.ndar
     return values.array[:, [labels.index(name) for name in names]]
 
 
-def table_of(frame: Any) -> Table:
+def table_of(frame: Outside) -> Table:
     """A frame's columns by name; an index that is a clock or has a name is one of them."""
     if hasattr(frame, "to_pandas"):
         frame = frame.to_pandas()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from ...border.arguments import items, path_of, real, shown
 from ...border.files import named
+from ...border.kinds import Kept, Outside
 from ...border.memo import cached_property
 from ...errors import DynarmError, InputError, KindError
 from ...robot.arm import Arm
@@ -48,7 +48,7 @@ def _array(what: str, array: np.ndarray, width: int | None, rows: int | None) ->
     return array
 
 
-def _names(given: Any) -> tuple[str, ...] | None:
+def _names(given: Outside) -> tuple[str, ...] | None:
     if given is None:
         return None
     names = tuple(map(str, items("joint_names", given, "a list of names")))
@@ -68,14 +68,14 @@ class Log:
     where joint_names is not given.
     """
 
-    t: Any
-    q: Any
-    tau: Any
-    qd: Any = None
-    qdd: Any = None
-    wrench: Any = None
+    t: Kept
+    q: Kept
+    tau: Kept
+    qd: Kept = None
+    qdd: Kept = None
+    wrench: Kept = None
     joint_names: Sequence[str] | None = None
-    reference: Any = None
+    reference: Kept = None
     source: str = "log"
     notes: tuple[str, ...] = field(default=())
     labels: tuple[str, ...] | None = None
@@ -129,14 +129,14 @@ class Log:
             object.__setattr__(self, name, value)
 
     @staticmethod
-    def read(path: str | os.PathLike[str], channels: Any = None) -> Log:
+    def read(path: str | os.PathLike[str], channels: Outside = None) -> Log:
         """The log in a file. channels: a TOML file or dict (see dynarm.identify.channels); default: the TOML beside
         the log, else the usual names."""
         file = path_of("path", path, "the name of a log's file")
         return _log(str(path), read_channels(file, channels))
 
     @staticmethod
-    def from_frame(frame: Any, arm: Arm | None = None, channels: Any = None) -> Log:
+    def from_frame(frame: Outside, arm: Arm | None = None, channels: Outside = None) -> Log:
         """The log in a DataFrame. channels as for `read`; default: the usual names, and those of the arm's joints.
 
         An index that is a clock, or has a name, counts as a column. With an arm the joints are put in its order.
@@ -176,7 +176,7 @@ class Log:
         """What is doubtful about the recording: gaps, resets, rests, quantisation, saturation, units."""
         return inspect(self.t, self.q, self.tau, self.qd)
 
-    def rows(self, which: Any) -> Log:
+    def rows(self, which: Outside) -> Log:
         """The log of some of its samples (a mask or a slice)."""
         present = [n for n in ("t", *_STATES, "wrench") if getattr(self, n) is not None]
         try:
@@ -209,7 +209,7 @@ class Log:
         return _reordered(self, order, names)
 
 
-def _log(source: str, channels: dict[str, Any]) -> Log:
+def _log(source: str, channels: dict[str, Outside]) -> Log:
     """The log of a file's or a frame's channels; errors say which file."""
     dropped = channels.pop("dropped", 0)
     notes = (f"{dropped} rows with missing numbers were left out",) if dropped else ()
@@ -225,7 +225,7 @@ def _reordered(log: Log, order: Sequence[int], names: Sequence[str]) -> Log:
     return replace(log, joint_names=tuple(names), labels=None, **picked)
 
 
-def in_order(log: Any, arm: Arm) -> Log:
+def in_order(log: Outside, arm: Arm) -> Log:
     """The log with its joints in the arm's order; refused where it cannot be one of this arm."""
     if not isinstance(log, Log):
         raise KindError(f"{shown(log)} is not a log; give dynarm.Log(...) or dynarm.Log.read(path)")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 
 from ...border.digits import NUMBER
 from ...border.files import named
+from ...border.kinds import Outside
 from ...errors import FormatError
 
 # what a column may hold: a number, or a word for what is missing
@@ -38,7 +38,7 @@ def floats(what: str, column: np.ndarray) -> np.ndarray:
 _WORD = {"M": "dates", "m": "durations"}
 
 
-def _number(what: str, row: int, value: Any) -> float:
+def _number(what: str, row: int, value: Outside) -> float:
     """One cell as a float."""
     if isinstance(value, bytes):
         value = value.decode("latin-1")
@@ -55,7 +55,7 @@ def _number(what: str, row: int, value: Any) -> float:
     raise FormatError(f"{what}, row {row + 1} holds {_cell(value)}, not a number")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Outside) -> str:
     """A cell as a message shows it."""
     text = repr(str(value)) if isinstance(value, str) else f"{value}"
     text = named(text)

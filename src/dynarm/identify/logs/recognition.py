@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ...border.files import named
+from ...border.kinds import Outside
 from ...errors import FormatError
 from .declaration import Channel, Declaration
 from .formats.table import Table, listed
@@ -46,7 +46,7 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
 
     joints: names of a robot's joints, which columns may carry before or after the channel's word.
     """
-    entries: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Outside]] = {}
     for channel, words in _WORDS.items():
         entry = _of_joints(table, words, joints) or _recognise(table, words)
         if entry:
@@ -91,7 +91,7 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
     )
 
 
-def _in_order(entry: dict[str, Any], names: Sequence[str] | None) -> Any:
+def _in_order(entry: dict[str, Outside], names: Sequence[str] | None) -> Outside:
     """A channel's columns in the order of the positions' joints; None where it names others."""
     own = entry.get("joint_names")
     if own is None or names is None or own == names:
@@ -100,7 +100,7 @@ def _in_order(entry: dict[str, Any], names: Sequence[str] | None) -> Any:
     return tuple(by_name[n] for n in names) if sorted(own) == sorted(names) else None
 
 
-def _of_joints(table: Table, words: str, joints: Sequence[str]) -> dict[str, Any] | None:
+def _of_joints(table: Table, words: str, joints: Sequence[str]) -> dict[str, Outside] | None:
     """One column for each of these joints, called <joint>_<word> or <word>_<joint>; all of them or none."""
     columns = []
     for joint in joints:
@@ -115,14 +115,14 @@ def _of_joints(table: Table, words: str, joints: Sequence[str]) -> dict[str, Any
     return {"columns": tuple(columns), "joint_names": tuple(joints)} if columns else None
 
 
-def _width(table: Table, columns: Any) -> int:
+def _width(table: Table, columns: Outside) -> int:
     """How many joints a recognised channel has."""
     if not isinstance(columns, str):
         return len(columns)
     return int(table[columns].shape[1]) if table[columns].ndim == 2 else 1
 
 
-def _recognise(table: Table, words: str) -> dict[str, Any] | None:
+def _recognise(table: Table, words: str) -> dict[str, Outside] | None:
     """Columns called word1, word_1, word[1], <joint>_word, or one array called word; with a unit's suffix or not."""
     numbered = re.compile(rf"^(?:{words})[_\[.]?(\d+)\]?(?:_([a-z]+))?$", re.IGNORECASE)
     hits: dict[int, tuple[str, str | None]] = {}
@@ -134,7 +134,7 @@ def _recognise(table: Table, words: str) -> dict[str, Any] | None:
     first = min(hits, default=0)
     if hits and sorted(hits) == list(range(first, first + len(hits))):
         suffixes = {s.lower() if s else None for _, s in hits.values()}
-        entry: dict[str, Any] = {"columns": tuple(hits[k][0] for k in sorted(hits))}
+        entry: dict[str, Outside] = {"columns": tuple(hits[k][0] for k in sorted(hits))}
         if len(suffixes) == 1 and (suffix := suffixes.pop()):
             entry["unit"] = _SUFFIXES[suffix]
         return entry

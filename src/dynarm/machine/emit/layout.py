@@ -12,7 +12,7 @@ The workspace holds one vector of W samples for every element of every port. Fou
     strided  anything else, and blocks with fewer than W samples: element by element. Lanes without a sample repeat
              the last one, so that they raise no floating-point flag of their own, and are not stored.
 
-Each operand is described by a `Record` of `machine/abi.py`.
+Each operand is described by a record (`RecordEntry`) of `machine/abi.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..abi import DENSE_ARGUMENTS, MOST_AXES, RECORD, Mode, Record
+from ..abi import DENSE_ARGUMENTS, MOST_AXES, RECORD, Mode, RecordEntry
 from ..host import Tuning
 from .lanes import Lanes
 
@@ -67,16 +67,16 @@ def group(width: int) -> int:
 
 def _move(name: str, width: int) -> list[str]:
     f = Lanes(width)
-    step, size = f.entry("%record", Record.STEP), f.entry("%record", Record.SIZE)
-    at = f.ahead(f.entry("%record", Record.BASE, "ptr"), f.whole("mul", "%first", step))
+    step, size = f.entry("%record", RecordEntry.STEP), f.entry("%record", RecordEntry.SIZE)
+    at = f.ahead(f.entry("%record", RecordEntry.BASE, "ptr"), f.whole("mul", "%first", step))
     if name == "come":
-        soa = f.ahead("%work", f.whole("mul", f.entry("%record", Record.SLOT), 8 * width))
+        soa = f.ahead("%work", f.whole("mul", f.entry("%record", RecordEntry.SLOT), 8 * width))
         here = f"ptr {soa}, ptr {at}"
     else:
-        here = f"ptr %work, ptr {at}, ptr {f.entry('%record', Record.SLOT, 'ptr')}"
+        here = f"ptr %work, ptr {at}, ptr {f.entry('%record', RecordEntry.SLOT, 'ptr')}"
     if width > 1:
         whole = f.test("eq", "%count", width)
-        mode = f.choose(whole, f.entry("%record", Record.MODE), Mode.STRIDED)
+        mode = f.choose(whole, f.entry("%record", RecordEntry.MODE), Mode.STRIDED)
         for kind, way in ((Mode.ROWS, "rows"), (Mode.SHORT, "short")):
             with f.when(f.test("eq", mode, kind), leave=True):
                 f.line(f"call void @{way}_{name}{width}({here}, i64 {step}, i64 {size})")
@@ -90,7 +90,7 @@ def _move(name: str, width: int) -> list[str]:
         with f.when(f.test("eq", mode, Mode.COLUMNS), leave=True):
             f.line(f"call void @columns_{name}{width}({here}, ptr %record)")
     else:
-        with f.when(f.test("sgt", f.entry("%record", Record.DENSE), 0), leave=True):
+        with f.when(f.test("sgt", f.entry("%record", RecordEntry.DENSE), 0), leave=True):
             f.line(f"call void @line_{name}({here}, i64 {size})")
     f.line(f"call void @strided_{name}{width}({here}, ptr %record, i64 {step}, i64 %count)")
     stage = ", ptr %stage" if name == "go" else ""
@@ -221,7 +221,7 @@ def dense_steps(
 
 def _rows_of(f: Lanes, number: int, sample: str, size: int) -> str:
     """The address of a sample's row, of a port whose rows have no gaps."""
-    base = f.entry("%records", number * RECORD + Record.BASE, "ptr")
+    base = f.entry("%records", number * RECORD + RecordEntry.BASE, "ptr")
     return f.ahead(base, f.whole("mul", sample, 8 * size))
 
 
@@ -351,8 +351,8 @@ def _at_once(steps: Steps) -> list[str]:
 @contextmanager
 def _elements(f: Lanes, name: str) -> Iterator[tuple[str, str]]:
     """For each element of a port its address in the array and in the workspace."""
-    d0, d1, d2 = (f.entry("%record", Record.AXES + k) for k in range(MOST_AXES))
-    s0, s1, s2 = (f.entry("%record", Record.STEPS + k) for k in range(MOST_AXES))
+    d0, d1, d2 = (f.entry("%record", RecordEntry.AXES + k) for k in range(MOST_AXES))
+    s0, s1, s2 = (f.entry("%record", RecordEntry.STEPS + k) for k in range(MOST_AXES))
     with f.repeat(d0) as i0:
         p0 = f.ahead("%at", f.whole("mul", i0, s0))
         e0 = f.whole("mul", i0, d1)

@@ -44,7 +44,7 @@ def compile_graph(graph: Graph, name: str, target: Host | None = None) -> bytes:
     target = target or host()
     program = program_of(graph, target.fused, target.tuning)
     text = kernel_text(program, graph.inputs, graph.outputs, target)
-    return assembled(text, name, target)
+    return assembled(text, name, target, hasty=program.length >= target.tuning.hasty)
 
 
 def instructions(graph: Graph) -> int:
@@ -65,8 +65,11 @@ def compile_runtime(target: Host) -> bytes:
     return assembled(runtime_text(target), "runtime", target)
 
 
-def assembled(text: str, name: str, target: Host) -> bytes:
-    """The object file of a module given as text; it is written as it shall run, no optimising pass looks at it."""
+def assembled(text: str, name: str, target: Host, hasty: bool = False) -> bytes:
+    """The object file of a module given as text; it is written as it shall run, no optimising pass looks at it.
+
+    hasty: LLVM spends less on the order of instructions, which is ours already.
+    """
     import llvmlite.binding as llvm
 
     check_room(COMPILING, len(text), f"compiling '{name}'")
@@ -75,21 +78,22 @@ def assembled(text: str, name: str, target: Host) -> bytes:
         try:
             with llvm.parse_assembly(text, context) as module:
                 module.triple = target.triple
-                code: bytes = _machine(target).emit_object(module)
+                code: bytes = machine(target, 1 if hasty else 2).emit_object(module)
                 return code
         except RuntimeError as error:
             raise DynarmError(f"LLVM refuses the code of '{name}': {error}") from error
 
 
 @cache
-def _machine(target: Host) -> Foreign:
+def machine(target: Host, effort: int = 2) -> Foreign:
+    """LLVM's code generator for a host; effort: what it spends on the order of instructions."""
     import llvmlite.binding as llvm
 
     if target.triple != native().triple:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="small"
+        cpu=target.cpu, features=target.features, opt=effort, reloc="pic", codemodel="small"
     )
 
 

@@ -21,7 +21,7 @@ from ..abi import (
     WORD,
     Mode,
     PortEntry,
-    Record,
+    RecordEntry,
     Table,
     of_c,
 )
@@ -90,22 +90,22 @@ def _describe(width: int, tuning: Tuning) -> list[str]:
         mode = f.choose(f.test("eq", step, 8), Mode.COLUMNS, mode)
         still = f.both(f.test("eq", step, 0), f.test("slt", k, inputs))
         mode = f.choose(still, Mode.FIXED, mode)
-        f.set_entry(record, Record.BASE, f.entry("%args", k, "ptr"), "ptr")
+        f.set_entry(record, RecordEntry.BASE, f.entry("%args", k, "ptr"), "ptr")
         listed = f.put(f"ptrtoint ptr {f.ahead('%table', f.whole('mul', slot, 8))} to i64")
         tight = f.both(gapless, f.test("eq", mode, Mode.ROWS))
         flag = f.choose(tight, 2, f.choose(dense, 1, 0))
         for entry, value in (
-            (Record.STEP, step),
-            (Record.MODE, mode),
-            (Record.DENSE, flag),
-            (Record.SLOT, f.choose(output, listed, slot)),
-            (Record.SIZE, size),
-            (Record.AHEAD, asked),
+            (RecordEntry.STEP, step),
+            (RecordEntry.MODE, mode),
+            (RecordEntry.DENSE, flag),
+            (RecordEntry.SLOT, f.choose(output, listed, slot)),
+            (RecordEntry.SIZE, size),
+            (RecordEntry.AHEAD, asked),
         ):
             f.set_entry(record, entry, value)
         for d in range(MOST_AXES):
-            f.set_entry(record, Record.AXES + d, axes[d])
-            f.set_entry(record, Record.STEPS + d, steps[d])
+            f.set_entry(record, RecordEntry.AXES + d, axes[d])
+            f.set_entry(record, RecordEntry.STEPS + d, steps[d])
     return f.function(
         "internal void @describe(ptr %args, ptr %steps, ptr %table, ptr %records, i64 %count, i64 %n)"
     )
@@ -144,7 +144,7 @@ def _ports(f: Text, name: str, width: int, work: str, first: str, count: str | i
             f"call void @{name}{width}(ptr {record}, ptr {work}, i64 {first}, i64 {count}{stage})"
         )
         if name == "come" and width > 1:
-            with f.when(f.test("ne", f.entry(record, Record.MODE), Mode.FIXED)):
+            with f.when(f.test("ne", f.entry(record, RecordEntry.MODE), Mode.FIXED)):
                 f.line(line)
         else:
             f.line(line)
@@ -178,7 +178,10 @@ def _wide(width: int, tuning: Tuning) -> list[str]:
         own = f.entry("%table", entry)
         f.set_entry("%dense", place, f.choose(f.test("ne", own, 0), 1, 0))
     for side, name in enumerate(("come", "go")):
-        with _records(f, name) as record, f.when(f.test("ne", f.entry(record, Record.DENSE), 2)):
+        with (
+            _records(f, name) as record,
+            f.when(f.test("ne", f.entry(record, RecordEntry.DENSE), 2)),
+        ):
             f.set_entry("%dense", side, 0)
             f.set_entry("%dense", 2, 0)
     tile, slots = f.entry("%table", Table.TILE), f.entry("%table", Table.SLOTS)
@@ -189,7 +192,7 @@ def _wide(width: int, tuning: Tuning) -> list[str]:
         work = f.ahead("%work", f.whole("mul", b, stride))
         f.line(f"call void @constants{width}(ptr %table, ptr {work})")
         with _records(f, "come") as record:
-            fixed = f.test("eq", f.entry(record, Record.MODE), Mode.FIXED)
+            fixed = f.test("eq", f.entry(record, RecordEntry.MODE), Mode.FIXED)
             with f.when(fixed):
                 f.line(f"call void @come{width}(ptr {record}, ptr {work}, i64 0, i64 1)")
     blocks = f.whole("sdiv", "%n", width)
@@ -251,7 +254,7 @@ def _point(f: Text, tile: str, first: str) -> None:
     ports = f.whole("add", inputs, f.entry("%table", Table.OUTPUTS))
     with f.repeat(ports) as k:
         record = f.ahead("%records", f.whole("mul", k, WORD * RECORD))
-        step, base = f.entry(record, Record.AHEAD), f.entry(record, Record.BASE, "ptr")
+        step, base = f.entry(record, RecordEntry.AHEAD), f.entry(record, RecordEntry.BASE, "ptr")
         begin = f.choose(f.test("slt", k, inputs), f.whole("add", first, tile), first)
         with f.repeat(tile) as b:
             at = f.ahead(base, f.whole("mul", f.whole("add", begin, b), step))

@@ -22,13 +22,12 @@ SHARED = 16  # kernels of an engine: making one takes as long as linking two of 
 LINKING = 8 << 20, 8  # bytes that linking may take: always, and for each byte of object code
 COMPILING = 32 << 20, 64  # the same of compiling, for each character of LLVM's text
 _NUMBERS = itertools.count()
-_BURIED: deque[Foreign] = (
-    deque()
-)  # what nobody needs any more, until a thread has time to give it back
+# what nobody needs any more, until a thread has time to give it back
+_BURIED: deque[Foreign] = deque()
 _engine: tuple[Foreign, int] | None = None  # where the next kernel is linked, and how many were
 
 
-class Code:
+class LoadedCode:
     """Exported names and their addresses; the machine code lives as long as this object.
 
     LLVM is told of its end under the lock. Whoever drops the last reference may hold other locks, so he does not wait
@@ -81,7 +80,9 @@ def check_room(need: tuple[int, int], size: int, what: str) -> None:
         ) from None
 
 
-def linked(code: bytes, name: str, exports: tuple[str, ...], imports: Mapping[str, int]) -> Code:
+def linked(
+    code: bytes, name: str, exports: tuple[str, ...], imports: Mapping[str, int]
+) -> LoadedCode:
     """An object file in executable memory: a mapping of exported names to addresses, alive as long as it is kept."""
     with LOCK:
         llvm = binding()
@@ -92,7 +93,7 @@ def linked(code: bytes, name: str, exports: tuple[str, ...], imports: Mapping[st
         for symbol, address in imports.items():
             builder.import_symbol(symbol, address)
         try:
-            return Code(builder.link(_next_engine(llvm), f"dynarm{next(_NUMBERS)}"))
+            return LoadedCode(builder.link(_next_engine(llvm), f"dynarm{next(_NUMBERS)}"))
         except RuntimeError as error:
             raise DynarmError(f"LLVM cannot load the code of '{name}': {error}") from error
         finally:

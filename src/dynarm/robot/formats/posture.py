@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...border.arguments import number
+from ...border.kinds import Outside
 from ...border.words import shown
 from ...errors import FormatError, InputError, KindError, UnknownName
 from ..arm import FROZEN, HELD
@@ -51,7 +51,7 @@ class Posture:
         ]
 
 
-def posture(tree: Tree, members: Sequence[TreeJoint], freeze: Any) -> Posture:
+def posture(tree: Tree, members: Sequence[TreeJoint], freeze: Outside) -> Posture:
     """The joints among `members` that stay free, and where the tree's other movable joints are held."""
     named = _named(tree, freeze) if isinstance(freeze, Mapping) else {}
     if not isinstance(freeze, (bool, np.bool_, Mapping)):
@@ -86,7 +86,7 @@ def posture(tree: Tree, members: Sequence[TreeJoint], freeze: Any) -> Posture:
     return Posture(kept, follows, held, why)
 
 
-def _named(tree: Tree, freeze: Mapping[Any, Any]) -> dict[str, float]:
+def _named(tree: Tree, freeze: Mapping[Outside, Outside]) -> dict[str, float]:
     """Positions that were asked for, checked."""
     joints = tree.joints
     positions = {}

@@ -28,12 +28,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 
 from ...border.arguments import numbers
 from ...border.digits import words, written
+from ...border.kinds import Outside
 from ...border.toml import known_keys, tables
 from ...border.toml_text import toml_lines, toml_value
 from ...errors import DynarmError, FormatError, UnknownName
@@ -68,24 +68,24 @@ def read_toml(content: bytes, source: str) -> Arm:
         raise FormatError(f"{source}: {error}") from None
 
 
-def arm_of_table(table: Mapping[str, Any]) -> Arm:
+def arm_of_table(table: Mapping[str, Outside]) -> Arm:
     """The arm that a parsed TOML table describes, for files that hold an arm among other things."""
     return _arm(table)
 
 
-def _short(value: Any) -> str:
+def _short(value: Outside) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _string(table: Mapping[str, Any], key: str, default: str) -> str:
+def _string(table: Mapping[str, Outside], key: str, default: str) -> str:
     value = table.get(key, default)
     if not isinstance(value, str) or not value or len(value) > MAX_TEXT:
         raise FormatError(f"{key} is {_short(value)}; give a text of 1 to {MAX_TEXT} characters")
     return value
 
 
-def _arm(table: Mapping[str, Any]) -> Arm:
+def _arm(table: Mapping[str, Outside]) -> Arm:
     known_keys(table, _ARM_KEYS, "the file")
     if table.get("format", FORMAT) != FORMAT:
         raise FormatError(f"format is {_short(table['format'])}; this dynarm reads format {FORMAT}")
@@ -96,7 +96,7 @@ def _arm(table: Mapping[str, Any]) -> Arm:
     names = [name or f"joint{i + 1}" for i, name in enumerate(names)]
     joints = [_joint(row, f"joint {i + 1}", names) for i, row in enumerate(rows)]
     poses = {key: numbers(key, table[key], (4, 4)) for key in ("base", "tool") if key in table}
-    common: dict[str, Any] = {
+    common: dict[str, Outside] = {
         "gravity": table.get("gravity", (0.0, 0.0, -9.81)),
         "name": _string(table, "name", "arm"),
         **poses,
@@ -118,13 +118,13 @@ def _arm(table: Mapping[str, Any]) -> Arm:
     )
 
 
-def _body(row: Any) -> Body:
+def _body(row: Outside) -> Body:
     given = dict(known_keys(row, _BODY_KEYS, "floating"))
     _read_inertia(given, "floating")
     return Body(**given)
 
 
-def _tools(rows: Any, names: Sequence[Any]) -> tuple[Tool, ...]:
+def _tools(rows: Outside, names: Sequence[Outside]) -> tuple[Tool, ...]:
     if not isinstance(rows, list):
         raise FormatError(f"tools is {_short(rows)}; give [[tools]] tables")
     if len(rows) > MAX_JOINTS:
@@ -140,7 +140,7 @@ def _tools(rows: Any, names: Sequence[Any]) -> tuple[Tool, ...]:
     return tuple(made)
 
 
-def _index(value: Any, names: Sequence[Any], what: str) -> Any:
+def _index(value: Outside, names: Sequence[Outside], what: str) -> Outside:
     """The index of a joint that is given by its name or index."""
     if not isinstance(value, str):
         return value
@@ -149,7 +149,7 @@ def _index(value: Any, names: Sequence[Any], what: str) -> Any:
     return names.index(value)
 
 
-def _joint(row: Any, where: str, names: Sequence[Any]) -> Joint:
+def _joint(row: Outside, where: str, names: Sequence[Outside]) -> Joint:
     given = dict(known_keys(row, _JOINT_KEYS, where))
     if "parent" in given:
         given["parent"] = _index(given["parent"], names, f"{where}: parent")
@@ -173,7 +173,7 @@ def _joint(row: Any, where: str, names: Sequence[Any]) -> Joint:
     return Joint(**given)
 
 
-def _read_inertia(given: dict[str, Any], where: str) -> None:
+def _read_inertia(given: dict[str, Outside], where: str) -> None:
     """Tensors of a link as matrices; one about the frame's origin becomes the ten parameters."""
     for key in ("inertia", "inertia_at_origin"):
         if key in given:
@@ -188,7 +188,7 @@ def _read_inertia(given: dict[str, Any], where: str) -> None:
         given["parameters"] = tuple(ten.tolist())
 
 
-def _angle(value: Any, what: str) -> Any:
+def _angle(value: Outside, what: str) -> Outside:
     """An angle [rad] given as a number or as text: 'pi/2', '-pi', '3 pi / 4', '-90 deg'."""
     if not isinstance(value, str):
         return value
@@ -208,14 +208,14 @@ def _angle(value: Any, what: str) -> Any:
     return -turn if sign == "-" else turn
 
 
-def _inertia(value: Any, what: str) -> np.ndarray:
+def _inertia(value: Outside, what: str) -> np.ndarray:
     """A 3x3 tensor given in full or by its diagonal."""
     if isinstance(value, list) and len(value) == 3 and not any(isinstance(x, list) for x in value):
         return np.diag(numbers(what, value, (3,)))
     return numbers(what, value, (3, 3))
 
 
-def _origin(table: Any) -> Origin:
+def _origin(table: Outside) -> Origin:
     keys = [f.name for f in fields(Origin)]
     given = dict(known_keys(table, keys, "origin"))
     for key in ("base_link", "links", "frames", "axes", "kinds"):
@@ -237,7 +237,7 @@ def _origin(table: Any) -> Origin:
     return Origin(**given)
 
 
-def _rows(what: str, value: Any, shape: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
+def _rows(what: str, value: Outside, shape: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, numbers(what, value, shape).tolist()))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ...border.kinds import Outside
 from ...border.words import shown
 from ...errors import FormatError, InputError, KindError, UnknownName
 from ..coupling import MAX_JOINTS
@@ -109,7 +109,7 @@ class Tree:
             yield link
             stack += [joint.child for joint in self.below[link]]
 
-    def check_link(self, what: str, link: Any) -> str:
+    def check_link(self, what: str, link: Outside) -> str:
         """The name of a link of this tree, or an error."""
         if not isinstance(link, str):
             raise KindError(f"{what} is {shown(link)}; give the name of a link")

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from xml.parsers import expat
 
 import numpy as np
 
 from ...border.digits import words, written
+from ...border.kinds import Outside
 from ...errors import FormatError, ModelError
 from ..arm import Arm
 from ..frames.poses import exact_cos_sin
@@ -64,9 +64,9 @@ def arm_of_urdf(
     base: str | None = None,
     tip: str | None = None,
     joints: Sequence[str] | None = None,
-    gravity: Any = (0.0, 0.0, -9.81),
+    gravity: Outside = (0.0, 0.0, -9.81),
     allow_massless: bool = False,
-    freeze: Any = True,
+    freeze: Outside = True,
     floating: bool = False,
     tools: Sequence[str] | None = None,
 ) -> Arm:
@@ -134,7 +134,7 @@ class _Builder:
             self.skipping = 0
         self.depth -= 1
 
-    def refuse(self, *_: Any) -> Any:
+    def refuse(self, *_: Outside) -> Outside:
         raise FormatError(
             f"{self.source} declares a DOCTYPE or an entity; a URDF needs none, remove it"
         )

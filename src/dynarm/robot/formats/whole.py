@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ...border.kinds import Outside
 from ...errors import FormatError, InputError, ModelError, UnknownName
 from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, Tool
-from ..frames.dh import Frames, Segment, modified_dh
+from ..frames.dh import Frames, JointLine, modified_dh
 from ..frames.poses import inverse
 from ..frames.rounding import clean_pose, norm
 from ..inertia import move_parameters
@@ -28,9 +28,9 @@ def arm_of_tree(
     base: str | None = None,
     tip: str | None = None,
     joints: Sequence[str] | None = None,
-    gravity: Any = (0.0, 0.0, -9.81),
+    gravity: Outside = (0.0, 0.0, -9.81),
     allow_massless: bool = False,
-    freeze: Any = True,
+    freeze: Outside = True,
     floating: bool = False,
     tools: Sequence[str] | None = None,
 ) -> Arm:
@@ -63,7 +63,7 @@ def _arm(
     stand: Posture,
     carried: _Carried,
     frames: Frames,
-    gravity: Any,
+    gravity: Outside,
     floating: bool,
     tools: Sequence[str] | None,
 ) -> Arm:
@@ -106,7 +106,7 @@ def _behind_free_joint(tree: Tree) -> str:
 
 
 def _tip(
-    tree: Tree, base: str, tip: str | None, joints: Sequence[str] | None, freeze: Any
+    tree: Tree, base: str, tip: str | None, joints: Sequence[str] | None, freeze: Outside
 ) -> str | None:
     """The last link of the chain, as asked or as the wanted joints say; None for the whole robot."""
     if tip is not None:
@@ -239,7 +239,7 @@ class _Carried:
                 self.places[joint.child] = _Place(i, np.eye(4))
                 self.parents[i], placements[i] = place.carrier, T
         self.segments = [
-            Segment(
+            JointLine(
                 "prismatic" if joint.kind == "prismatic" else "revolute",
                 placements[i],
                 joint.axis / norm(joint.axis),

@@ -141,9 +141,8 @@ class Slant:
 class Step:
     """Where frame i stands in frame i-1 (in its parent's): plane rotations and the displacement s."""
 
-    turns: tuple[
-        Turn, ...
-    ]  # outwards: (about z by gamma,) about x by alpha, (y by beta,) z by theta
+    # outwards: (about z by gamma,) about x by alpha, (y by beta,) z by theta
+    turns: tuple[Turn, ...]
     a: Scalar
     d: Scalar
     s: Vec3  # from origin i-1 to origin i, in the axes of frame i-1
@@ -222,7 +221,7 @@ def difference(x: Scalar, y: Scalar) -> Scalar:
     return sub(x, y)
 
 
-def pose(chain: Chain, q: Sequence[Any]) -> tuple[Step, ...]:
+def pose(chain: Chain, q: Sequence[Scalar]) -> tuple[Step, ...]:
     """The steps of the chain at joint positions q, one scalar a joint."""
     return tuple(_step(body, value) for body, value in zip(chain.joints, q, strict=True))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
+from ...border.kinds import Outside
 from ...border.words import shown
 from ...errors import InputError, KindError, ModelError
 from ..arm import Arm, Joint
@@ -16,10 +16,10 @@ from .poses import rigid
 
 def from_classic_dh(
     joints: Sequence[Joint],
-    gravity: Any = (0.0, 0.0, -9.81),
+    gravity: Outside = (0.0, 0.0, -9.81),
     name: str = "arm",
-    base: Any = None,
-    tool: Any = None,
+    base: Outside = None,
+    tool: Outside = None,
 ) -> Arm:
     """The arm whose joints' numbers are meant in the classic (distal) convention.
 

@@ -31,8 +31,8 @@ import numpy as np
 from ..inertia import move_parameters
 from .lines import (
     NEARLY_PARALLEL,
+    JointLine,
     Lines,
-    Segment,
     any_normal,
     clean_parameters,
     cross,
@@ -45,7 +45,7 @@ from .lines import (
 from .poses import inverse, rotation, translation
 from .rounding import ROUNDING, clean, clean_direction, clean_pose, norm, snap
 
-__all__ = ["NEARLY_PARALLEL", "Frames", "Segment", "modified_dh"]
+__all__ = ["NEARLY_PARALLEL", "Frames", "JointLine", "modified_dh"]
 
 MAX_SEARCHED = 12  # prismatic joints beyond which their lines stay where they are given
 MOVED = (
@@ -75,7 +75,7 @@ class _Layout:
 
 
 def modified_dh(
-    segments: Sequence[Segment], parents: Sequence[int] | None = None, free: bool = False
+    segments: Sequence[JointLine], parents: Sequence[int] | None = None, free: bool = False
 ) -> Frames:
     """The robot in modified Denavit-Hartenberg frames, the same motion and dynamics to rounding.
 

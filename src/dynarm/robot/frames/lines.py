@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ...border.kinds import Outside
 from ..inertia import tensor
 from .poses import inverse
 from .rounding import ROUNDING, clean, clean_direction, clean_pose, norm
@@ -21,7 +21,7 @@ _TINY_SINE = 1e-9  # below it the direction of the common normal is mostly round
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Segment:
+class JointLine:
     """One joint as other formats describe it, with the link that it moves."""
 
     kind: str  # revolute, prismatic
@@ -38,7 +38,9 @@ class Lines:
     than there are joints have the base link's at index -1: its line is the z axis of its frame.
     """
 
-    def __init__(self, segments: Sequence[Segment], parents: Sequence[int], own_base: bool) -> None:
+    def __init__(
+        self, segments: Sequence[JointLine], parents: Sequence[int], own_base: bool
+    ) -> None:
         self.n, self.parents, self.own_base = len(segments), parents, own_base
         self.T = [clean_pose(s.placement, norm(s.placement[:3, 3])) for s in segments]
         self.u = [*(clean_direction(s.axis) for s in segments), np.array([0.0, 0.0, 1.0])]
@@ -178,7 +180,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
-def clean_parameters(ten: np.ndarray, given: Any, X: np.ndarray) -> np.ndarray:
+def clean_parameters(ten: np.ndarray, given: Outside, X: np.ndarray) -> np.ndarray:
     """The moved parameters, entries that are rounding of what they were made of set to zero."""
     m, t = abs(float(given[0])), norm(X[:3, 3])
     h = norm(np.asarray(given[1:4], float))

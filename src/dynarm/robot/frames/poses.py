@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ...border.arguments import numbers
+from ...border.kinds import Outside
 from ...errors import InputError
 
 
@@ -44,7 +44,7 @@ def inverse(T: np.ndarray) -> np.ndarray:
     return back
 
 
-def rigid(what: str, T: Any) -> np.ndarray:
+def rigid(what: str, T: Outside) -> np.ndarray:
     """A 4x4 pose, checked: rotation orthonormal and right-handed, last row 0 0 0 1."""
     pose = numbers(what, T, (4, 4))
     R = pose[:3, :3]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+
+from ...border.kinds import Outside
 
 ROUNDING = 16 * 2.0**-52  # relative size of differences that rounding alone explains
 _QUARTER = math.pi / 2
@@ -16,7 +17,7 @@ def norm(v: np.ndarray) -> float:
     return math.hypot(*v.tolist())
 
 
-def clean(x: Any, scale: float) -> np.ndarray:
+def clean(x: Outside, scale: float) -> np.ndarray:
     """x with entries that are rounding of numbers of the given scale made exact zeros."""
     return np.where(np.abs(x) <= ROUNDING * scale, 0.0, x)
 

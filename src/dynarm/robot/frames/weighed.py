@@ -8,7 +8,6 @@ other numbers beside them: those may have another unit, or belong to a far large
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -24,34 +23,34 @@ class Weighed:
     __array_ufunc__ = None
     __slots__ = ("value", "weight")
 
-    def __init__(self, value: Any, weight: Any):
+    def __init__(self, value: Scalar, weight: Scalar):
         self.value, self.weight = value, weight
 
     def __neg__(self) -> Weighed:
         return Weighed(-self.value, self.weight)
 
-    def __add__(self, o: Any) -> Weighed:
+    def __add__(self, o: Scalar) -> Weighed:
         value, weight = _parts(o)
         return Weighed(self.value + value, self.weight + weight)
 
     __radd__ = __add__
 
-    def __sub__(self, o: Any) -> Weighed:
+    def __sub__(self, o: Scalar) -> Weighed:
         value, weight = _parts(o)
         return Weighed(self.value - value, self.weight + weight)
 
-    def __rsub__(self, o: Any) -> Weighed:
+    def __rsub__(self, o: Scalar) -> Weighed:
         value, weight = _parts(o)
         return Weighed(value - self.value, self.weight + weight)
 
-    def __mul__(self, o: Any) -> Weighed:
+    def __mul__(self, o: Scalar) -> Weighed:
         value, weight = _parts(o)
         return Weighed(self.value * value, self.weight * weight)
 
     __rmul__ = __mul__
 
 
-def _parts(x: Any) -> tuple[Any, Any]:
+def _parts(x: Scalar) -> tuple[Scalar, Scalar]:
     return (x.value, x.weight) if isinstance(x, Weighed) else (x, abs(x))
 
 

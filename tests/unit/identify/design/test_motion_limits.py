@@ -146,9 +146,8 @@ def test_random_series_rest_at_both_ends_and_fill_all_other_directions():
     assert x.shape == (400, 7)
     for B in series.basis(np.array([0.0, 4.0]))[1:]:
         np.testing.assert_allclose(B @ x.T, 0, atol=1e-9)
-    s = (
-        np.linalg.svd(x, compute_uv=False) / 20
-    )  # 5 directions of a normal distribution of deviation 1
+    # 5 directions of a normal distribution of deviation 1
+    s = np.linalg.svd(x, compute_uv=False) / 20
     np.testing.assert_allclose(s[:5], 1, atol=0.2)
     np.testing.assert_allclose(s[5:], 0, atol=1e-12)
 
@@ -201,9 +200,8 @@ def test_motions_are_drawn_in_to_a_thousandth_and_no_further():
         assert size * (1 - 3e-5) <= drawn[0, 1] <= size
     with pytest.raises(DynarmError, match="no room to move"):
         drawn_in(x, np.zeros(1), lambda y: float(y[0, 1] - 0.0007))
-    assert (
-        drawn_in(x, np.ones(1), lambda y: 0.0).tolist() == x.tolist()
-    )  # at its limit is within it
+    # at its limit is within it
+    assert drawn_in(x, np.ones(1), lambda y: 0.0).tolist() == x.tolist()
 
 
 def test_the_joint_that_cannot_hold_the_arm_is_named():

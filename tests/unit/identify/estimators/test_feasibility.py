@@ -78,9 +78,8 @@ def test_the_status_says_that_a_full_set_is_not_unique(puma):
 def test_pseudo_inertia_is_positive_for_bodies_only():
     body = pack_parameters(2.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.12, 0.15]))
     assert np.linalg.eigvalsh(pseudo_inertia(body))[0] > 0
-    flat = pack_parameters(
-        2.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.12, 0.25])
-    )  # beyond the triangle inequality
+    # beyond the triangle inequality
+    flat = pack_parameters(2.0, (0.1, 0.2, -0.1), np.diag([0.1, 0.12, 0.25]))
     assert np.linalg.eigvalsh(pseudo_inertia(flat))[0] < 0
 
 

@@ -10,7 +10,7 @@ import pytest
 import dynarm
 from dynarm import Log, Preparation, minimal_parameters
 from dynarm.identify.estimators import irls
-from dynarm.identify.estimators.factors import Source, fold
+from dynarm.identify.estimators.factors import RowSource, fold
 from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.judgement import outliers, soundness, statistics
 from dynarm.identify.preprocess import Stretch
@@ -143,10 +143,10 @@ def test_deviation_by_the_median():
     tau = piece.tau.copy()
     tau[::10] += 300.0
     terms = Terms(TWO, friction=(), armature=False)
-    loud = Source(terms, [replace(piece, tau=tau)], HOW)
+    loud = RowSource(terms, [replace(piece, tau=tau)], HOW)
     sigma = irls._middle_deviation([loud], minimal_parameters(TWO).values)
     np.testing.assert_allclose(sigma, [0.57, 0.57], rtol=0.15)
-    sigma = irls._middle_deviation([Source(terms, [piece], HOW)], minimal_parameters(TWO).values)
+    sigma = irls._middle_deviation([RowSource(terms, [piece], HOW)], minimal_parameters(TWO).values)
     np.testing.assert_allclose(sigma, [0.5, 0.5], rtol=0.08)
 
 
@@ -158,7 +158,7 @@ def test_the_robust_fit_meets_hubers_condition():
     tau[::9] += 20.0
     piece = replace(piece, tau=tau)
     terms = Terms(swing, friction=("viscous",), armature=False)
-    source = Source(terms, [piece], HOW)
+    source = RowSource(terms, [piece], HOW)
     found = irls.solve(Problem(fold(terms, [piece], HOW), sources=(source,)), 60)
     assert found.status == "solved" and 1 < found.iterations < 60
     X = terms.evaluate(piece.q, piece.qd, piece.qdd)[:, 0]

@@ -12,7 +12,7 @@ from dynarm import Friction, Log, Preparation, minimal_parameters
 from dynarm.identify import preprocess, tuning
 from dynarm.identify.estimators import iv, prior, wls
 from dynarm.identify.estimators import least_squares as estimators
-from dynarm.identify.estimators.factors import Factors, Source, fold
+from dynarm.identify.estimators.factors import Factors, RowSource, fold
 from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.judgement import identifiability
 from dynarm.identify.preprocess import Recording, Stretch
@@ -206,7 +206,7 @@ def test_where_a_motion_ends():
         q = sum(a * np.sin(2 * np.pi * f * t) for f, a in lines)[:, None]
         q = q + rng.normal(0, noise, q.shape)
         piece = Stretch(t, q, q, q, q, None, np.ones(q.shape, bool), 200.0)
-        return iv._motion_band([Source(None, [piece], Preparation(cutoff=30.0))])
+        return iv._motion_band([RowSource(None, [piece], Preparation(cutoff=30.0))])
 
     assert edge((1.0, 1.0), (3.0, 0.5)) == pytest.approx(3.0, abs=0.11)
     assert edge((1.0, 1.0), (5.0, 0.004)) == pytest.approx(1.0, abs=0.11)
@@ -236,7 +236,7 @@ def test_instruments_that_are_the_columns_give_least_squares():
     how = Preparation(cutoff=np.inf, velocity="recorded", decimate=1)
     folded = fold(terms, [piece], how)
     plain = wls.solve(Problem(folded))
-    found = iv.solve(Problem(folded, 3.0, sources=(Source(terms, [piece], how),)))
+    found = iv.solve(Problem(folded, 3.0, sources=(RowSource(terms, [piece], how),)))
     np.testing.assert_allclose(found.values, plain.values, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.weights, plain.weights, rtol=1e-5)
     np.testing.assert_allclose(found.covariance, plain.covariance, rtol=1e-4, atol=1e-12)
