@@ -185,6 +185,16 @@ def random_states(rng: Rng, n: int, samples: int) -> tuple[np.ndarray, np.ndarra
     return tuple(rng.uniform(-s, s, (samples, n)) for s in (math.pi, 2.0, 5.0))  # type: ignore[return-value]
 
 
+def whole_state(rng: Rng, arm: Arm) -> dict[str, np.ndarray]:
+    """One state of a whole robot by name: q (the quaternion of a free base is a unit), qd, qdd, tau, wrenches."""
+    q = rng.uniform(-math.pi, math.pi, arm.nq)
+    if arm.floating:
+        q[3:7] /= np.linalg.norm(q[3:7])
+    qd, qdd, tau = (rng.uniform(-s, s, arm.nv) for s in (2.0, 5.0, 20.0))
+    wrench = rng.normal(size=(len(arm.all_tools), 6)) * 10
+    return {"q": q, "qd": qd, "qdd": qdd, "tau": tau, "wrench": wrench}
+
+
 def arm_strategy(max_joints: int = 6) -> st.SearchStrategy[Arm]:
     """Hypothesis: an arm of any family."""
 
@@ -202,10 +212,11 @@ def arm_strategy(max_joints: int = 6) -> st.SearchStrategy[Arm]:
 # ---- trees
 
 
-def _parents(rng: Rng, n: int, branching: float) -> list[int]:
+def random_parents(rng: Rng, n: int, branching: float = 0.5) -> list[int]:
     """The joint before, or with the chance of `branching` any of the four before it or the base."""
-    back = [int(rng.integers(max(-1, i - 4), i)) for i in range(n)]
-    return [k if rng.random() < branching else i - 1 for i, k in enumerate(back)]
+    back = [int(rng.integers(max(-1, i - 5), i)) for i in range(n)]
+    others = [-1 if k == i - 5 else k for i, k in enumerate(back)]
+    return [k if rng.random() < branching else i - 1 for i, k in enumerate(others)]
 
 
 def _mimics(rng: Rng, n: int, count: int) -> dict[int, Mimic]:
@@ -265,7 +276,7 @@ def random_tree(
     tools       number of tools, on any links
     """
     kind = _kinds(rng, n, kinds)
-    parents = _parents(rng, n, branching)
+    parents = random_parents(rng, n, branching)
     followers = _mimics(rng, n, mimic)
     joints = []
     for i in range(n):
@@ -300,7 +311,11 @@ TREE_GRAVITY = ("along", "across", "generic", "none")
 
 
 def sample_trees(
-    seed: int, count: int, sizes: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8), first: int = 0
+    seed: int,
+    count: int,
+    sizes: Sequence[int] = (1, 2, 3, 4, 5, 6, 7, 8),
+    first: int = 0,
+    massless: float = 0.1,
 ) -> Iterator[Arm]:
     """count trees, from number `first` on: fixed, floating, with joints that follow others; gravity along the first
     axis, across it, tilted, none; axes structured, mixed, generic. Each is named after what is special about it.
@@ -322,7 +337,7 @@ def sample_trees(
             near=0.1 if twists == "mixed" else 0.0,
             mimic=int(rng.integers(1, 3)) if "mimic" in family else 0,
             floating="floating" in family,
-            massless=0.1,
+            massless=massless,
             armature=bool(rng.random() < 0.5),
             base=bool(rng.random() < 0.5),
             tools=int(rng.integers(0, 3)),

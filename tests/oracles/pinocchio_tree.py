@@ -38,6 +38,15 @@ def depth_first(parents: Any) -> list[int]:
     return order
 
 
+def put_joint(model: Any, q: np.ndarray, index: int, position: float) -> None:
+    """Set one joint of a configuration."""
+    joint = model.joints[index]
+    if joint.nq == 2:  # continuous joints are a point of the unit circle there
+        q[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)
+    else:
+        q[joint.idx_q] = position
+
+
 @dataclass(frozen=True, eq=False)
 class PinocchioTree:
     """The model, its data, the coupling and the frames of the tools."""
@@ -88,7 +97,16 @@ class PinocchioTree:
 
     def q(self, q: Any) -> np.ndarray:
         k, kv = (7, 6) if self.floating else (0, 0)
-        return np.concatenate([q[:k], self.G[kv:, kv:] @ q[k:] + self.offsets])
+        positions = self.G[kv:, kv:] @ q[k:] + self.offsets
+        if self.model.nq == k + len(positions):
+            return np.concatenate([q[:k], positions])
+        full = pin.neutral(self.model)
+        full[:k] = q[:k]
+        for index in range(2 if k else 1, self.model.njoints):
+            put_joint(
+                self.model, full, index, float(positions[self.model.joints[index].idx_v - kv])
+            )
+        return full
 
     def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         G = self.G
@@ -118,6 +136,12 @@ class PinocchioTree:
         dq, dqd, M = self.derivatives(q, qd, qdd)
         inverse = np.linalg.inv(M)
         return -inverse @ dq, -inverse @ dqd, inverse
+
+    def mass_matrix_rate(self, q: Any, qd: Any) -> np.ndarray:
+        """dM/dt, which is C + C' of any Coriolis matrix with Mdot - 2 C skew."""
+        G = self.G
+        C = np.array(pin.computeCoriolisMatrix(self.model, self.data, self.q(q), G @ qd))
+        return G.T @ (C + C.T) @ G
 
     def energies(self, q: Any, qd: Any) -> tuple[float, float]:
         full = self.q(q)

@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from dynarm import Arm
+from oracles.pinocchio_tree import PinocchioTree, put_joint
 
 
 class PinocchioUrdf:
@@ -26,7 +27,7 @@ class PinocchioUrdf:
         locked = [i for i in range(1, whole.njoints) if whole.names[i] not in keep]
         q = pin.neutral(whole)
         for name, position in (held or {}).items():
-            _put(whole, q, whole.getJointId("joint of " + name), position)
+            put_joint(whole, q, whole.getJointId("joint of " + name), position)
         self.model = pin.buildReducedModel(whole, locked, q) if locked else whole
         self.data = self.model.createData()
         self.model.gravity.linear = np.array(arm.gravity)
@@ -40,7 +41,7 @@ class PinocchioUrdf:
         if base is not None:
             full[:7] = pin.SE3ToXYZQUAT(pin.SE3(base[:3, :3].copy(), base[:3, 3].copy()))
         for index, position in zip(self.order, q, strict=True):
-            _put(self.model, full, index, float(position))
+            put_joint(self.model, full, index, float(position))
         return full
 
     def mass_matrix(self, q: Any, base: np.ndarray | None = None) -> np.ndarray:
@@ -72,9 +73,29 @@ def _built(text: str, free: bool) -> Any:
     return pin.buildModelFromXML(renamed)
 
 
-def _put(model: Any, q: np.ndarray, index: int, position: float) -> None:
-    joint = model.joints[index]
-    if joint.nq == 2:  # continuous joints are a point of the unit circle there
-        q[joint.idx_q : joint.idx_q + 2] = np.cos(position), np.sin(position)
-    else:
-        q[joint.idx_q] = position
+def whole_urdf(text: str, arm: Arm) -> PinocchioTree:
+    """A URDF as pinocchio reads it, for the independent joints of an arm; couplings as the file writes them."""
+    model = PinocchioUrdf(text, arm).model
+    first = 6 if arm.floating else 0
+    columns = {name: first + k for k, name in enumerate(arm.joint_names)}
+    rules = _mimics(text)
+    G, offsets = np.zeros((model.nv, arm.nv)), np.zeros(model.nv - first)
+    G[:first, :first] = np.eye(first)
+    for index in range(2 if first else 1, model.njoints):
+        name, row = model.names[index].removeprefix("joint of "), model.joints[index].idx_v
+        master, factor, offset = rules.get(name, (name, 1.0, 0.0))
+        G[row, columns[master]], offsets[row - first] = factor, offset
+    return PinocchioTree(model, G, offsets, (), bool(first))
+
+
+def _mimics(text: str) -> dict[str, tuple[str, float, float]]:
+    """Of each joint that follows another: its master, the multiplier and the offset."""
+    rules = {}
+    for joint in ElementTree.fromstring(text.encode()).iter("joint"):
+        for mimic in joint.findall("mimic"):
+            numbers = (
+                float(mimic.get(key, default))
+                for key, default in (("multiplier", "1"), ("offset", "0"))
+            )
+            rules[joint.get("name", "")] = (mimic.get("joint", ""), *numbers)
+    return rules

@@ -1,4 +1,7 @@
-"""Seeded random trees for the tests of whole robots: joints anywhere, as segments and as URDFs."""
+"""Joints anywhere in space that make a tree, as segments and as URDFs: what is read into an `Arm`.
+
+Trees that are arms already come from `strategies.random_tree`.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,9 @@ from dynarm.robot.formats.urdf_text import rpy_of
 from dynarm.robot.frames.dh import JointLine
 from dynarm.robot.frames.poses import rotation, translation
 from dynarm.robot.inertia import pack_parameters
-from strategies import random_body, random_pose, random_rotation
+from strategies import QUARTERS, Rng, random_body, random_parents, random_pose, random_rotation
 
-Rng = np.random.Generator
-QUARTERS = (0.0, math.pi / 2, -math.pi / 2, math.pi)
 SLIGHT = (1e-12, 1e-9, 3.7e-6, 1e-4, 1e-2, 0.049)  # angles [rad] between nearly parallel axes
-
-
-def random_parents(rng: Rng, n: int) -> list[int]:
-    """Earlier joints or the base; half of the joints hang on the one before."""
-    return [
-        i - 1 if i and rng.random() < 0.5 else int(rng.integers(-1, i)) if i else -1
-        for i in range(n)
-    ]
 
 
 def _placement(rng: Rng, style: str) -> np.ndarray:
@@ -36,7 +29,7 @@ def _placement(rng: Rng, style: str) -> np.ndarray:
     return np.asarray(away @ turns)
 
 
-def random_tree(rng: Rng, n: int, style: str = "generic") -> tuple[list[JointLine], list[int]]:
+def random_lines(rng: Rng, n: int, style: str = "generic") -> tuple[list[JointLine], list[int]]:
     """Joints with their parents: 'generic', 'structured' (quarter turns, few offsets), 'slight' (nearly parallel)."""
     segments = []
     for _ in range(n):
@@ -49,7 +42,7 @@ def random_tree(rng: Rng, n: int, style: str = "generic") -> tuple[list[JointLin
 
 def tree_urdf(rng: Rng, n: int, style: str = "generic", mimic: float = 0.0) -> str:
     """A URDF of such a tree: links l0 (the base, with inertia) to ln, joints j1 to jn, a weld at each end."""
-    segments, parents = random_tree(rng, n, style)
+    segments, parents = random_lines(rng, n, style)
     lines = ['<robot name="tree">', _link("l0", random_body(rng))]
     masters: list[int] = []
     for i, (segment, parent) in enumerate(zip(segments, parents, strict=True), start=1):

@@ -254,7 +254,8 @@ class Model:
             array = np.asarray(q, dtype=float)
         except (TypeError, ValueError):
             return q
-        return with_unit_quaternion(array)
+        fits = array.ndim and array.shape[-1] == self.arm.nq  # else refused by their number
+        return with_unit_quaternion(array) if fits else q
 
     def _plan(self, name: str, extras: tuple[str, ...]) -> Plan:
         """What a call with these keywords runs; refused where the function has other inputs."""

@@ -76,7 +76,7 @@ def explain(
         if out is None
         else InputError(
             f"out is {type(out).__name__} {getattr(out, 'shape', '')} {getattr(out, 'dtype', '')}; "
-            f"give a float64 array of shape {_batch(args) + made.shape} that can be written to"
+            f"give a float64 array of shape {_batch(ports, args) + made.shape} that can be written to"
         )
     )
 
@@ -93,15 +93,16 @@ def explained(
         if wrong is not None:
             return wrong
     try:
-        _batch(args)
+        _batch(ports, args)
     except ValueError:
         listed = ", ".join(f"{p.name} {np.shape(v)}" for p, v in zip(ports, args, strict=True))
         return InputError(f"the batch axes of {name} do not fit together: {listed}")
     return None
 
 
-def _batch(args: Sequence[Any]) -> tuple[int, ...]:
-    return np.broadcast_shapes(*(np.shape(value)[:-1] for value in args))
+def _batch(ports: Sequence[Port], args: Sequence[Any]) -> tuple[int, ...]:
+    pairs = zip(ports, args, strict=True)
+    return np.broadcast_shapes(*(np.shape(x)[: np.ndim(x) - len(p.shape)] for p, x in pairs))
 
 
 def _wrong_argument(port: Port, value: Any, place: Callable[[Port], str]) -> DynarmError | None:
@@ -111,7 +112,10 @@ def _wrong_argument(port: Port, value: Any, place: Callable[[Port], str]) -> Dyn
         return InputError(f"{port.name} is ragged; give an array (..., {port.size})")
     if array.dtype.kind not in "bifu":
         return KindError(f"{port.name} is of type {array.dtype}; give real numbers (float64)")
-    if array.ndim and array.shape[-1] == port.size:
+    if array.ndim >= len(port.shape) and array.shape[array.ndim - len(port.shape) :] == port.shape:
         return None
+    if len(port.shape) > 1:
+        wanted = ", ".join(map(str, port.shape))
+        return InputError(f"{port.name} has the shape {array.shape}; give (..., {wanted})")
     has = f"{array.shape[-1]} entries" if array.ndim else "a single number"
     return InputError(f"{port.name} has {has}{place(port)}")

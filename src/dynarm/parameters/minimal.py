@@ -248,7 +248,7 @@ def minimal_parameters(
     anywhere = Vec3(*(np.array(x) for x in (3.0, 5.0, -7.0)))
     chain = chain_of(arm, anywhere if gravity == "any" else None)
     tree = tree_structure(chain, tolerance)
-    merged = merging(chain, tree, arm.coupling, tolerance, armature)
+    merged = merging(chain, tree, arm.coupling, tolerance, armature, gravity == "any")
     doubts = all_doubts(arm, tree, armature, merged)
     if doubts:
         text = f"minimal parameters of robot '{arm.name}': " + "; ".join(doubts)

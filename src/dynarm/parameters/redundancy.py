@@ -46,13 +46,19 @@ class Merging:
 
 
 def merging(
-    chain: Chain, tree: TreeStructure, coupling: Coupling, tolerance: float, armature: bool
+    chain: Chain,
+    tree: TreeStructure,
+    coupling: Coupling,
+    tolerance: float,
+    armature: bool,
+    anywhere: bool = False,
 ) -> Merging:
     """What the combinations of Theorem 2, and the armatures behind them, are merged to.
 
     Theorem 2 holds for g != 0, and without armature nothing else is left to merge; on a free base it holds always, and
     armatures, which no wrench of the base feels, stay apart. Otherwise (for a g that can hardly be felt, and where
-    joints follow others) a column of the regressor that the columns before it give is merged into them.
+    joints follow others) a column of the regressor that the columns before it give is merged into them. anywhere: for
+    every direction of gravity; where joints follow others, one direction does not stand for all.
     """
     total = len(tree.layout()) + (chain.n if armature else 0)
     length = length_of(chain)
@@ -63,7 +69,8 @@ def merging(
     tidied, again = _tidied(_measured_in(chain, length), tree, tolerance)
     rate = math.sqrt(pull) if pull > FELT else 1.0
     followed = _followed_in(coupling, tree.revolute, length)
-    Y = sampled_regressor(tidied, again, followed, armature, rate)
+    turning = anywhere and not coupling.free
+    Y = sampled_regressor(tidied, again, followed, armature, rate, turning)
     limit = DEPENDENT if coupling.free else COUPLED
     left = residues(Y, _order(total, chain.n * armature, coupling), limit)
     kept = [k for k in range(total) if left[k] > limit]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..algebra.vectors import Vec3
 from ..dynamics.own.gathered_newton_euler import inverse_dynamics as gathered_dynamics
 from ..dynamics.own.minimal_loads import load_matrix, masses_of
 from ..dynamics.own.minimal_tree import TreeStructure
@@ -20,23 +21,32 @@ States = tuple[np.ndarray, np.ndarray, np.ndarray]  # q, qd, qdd, samples last
 
 
 def sampled_regressor(
-    chain: Chain, tree: TreeStructure, coupling: Coupling, armature: bool, rate: float
+    chain: Chain,
+    tree: TreeStructure,
+    coupling: Coupling,
+    armature: bool,
+    rate: float,
+    anywhere: bool = False,
 ) -> np.ndarray:
     """(rows, all): columns of the combinations, and of the armatures behind them, at states spread evenly.
 
     Rows are forces of independent joints, and the wrench of a free base; of large robots those of the triangular factor
     instead, in which columns have the same lengths and angles. rate [1/s]: about how fast the joints move.
+    anywhere: each state has its own direction of gravity.
     """
     columns = len(tree.layout()) + (chain.n if armature else 0)
     samples = 3 * (len(tree.layout()) + chain.n) + 20
     states = _coupled(_spread(chain, coupling, samples, rate), coupling)
+    pulls = _pulls(chain, samples) if anywhere else None
     blocks = 1 if tree.serial else -(-samples * chain.nv * columns // BLOCK)
     if blocks == 1:
-        return _rows(chain, tree, coupling, armature, states)
+        own = chain if pulls is None else replace(chain, gravity=Vec3(*pulls))
+        return _rows(own, tree, coupling, armature, states)
     factor = np.zeros((0, columns))
     for part in np.array_split(np.arange(samples), blocks):
         q, qd, qdd = (x[:, part] for x in states)
-        rows = _rows(chain, tree, coupling, armature, (q, qd, qdd))
+        own = chain if pulls is None else replace(chain, gravity=Vec3(*pulls[:, part]))
+        rows = _rows(own, tree, coupling, armature, (q, qd, qdd))
         factor = np.asarray(np.linalg.qr(np.concatenate([factor, rows]), mode="r"))
     return factor
 
@@ -68,6 +78,13 @@ def _spread(chain: Chain, coupling: Coupling, samples: int, rate: float) -> Stat
         for k, size in enumerate((np.pi, 2.0 * rate, 3.0 * rate**2))
     )
     return q[base:], qd, qdd
+
+
+def _pulls(chain: Chain, samples: int) -> np.ndarray:
+    """(3, samples): gravity in all directions, about as strong as the chain's own."""
+    strength = max(float(np.max(np.abs(g))) for g in chain.gravity)
+    spread = np.modf(np.outer(np.arange(1, samples + 1), np.cbrt([2.0, 3.0, 5.0])))[0] * 2 - 1
+    return np.asarray(spread.T * strength)
 
 
 def _coupled(states: States, coupling: Coupling) -> States:

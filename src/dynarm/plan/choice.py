@@ -148,7 +148,10 @@ def wished(arm: Arm, quantity: str, name: str, options: Options) -> Formulation:
     row = formulation(quantity, name, probe(arm, options))
     reason = unsuited(row, arm, options)
     if reason:
-        raise InputError(f"{name} does not serve for {quantity} of this robot: {reason}")
+        others = ", ".join(r.name for r in candidates(arm, quantity, options, None))
+        raise InputError(
+            f"{name} does not serve for {quantity} of this robot: {reason}; these do: {others}"
+        )
     return row
 
 

@@ -48,11 +48,11 @@ def regular(M: np.ndarray) -> bool:
 
 
 def _mass_matrices(arm: Arm, drives: bool) -> np.ndarray:
-    """(POSES, nv, nv), by the formulas on arrays."""
-    q = np.random.default_rng(0).uniform(-1, 1, (len(arm.coupling.masters), POSES))
-    still = [0, 0, 0, 0, 0, 0, 1] if arm.floating else []
-    name = "composite_1" if arm.serial else "gathered_composite"
-    chosen = {"mass_matrix": formulation("mass_matrix", name)}
-    scene = Scene(arm, Options(friction=drives), chosen, {"q": [*still, *q]})
+    """(POSES, nv, nv), for the independent joints and a free base."""
+    q = np.random.default_rng(0).uniform(-1, 1, (arm.nq, POSES))
+    if arm.floating:
+        q[3:7] /= np.linalg.norm(q[3:7], axis=0)
+    row = formulation("mass_matrix", "composite_1" if arm.serial else "gathered_composite")
+    scene = Scene(arm, Options(friction=drives), {"mass_matrix": row}, {"q": list(q)})
     entries = [[np.broadcast_to(x, POSES) for x in row] for row in scene.mass_matrix]
     return np.array(entries, float).transpose(2, 0, 1)

@@ -220,12 +220,15 @@ class Scene:
         return [j.armature if self.options.friction else 0 for j in self.arm.joints]
 
     def with_armature(self, M: Rows) -> Rows:
-        """M over all joints with the armatures on its diagonal, for the independent ones."""
+        """M over all joints with the armatures on its diagonal, for the independent ones; mirrored entries are one."""
         own = [*[0] * self.first, *self.armature]
         full = [
             [add(x, own[i]) if i == j else x for j, x in enumerate(row)] for i, row in enumerate(M)
         ]
-        return self.gathered_rows(full)
+        if self.arm.coupling.free:
+            return full
+        rows = self.gathered_rows(full)
+        return [[rows[max(i, j)][min(i, j)] for j in range(len(rows))] for i in range(len(rows))]
 
     @cached_property
     def mass_matrix(self) -> Rows:

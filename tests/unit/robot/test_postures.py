@@ -14,7 +14,7 @@ from dynarm.robot.formats.urdf import arm_of_urdf
 from dynarm.robot.formats.whole import MAX_JOINTS
 from oracles.example_robots import example_robot
 from oracles.pinocchio_urdf import PinocchioUrdf
-from oracles.random_trees import random_parents, tree_urdf
+from oracles.random_trees import tree_urdf
 from oracles.tree_by_definition import (
     all_positions,
     coupling_matrix,
@@ -22,7 +22,7 @@ from oracles.tree_by_definition import (
     link_motions,
     mass_matrix,
 )
-from strategies import random_pose
+from strategies import random_parents, random_pose
 
 EXACT = 1e-12
 BODY = '<inertial><mass value="{m}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'

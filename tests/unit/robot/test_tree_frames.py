@@ -12,7 +12,7 @@ from dynarm.robot.frames.dh import JointLine, modified_dh
 from dynarm.robot.frames.lines import Lines
 from dynarm.robot.frames.poses import inverse, rotation, translation
 from dynarm.robot.inertia import move_parameters, pack_parameters
-from oracles.random_trees import random_tree
+from oracles.random_trees import random_lines
 from strategies import random_body, random_pose
 
 EXACT = 1e-12
@@ -60,7 +60,7 @@ def assert_same_tree(segments, parents, frames, rng) -> None:
 def test_random_trees(style, free):
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        segments, parents = random_tree(rng, int(rng.integers(1, 20)), style)
+        segments, parents = random_lines(rng, int(rng.integers(1, 20)), style)
         frames = modified_dh(segments, parents, free)
         assert_same_tree(segments, parents, frames, rng)
         if free or parents.count(-1) > 1:
@@ -80,7 +80,7 @@ def test_random_trees(style, free):
 def test_a_chain_is_a_tree_without_branches():
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        segments, _ = random_tree(rng, int(rng.integers(1, 9)))
+        segments, _ = random_lines(rng, int(rng.integers(1, 9)))
         alone = modified_dh(segments)
         tree = modified_dh(segments, list(range(-1, len(segments) - 1)))
         assert alone.steps == tree.steps and set(tree.branches) == {(0.0, 0.0)}
@@ -159,7 +159,7 @@ def test_only_what_a_choice_changes_is_converted_again(monkeypatch):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         style = ("generic", "structured", "structured", "slight")[seed % 4]
-        segments, parents = random_tree(rng, int(rng.integers(4, 11)), style)
+        segments, parents = random_lines(rng, int(rng.integers(4, 11)), style)
         if seed % 2:  # one joint on the base: frame 1 is pinned by lines further out
             parents[1:] = [max(p, 0) for p in parents[1:]]
         few = modified_dh(segments, parents)

@@ -48,6 +48,9 @@ from .rounding import ROUNDING, clean, clean_direction, clean_pose, norm, snap
 __all__ = ["NEARLY_PARALLEL", "Frames", "JointLine", "modified_dh"]
 
 MAX_SEARCHED = 12  # prismatic joints beyond which their lines stay where they are given
+MOVED = (
+    16 * ROUNDING
+)  # of the robot's size: how far an axis may be moved for the sake of a quarter turn
 _QUARTER = math.pi / 2
 
 
@@ -222,9 +225,12 @@ def _branch(lines: Lines, j: int, before: np.ndarray) -> tuple[float, float]:
     u = R[:, 2]
     b = float(clean(u @ (origin - t), lines.size))
     gamma = math.atan2(float(cross(R[:, 0], x) @ u), float(R[:, 0] @ x))
-    # rounding turns the common normal by its share of 1 / sine, and the axis itself by no more than rounding
+    # rounding turns the common normal by its share of 1 / sine, and the axis itself by no more than rounding; an axis
+    # that stands away from the parent's would be moved as well
+    away = abs(float((lines.point_of(j) - origin) @ x)) / lines.size
     quarter = round(gamma / _QUARTER) * _QUARTER
-    if abs(gamma - quarter) * lines.sine[j] <= ROUNDING and abs(gamma - quarter) < 1e-6:
+    turned = abs(gamma - quarter)
+    if turned * lines.sine[j] <= ROUNDING and turned * away <= MOVED and turned < 1e-6:
         gamma = quarter
     return snap(gamma), b
 

@@ -24,7 +24,7 @@ def with_unit_quaternion(q: FloatArray, what: str = "q") -> FloatArray:
     if off > NEAR:
         worst = float(length.ravel()[np.nanargmax(np.abs(length - 1))])
         raise InputError(
-            f"{what} holds a quaternion of length {worst:.6g} at entries 3 to 6 (x, y, z, w); divide it by its length"
+            f"{what} holds a quaternion of length {worst:.9g} at entries 3 to 6 (x, y, z, w); divide it by its length"
         )
     mended = np.array(q, dtype=float)
     mended[..., PLACES] /= length[..., None]
