@@ -26,6 +26,11 @@ class Coupling:
     multipliers: tuple[float, ...]
     offsets: tuple[float, ...]
 
+    def positions(self, own: Sequence[float]) -> list[float]:
+        """Positions of all joints from those of the independent ones."""
+        rules = zip(self.of, self.multipliers, self.offsets, strict=True)
+        return [factor * float(own[j]) + offset for j, factor, offset in rules]
+
     @property
     def free(self) -> bool:
         """Whether no joint follows another."""
