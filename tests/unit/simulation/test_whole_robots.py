@@ -158,11 +158,19 @@ def test_symplectic_steps_on_trees_and_their_refusal_on_free_bases():
     ]
     assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2
     q0, qd0 = start(ROBOTS["free"])
-    with pytest.raises(InputError, match="midpoint .* has a free base.*'rk4'"):
+    with pytest.raises(InputError, match=r"midpoint .* has a free base.*'rk4'"):
         dynarm.simulate(MODELS["free"], q0, qd0, 0.1, method="midpoint", dt=1e-3)
 
 
 # ---- what acts
+
+
+def test_wrenches_on_tools_of_a_robot_with_mimic_joints_do_work():
+    arm = tree(5, 6, mimic=0.4, tools=["l3", "l6", "l0"])
+    assert not arm.coupling.free
+    wrench = np.arange(1.0, 19.0).reshape(3, 6) / 9
+    run = dynarm.simulate(dynarm.compile(arm), *start(arm), 0.2, wrench=wrench).check()
+    assert np.ptp(run.work) > 1e-2 and run.unexplained < 1e-7 * max(1, np.abs(run.energy).max())
 
 
 def test_wrenches_on_tools_do_work():
@@ -269,7 +277,7 @@ def test_quaternions_are_normalised_within_rounding_and_refused_beyond():
     for factor in (1 + 2e-6, 0.0, 2.0):
         bad = q0.copy()
         bad[3:7] *= factor
-        with pytest.raises(InputError, match="quaternion of length .* qx qy qz qw; give one of"):
+        with pytest.raises(InputError, match=r"quaternion of length .* qx qy qz qw; give one of"):
             dynarm.simulate(model, bad, qd0, 0.01)
     with pytest.raises(InputError, match="quaternion of length 2"):
         dynarm.simulate(model, np.array([q0, [*q0[:3], 0, 0, 0, 2, *q0[7:]]]), qd0, 0.01, dt=0.001)
@@ -283,7 +291,7 @@ def test_sizes_of_first_states_are_told_by_name():
     q0, _ = start(arm)
     with pytest.raises(InputError, match=r"qd0 has shape \(12,\), .* 11: vx vy vz wx wy wz of its"):
         dynarm.simulate(model, q0, np.zeros(arm.nq), 0.1)
-    with pytest.raises(InputError, match="torque has shape .*; give 11 entries"):
+    with pytest.raises(InputError, match=r"torque has shape .*; give 11 entries"):
         dynarm.simulate(model, q0, np.zeros(arm.nv), 0.1, np.zeros(arm.nq))
     with pytest.raises(InputError, match="independent joints"):
         dynarm.simulate(MODELS["mimic"], np.zeros(6), np.zeros(6), 0.1)
