@@ -17,6 +17,7 @@ from .options import (
     JSON,
     TIP,
     TOOLS,
+    frozen,
     load_arm,
     mobile_robots,
     refuse_given,
@@ -136,7 +137,7 @@ def _viewer(
     if meshes and Path(robot).suffix.lower() == ".urdf":
         from ..view.meshes import visuals
 
-        drawn, lost = visuals(Path(robot), arm)
+        drawn, lost = visuals(Path(robot), arm, frozen(part["freeze"]) or True)
         if lost:
             notes = [f"{len(lost)} visuals are not drawn; the first: {lost[0]}"]
     return ArmViewer(arm, port, recording, drawn, notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import InputError, ModelError, UnknownName
 from .joint import Joint, Mimic
@@ -26,7 +26,7 @@ class Coupling:
     multipliers: tuple[float, ...]
     offsets: tuple[float, ...]
 
-    def positions(self, own: Sequence[float]) -> list[float]:
+    def positions(self, own: Any) -> list[float]:
         """Positions of all joints from those of the independent ones."""
         rules = zip(self.of, self.multipliers, self.offsets, strict=True)
         return [factor * float(own[j]) + offset for j, factor, offset in rules]
