@@ -28,7 +28,7 @@ class ArmDrawing:
     ):
         self.scene, self.arm, self.root = scene, arm, root
         self.q = coordinates(arm, np.zeros(len(arm.joint_names)))
-        self.radius = 0.035 * reach(arm)
+        self.radius = (0.035 if arm.serial else 0.025) * reach(arm)
         self.base = scene.add_frame(root, show_axes=False)
         self.start = scene.add_frame(f"{root}/base", show_axes=False)
         self.frames = [
