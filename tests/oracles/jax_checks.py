@@ -12,7 +12,9 @@ import jax
 import numpy as np
 
 import dynarm
+from dynarm.robot.formats.urdf import arm_of_urdf
 from dynarm.robot.frames.generic import generic_arm
+from oracles.random_trees import tree_urdf
 
 
 def states(model: dynarm.Model, name: str, batch: tuple[int, ...]) -> list[np.ndarray]:
@@ -27,13 +29,22 @@ def difference(found: object, wanted: object) -> float:
     return max(float(np.abs(a - b).max() / max(1.0, np.abs(b).max())) for a, b in pairs)
 
 
+def free_tree() -> dynarm.Arm:
+    """A tree with two tools on a free base, some of its joints following others."""
+    text = tree_urdf(np.random.default_rng(11), 5, mimic=0.4)
+    return arm_of_urdf(text.encode(), "tree", floating=True, tools=["l2", "end4"])
+
+
 def main(names: list[str]) -> None:
     jax.config.update("jax_enable_x64", True)
     model = dynarm.compile(generic_arm(4, 2))
+    tree = dynarm.compile(free_tree())
     errors = {}
     for name in names:
-        args = states(model, name, (3, 2))
-        errors[name] = difference(jax.jit(model.jax(name))(*args), model.functions[name](*args))
+        for key, compiled in ((name, model), (f"tree {name}", tree)):
+            args = states(compiled, name, (3, 2))
+            got = jax.jit(compiled.jax(name))(*args)
+            errors[key] = difference(got, compiled.functions[name](*args))
     q, qd, qdd = states(model, "inverse_dynamics", (5,))
     slopes = jax.vmap(jax.jacfwd(model.jax("inverse_dynamics"), argnums=0))(q, qd, qdd)
     errors["slopes"] = difference(slopes, model.inverse_dynamics_derivatives(q, qd, qdd)[0])

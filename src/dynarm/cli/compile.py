@@ -10,11 +10,14 @@ import typer
 from .console import print_json, progress, say, show_table
 from .options import (
     BASE,
+    FLOATING,
     FORMULATION,
+    FREEZE,
     FRICTION,
     JSON,
     ROBOT,
     TIP,
+    TOOLS,
     formulation_wishes,
     load_arm,
     words,
@@ -53,6 +56,9 @@ def compile(
     friction: bool = FRICTION,
     base: str = BASE,
     tip: str = TIP,
+    floating: bool = FLOATING,
+    tools: list[str] = TOOLS,
+    freeze: list[str] = FREEZE,
     as_json: bool = JSON,
 ) -> None:
     """Compile a robot's dynamics to machine code.
@@ -67,7 +73,7 @@ def compile(
     wanted = (
         tuple(QUANTITIES) if quantities == "all" else words("--quantity", quantities, QUANTITIES)
     )
-    arm = load_arm(robot, base, tip)
+    arm = load_arm(robot, base, tip, floating, tools, freeze)
     model = compile_arm(arm, formulation_wishes(formulation) or None, friction=friction)
     rows = []
     with progress("compiling") as done:

@@ -10,7 +10,19 @@ import typer
 from ..border.words import shown
 from ..errors import InputError
 from .console import print_json, progress, say, show_table
-from .options import BASE, HTML, JSON, TIP, load_arm, refuse_given, robots, writable_all
+from .options import (
+    BASE,
+    FLOATING,
+    FREEZE,
+    HTML,
+    JSON,
+    TIP,
+    TOOLS,
+    load_arm,
+    refuse_given,
+    robots,
+    writable_all,
+)
 
 if TYPE_CHECKING:
     from ..plan.choice import Counted
@@ -55,6 +67,9 @@ def count(
     ),
     base: str = BASE,
     tip: str = TIP,
+    floating: bool = FLOATING,
+    tools: list[str] = TOOLS,
+    freeze: list[str] = FREEZE,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -69,7 +84,8 @@ def count(
     writable_all({"--html": (html, (".html",))})
     if quantity is not None:
         check_quantity(quantity)
-    arms = _arms(robot, n, type, principal, base, tip)
+    whole = {"floating": floating, "tools": tools, "freeze": freeze}
+    arms = _arms(robot, n, type, principal, {"base": base, "tip": tip, **whole})
     wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
     generic = None if n is None else (type or 1, principal)
     report: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -104,19 +120,19 @@ def _arms(
     n: str | None,
     type: int | None,
     principal: bool,
-    base: str | None,
-    tip: str | None,
+    part: dict[str, Any],
 ) -> list[Arm]:
     from ..robot.frames.generic import generic_arm
 
     if robot is not None and n is None:
         refuse_given("is for generic arms, with --n", {"--type": type, "--principal": principal})
-        return [load_arm(robot, base, tip)]
+        return [load_arm(robot, **part)]
     if robot is not None or n is None:
         raise InputError(
             "give a robot, or --n with numbers of joints; for example: dynarm count --n 3..8 --type 1"
         )
-    refuse_given("is for a robot's file, not for --n; leave it out", {"--base": base, "--tip": tip})
+    of_files = {f"--{name.removesuffix('s')}": given or None for name, given in part.items()}
+    refuse_given("is for a robot's file, not for --n; leave it out", of_files)
     ends = re.fullmatch(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?", n)
     if ends is None:
         raise InputError(f"--n is {shown(n)}; give a number or a range such as 3..8")
@@ -130,9 +146,10 @@ def _arms(
 
 def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> list[dict[str, Any]]:
     """What each formulation of a quantity costs, cheapest first; for a generic arm also what papers print."""
-    from ..dynamics.table import PARTS, TABLE
-    from ..plan.choice import cheapest
+    from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE
+    from ..plan.choice import cheapest, unsuited
     from ..plan.choice import count as count_operations
+    from ..plan.scene import PLAIN
     from ..reproductions.published import published, quoted
     from ..robot.frames.chain import chain_of
 
@@ -140,9 +157,12 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
     tried = [
         (row.name, row.paper)
         for row in TABLE
-        if row.quantity == quantity and not row.refuses(chain) and (arm.n <= LONG or row.automatic)
+        if row.quantity == quantity
+        and not row.declines(chain)
+        and not unsuited(row, arm, PLAIN)
+        and (arm.n <= LONG or row.automatic or not chain.serial)
     ]
-    if quantity in PARTS:
+    if quantity in PARTS and not (arm.floating and quantity in DIFFERENTIATED):
         parts = [cheapest(arm, part) for part in PARTS[quantity]]
         papers = dict.fromkeys(part.paper for part in parts)
         tried.append(("+".join(part.name for part in parts), ", ".join(papers)))

@@ -12,12 +12,15 @@ from ..errors import InputError
 from .console import busy, print_json, say
 from .options import (
     BASE,
+    FLOATING,
     FORCE,
     FORMULATION,
+    FREEZE,
     FRICTION,
     JSON,
     ROBOT,
     TIP,
+    TOOLS,
     formulation_wishes,
     load_arm,
     words,
@@ -49,6 +52,9 @@ def export(
     force: bool = FORCE,
     base: str = BASE,
     tip: str = TIP,
+    floating: bool = FLOATING,
+    tools: list[str] = TOOLS,
+    freeze: list[str] = FREEZE,
     as_json: bool = JSON,
 ) -> None:
     """Write a robot's dynamics as C.
@@ -62,7 +68,7 @@ def export(
     from ..model.model import compile as compile_arm
     from ..plan.quantities import QUANTITIES
 
-    arm = load_arm(robot, base, tip)
+    arm = load_arm(robot, base, tip, floating, tools, freeze)
     wanted = DEFAULT if quantities is None else words("--quantity", quantities, QUANTITIES)
     if name is not None and name != identifier(name):
         raise InputError(f"--name is {shown(name)}; a C name is wanted, such as {identifier(name)}")

@@ -9,7 +9,7 @@ import typer
 
 from .console import busy, print_json, say, show_table
 from .count import costs, show_costs
-from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, writable_all
+from .options import BASE, FLOATING, FREEZE, HTML, JSON, ROBOT, TIP, TOOLS, load_arm, writable_all
 
 if TYPE_CHECKING:
     from ..parameters.minimal import MinimalParameters
@@ -24,6 +24,7 @@ SHOWN = (
     "coriolis_tensor",
     "forward_dynamics",
 )
+MOST = 24  # speeds of a tree whose Coriolis tensor is still counted
 CHAIN = ["joint", "kind", "a [m]", "alpha [deg]", "d [m]", "theta [deg]", "mass [kg]", "limits"]
 
 
@@ -31,6 +32,9 @@ def info(
     robot: str = ROBOT,
     base: str = BASE,
     tip: str = TIP,
+    floating: bool = FLOATING,
+    tools: list[str] = TOOLS,
+    freeze: list[str] = FREEZE,
     convention: str = typer.Option(
         "lin1995",
         "--convention",
@@ -50,10 +54,10 @@ def info(
     from ..parameters.minimal import minimal_parameters
 
     writable_all({"--html": (html, (".html",))})
-    arm = load_arm(robot, base, tip)
+    arm = load_arm(robot, base, tip, floating, tools, freeze)
     with busy("counting"):
         minimal = minimal_parameters(arm, convention=convention, armature=armature)
-        counted = {quantity: costs(arm, quantity) for quantity in SHOWN}
+        counted = {q: costs(arm, q) for q in _counted(arm)}
     if html:
         from ..report.robot_sheet import page
 
@@ -62,15 +66,24 @@ def info(
     if as_json:
         print_json(_as_data(arm, minimal, counted))
         return
-    _show_chain(arm)
-    _show_doubts(arm, minimal)
-    show_minimal(minimal)
-    _show_choices(arm, counted)
-    for quantity in ("inverse_dynamics", "mass_matrix"):
-        show_costs(f"Operations: {quantity}", counted[quantity])
+    if whole(arm):
+        _show_whole(arm, minimal)
+        _show_choices(arm, counted)
+    else:
+        _show_chain(arm)
+        _show_doubts(arm, minimal)
+        show_minimal(minimal)
+        _show_choices(arm, counted)
+        for quantity in ("inverse_dynamics", "mass_matrix"):
+            show_costs(f"Operations: {quantity}", counted[quantity])
     say(f"Every quantity by formulation: dynarm count {robot}")
     if html:
         say(f"wrote {html}")
+
+
+def _counted(arm: Arm) -> list[str]:
+    """The quantities that are counted; the Coriolis tensor has n^3 entries, too many of a humanoid."""
+    return [q for q in SHOWN if arm.serial or arm.nv <= MOST or q != "coriolis_tensor"]
 
 
 def _show_chain(arm: Arm) -> None:
@@ -79,19 +92,80 @@ def _show_chain(arm: Arm) -> None:
     show_table(title, CHAIN, [_joint_row(j) for j in arm.joints], right=2)
 
 
-def _joint_row(joint: Joint) -> list[str]:
+def whole(arm: Arm) -> bool:
+    """Whether it is more than a chain with one tool."""
+    return not (arm.serial and arm.coupling.free and arm.tools is None)
+
+
+def _show_whole(arm: Arm, minimal: MinimalParameters) -> None:
+    """A robot that branches, moves freely or has joints that follow others, on one screen."""
+    from ..robot.sheet import shape
+
+    columns, rows = tree_table(arm)
+    g = ", ".join(f"{x:g}" for x in arm.gravity)
+    show_table(
+        f"{arm.name}: {arm.n} joints{shape(arm)}, gravity ({g}) m/s^2",
+        columns,
+        rows,
+        right=len(columns) - 2,
+    )
+    for line in _facts(arm, minimal):
+        say(line)
+    _show_doubts(arm, minimal)
+
+
+def tree_table(arm: Arm) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of the joints: what each hangs on, its kind, what it follows, mass and limits."""
+    from ..robot.sheet import link_name, rule
+
+    rows = []
+    for joint, parent in zip(arm.joints, arm.parents, strict=True):
+        hung = [str(joint.name), link_name(arm, parent), joint.kind, rule(arm, joint)]
+        rows.append([*hung, f"{joint.mass:.6g}", _limits(joint)])
+    if arm.floating:
+        rows.insert(0, ["base", "", "free", "", f"{arm.floating.mass:.6g}", ""])
+    columns = ["joint", "hangs on", "kind", "follows", "mass [kg]", "limits"]
+    if arm.coupling.free:
+        columns.remove("follows")
+        rows = [row[:3] + row[4:] for row in rows]
+    return columns, rows
+
+
+def _facts(arm: Arm, minimal: MinimalParameters) -> list[str]:
+    """Sizes, ends and tools, a line each."""
+    lines = [f"q has {arm.nq} numbers, qd and tau have {arm.nv}"]
+    if arm.floating:
+        lines[0] += ": of the base x y z qx qy qz qw, and its velocities in its own axes, first"
+    held = {p for p in arm.parents if p >= 0}
+    lines.append(
+        f"ends: {', '.join(str(j.name) for i, j in enumerate(arm.joints) if i not in held)}"
+    )
+    tools = ", ".join(tool.name for tool in arm.all_tools)
+    lines.append(f"tools: {tools or 'none; name links with --tool'}")
+    total = len(minimal.natural)
+    lines.append(
+        f"{minimal.count} minimal parameters of {total} natural ones ({minimal.convention}); "
+        "--html and --json list them"
+    )
+    return lines
+
+
+def _limits(joint: Joint) -> str:
+    if not joint.position_limits:
+        return ""
     unit, factor = ("deg", 180 / math.pi) if joint.revolute else ("m", 1.0)
-    limits = ""
-    if joint.position_limits:
-        low, high = (x * factor for x in joint.position_limits)
-        limits = f"{low:.4g} .. {high:.4g} {unit}"
+    low, high = (x * factor for x in joint.position_limits)
+    return f"{low:.4g} .. {high:.4g} {unit}"
+
+
+def _joint_row(joint: Joint) -> list[str]:
     lengths = [
         f"{joint.a:.6g}",
         _tidy(math.degrees(joint.alpha)),
         f"{joint.d:.6g}",
         _tidy(math.degrees(joint.theta)),
     ]
-    return [str(joint.name), joint.kind, *lengths, f"{joint.mass:.6g}", limits]
+    return [str(joint.name), joint.kind, *lengths, f"{joint.mass:.6g}", _limits(joint)]
 
 
 def _tidy(x: float) -> str:
@@ -158,6 +232,36 @@ def _show_choices(arm: Arm, counted: dict[str, list[dict[str, Any]]]) -> None:
     show_table(title, columns, [[row[c] for c in columns] for row in rows], right=2)
 
 
+def _tree_data(arm: Arm) -> dict[str, Any]:
+    """What a whole robot has beyond its joints' own numbers, by name."""
+    from ..robot.sheet import link_name
+
+    base = arm.floating
+    return {
+        "parents": {
+            str(j.name): link_name(arm, p) for j, p in zip(arm.joints, arm.parents, strict=True)
+        },
+        "branches": {
+            str(j.name): {"gamma": j.gamma, "b": j.b} for j in arm.joints if j.gamma or j.b
+        },
+        "mimic": {
+            str(j.name): {
+                "joint": link_name(arm, int(j.mimic.joint)),
+                "multiplier": j.mimic.multiplier,
+                "offset": j.mimic.offset,
+            }
+            for j in arm.joints
+            if j.mimic
+        },
+        "floating": None
+        if base is None
+        else {"mass": base.mass, "com": base.com, "inertia": base.inertia},
+        "tools": [tool.name for tool in arm.all_tools],
+        "coordinates": arm.coordinate_names,
+        "speeds": arm.speed_names,
+    }
+
+
 def _as_data(
     arm: Arm, minimal: MinimalParameters, counted: dict[str, list[dict[str, Any]]]
 ) -> dict[str, Any]:
@@ -180,6 +284,7 @@ def _as_data(
             }
             for j in arm.joints
         ],
+        **(_tree_data(arm) if whole(arm) else {}),
         "gravity": arm.gravity,
         "doubts": _doubts(arm, minimal),
         "notes": arm.origin.notes if arm.origin else [],

@@ -47,7 +47,17 @@ BASE = typer.Option(
     None, "--base", metavar="LINK", help="Link where the chain begins; default: the root."
 )
 TIP = typer.Option(
-    None, "--tip", metavar="LINK", help="Link where the chain ends; default: the only movable end."
+    None, "--tip", metavar="LINK", help="Link where the chain ends; default: the whole robot."
+)
+FLOATING = typer.Option(False, "--floating", help="The base link of a URDF moves freely.")
+TOOLS = typer.Option(
+    [], "--tool", metavar="LINK", help="A link whose frame is a tool; may be repeated."
+)
+FREEZE = typer.Option(
+    [],
+    "--freeze",
+    metavar="JOINT=POSITION",
+    help="Hold a joint there [rad or m]; may be repeated.",
 )
 JSON = typer.Option(False, "--json", help="Print JSON for machines.")
 FORMULATION = typer.Option(
@@ -73,11 +83,47 @@ FORCE = typer.Option(False, "--force", help="Write into a folder that is not emp
 HTML = typer.Option(None, "--html", metavar="FILE", help="Write a page with pictures too.")
 
 
-def load_arm(robot: str, base: str | None = None, tip: str | None = None) -> Arm:
+def load_arm(
+    robot: str,
+    base: str | None = None,
+    tip: str | None = None,
+    floating: bool = False,
+    tools: Sequence[str] = (),
+    freeze: Sequence[str] = (),
+) -> Arm:
     """The arm that the arguments name."""
     from ..robot.files import load
 
-    return load(robot, base=base, tip=tip)
+    return load(
+        robot,
+        base=base,
+        tip=tip,
+        floating=floating,
+        tools=list(tools) or None,
+        freeze=frozen(freeze) or True,
+    )
+
+
+def frozen(texts: Iterable[str]) -> dict[str, float]:
+    """{joint: position} from texts such as elbow=0.5; what stands before the last sign is the name."""
+    positions: dict[str, float] = {}
+    for text in texts:
+        name, sign, number = text.rpartition("=")
+        if not (sign and name and _NUMBER.fullmatch(number)):
+            raise InputError(
+                f"--freeze is {shown(text)}; give joint=position, for example elbow=0.5"
+            )
+        if number.endswith("deg"):
+            raise InputError(f"--freeze {name} is at {number}; give radians, or metres for a slide")
+        value = float(number)
+        if not math.isfinite(value):
+            raise InputError(f"--freeze has {shown(number)} for {name}; give finite numbers")
+        if positions.get(name, value) != value:
+            raise InputError(
+                f"--freeze holds {name} at {positions[name]:g} and at {value:g}; leave one out"
+            )
+        positions[name] = value
+    return positions
 
 
 def numbers(
@@ -122,8 +168,8 @@ def _number(text: str) -> float:
 
 
 def turning(arm: Arm) -> list[bool]:
-    """Which joints' positions are angles."""
-    return [joint.revolute for joint in arm.joints]
+    """Which positions of the independent joints are angles."""
+    return [arm.joints[i].revolute for i in arm.coupling.masters]
 
 
 def seconds(option: str, value: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,11 +12,14 @@ from ..errors import InputError, UnknownName
 from .console import print_json, progress, say
 from .options import (
     BASE,
+    FLOATING,
+    FREEZE,
     FRICTION,
     HTML,
     JSON,
     ROBOT,
     TIP,
+    TOOLS,
     load_arm,
     numbers,
     refuse_given,
@@ -27,6 +30,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..model.model import Model
+    from ..robot.arm import Arm
     from ..simulation.run import Run
 
 EXAMPLES = (
@@ -76,6 +80,9 @@ def simulate(
     ),
     base: str = BASE,
     tip: str = TIP,
+    floating: bool = FLOATING,
+    tools: list[str] = TOOLS,
+    freeze: list[str] = FREEZE,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
@@ -91,20 +98,19 @@ def simulate(
     method = method.lower()
     _check_times(time, method, dt, control_rate)
     real("--payload", payload, "a mass in kg", lambda x: 0 <= x < float("inf"))
-    arm = load_arm(robot, base, tip)
-    start = {
-        name: numbers(f"--{name}", text, arm.n, arm.joint_names, turning(arm))
-        for name, text in (("q0", q0), ("qd0", qd0))
-    }
-    model = compile_arm(arm.with_payload(payload) if payload > 0 else arm, friction=friction)
+    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    if arm.floating and save is not None and save.lower().endswith(".csv"):
+        raise InputError(f"--save {save} is a log of joints, and the base moves; end it in .npz")
+    first, speeds = _first(arm, q0), _speeds(arm, qd0)
+    model = compile_arm(_loaded(arm, payload), friction=friction)
     believed = compile_arm(arm, friction=friction)
     force = _force(believed, torque, control, target, kp, kd, control_rate)
     grid = {} if method in STEPPED else {"times": _grid(time)}
     with progress("simulating") as done:
         run = integrate(
             model,
-            start["q0"],
-            start["qd0"],
+            first,
+            speeds,
             time,
             torque=force,
             method=method,
@@ -125,12 +131,51 @@ def simulate(
         return 0 if good else 1
     for line in run.summary().splitlines():
         say(line, "" if good else "yellow")
-    last = ", ".join(f"{name} {x:.4g}" for name, x in zip(arm.joint_names, run.q[-1], strict=True))
+    last = ", ".join(
+        f"{name} {x:.4g}" for name, x in zip(arm.coordinate_names, run.q[-1], strict=True)
+    )
     say(f"at the end: {last}")
     for path in (save, html):
         if path is not None:
             say(f"wrote {path}")
     return 0 if good else 1
+
+
+def _first(arm: Arm, text: str) -> list[float]:
+    """Coordinates from text: of the joints, or of a free base before them, which else stands upright at the origin."""
+    return _with_base(arm, "--q0", text, arm.coordinate_names, [0.0] * 6 + [1.0])
+
+
+def _speeds(arm: Arm, text: str) -> list[float]:
+    """Speeds from text: of the joints, or of a free base before them, which else is at rest."""
+    return _with_base(arm, "--qd0", text, arm.speed_names, [0.0] * 6)
+
+
+def _with_base(
+    arm: Arm, option: str, text: str, names: Sequence[str], still: list[float]
+) -> list[float]:
+    joints, angles = arm.joint_names, turning(arm)
+    if not arm.floating:
+        return numbers(option, text, len(joints), joints, angles)
+    given = len(text.replace(",", " ").split())
+    if given == len(names):
+        return numbers(option, text, given, names, [False] * len(still) + angles)
+    if given not in (0, 1, len(joints)):
+        base = " ".join(names[: len(still)])
+        raise InputError(
+            f"{option} has {given} numbers; give {len(joints)} for the joints {', '.join(joints)}, or {len(names)} "
+            f"with {base} of the base before them, or one for all joints"
+        )
+    return [*still, *numbers(option, text, len(joints), joints, angles)]
+
+
+def _loaded(arm: Arm, payload: float) -> Arm:
+    """The arm with a mass at its tool."""
+    if payload == 0:
+        return arm
+    if len(arm.all_tools) > 1:
+        raise InputError("--payload is carried by one tool; give --tool once")
+    return arm.with_payload(payload)
 
 
 def _grid(time: float, most: int = 2000) -> Any:
@@ -185,22 +230,24 @@ def _force(
     from ..simulation import ComputedTorque, GravityPD
 
     arm = model.arm
+    n = len(arm.joint_names)
     if control not in CONTROLS:
         raise UnknownName("control", control, CONTROLS)
     if control == "none":
         given = {"--target": target, "--kp": kp, "--kd": kd, "--control-rate": rate}
         refuse_given("is for a controller; give --control gravity_pd or computed_torque", given)
-        return None if torque is None else numbers("--torque", torque, arm.n, arm.joint_names)
+        if torque is None:
+            return None
+        free = [0.0] * (arm.nv - n)  # nothing pushes a free base
+        return [*free, *numbers("--torque", torque, n, arm.joint_names)]
     if torque is not None:
         raise InputError(f"--torque and --control {control} were both given; leave one of them out")
     law = {"gravity_pd": GravityPD, "computed_torque": ComputedTorque}[control]
     return law(
         model,
-        numbers(
-            "--target", "0" if target is None else target, arm.n, arm.joint_names, turning(arm)
-        ),
-        numbers("--kp", "100" if kp is None else kp, arm.n, arm.joint_names),
-        numbers("--kd", "20" if kd is None else kd, arm.n, arm.joint_names),
+        numbers("--target", "0" if target is None else target, n, arm.joint_names, turning(arm)),
+        numbers("--kp", "100" if kp is None else kp, n, arm.joint_names),
+        numbers("--kd", "20" if kd is None else kd, n, arm.joint_names),
         rate,
     )
 

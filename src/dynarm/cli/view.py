@@ -9,7 +9,20 @@ import typer
 
 from ..errors import InputError
 from .console import busy, print_json, say
-from .options import BASE, CHANNELS, JSON, TIP, load_arm, mobile_robots, refuse_given, robots
+from .options import (
+    BASE,
+    CHANNELS,
+    FLOATING,
+    FREEZE,
+    JSON,
+    TIP,
+    TOOLS,
+    frozen,
+    load_arm,
+    mobile_robots,
+    refuse_given,
+    robots,
+)
 
 if TYPE_CHECKING:
     from ..view.viewer import Viewer
@@ -42,6 +55,9 @@ def view(
     open_browser: bool = typer.Option(False, "--open", help="Open the page in a browser."),
     base: str = BASE,
     tip: str = TIP,
+    floating: bool = FLOATING,
+    tools: list[str] = TOOLS,
+    freeze: list[str] = FREEZE,
     as_json: bool = JSON,
 ) -> None:
     """Look at a robot in 3D, in a browser.
@@ -52,7 +68,8 @@ def view(
     """
     browser = _browser() if open_browser else None
     with busy("drawing"):
-        viewer = _viewer(robot, play, channels, case, meshes, port, base, tip)
+        part = {"base": base, "tip": tip, "floating": floating, "tools": tools, "freeze": freeze}
+        viewer = _viewer(robot, play, channels, case, meshes, port, part)
 
     def ready() -> None:
         if as_json:
@@ -100,11 +117,11 @@ def _viewer(
     case: int | None,
     meshes: bool,
     port: int | None,
-    base: str | None,
-    tip: str | None,
+    part: dict[str, Any],
 ) -> Viewer:
     if _is_mobile(robot):
-        of_arms = {"--play": play, "--channels": channels, "--base": base, "--tip": tip}
+        of_arms = {"--play": play, "--channels": channels}
+        of_arms |= {f"--{name.removesuffix('s')}": given or None for name, given in part.items()}
         refuse_given(f"is for arms; '{robot}' is a mobile manipulator, leave it out", of_arms)
         return _mobile_viewer(robot, case, port)
     from ..view.recording import read
@@ -114,13 +131,13 @@ def _viewer(
         raise InputError("--case belongs to tanner2001; give --play with a recording instead")
     if play is None:
         refuse_given("says what a log's columns are; give --play too", {"--channels": channels})
-    arm = load_arm(robot, base, tip)
+    arm = load_arm(robot, **part)
     recording = None if play is None else read(play, arm, channels)
     drawn, notes = None, list[str]()
     if meshes and Path(robot).suffix.lower() == ".urdf":
         from ..view.meshes import visuals
 
-        drawn, lost = visuals(Path(robot), arm)
+        drawn, lost = visuals(Path(robot), arm, frozen(part["freeze"]) or True)
         if lost:
             notes = [f"{len(lost)} visuals are not drawn; the first: {lost[0]}"]
     return ArmViewer(arm, port, recording, drawn, notes)

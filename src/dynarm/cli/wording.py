@@ -14,7 +14,10 @@ _OTHERWISE = {
     "reference": "--target",
     "share": "--hold-out",
 }
+# A list of one name, a table of one joint: what an option is given once for.
+_ONE_OF = ((r"=\['([^']*)'(?:, \.\.\.)?\]", r" \1"), (r"=\{'([^']*)': ([^}]*)\}", r" \1=\2"))
 _VERB = r"(?=(?: and [a-z0-9_]+)? (?:is|are|has|have|holds?|must|choose|cannot)\b)"
+_LISTED = r"((?:--[a-z0-9-]+, )*)"
 _NOT_HERE = (", or record less with every=",)  # advice that no option can follow
 
 
@@ -28,12 +31,15 @@ def spoken(message: str, options: Mapping[str, str]) -> str:
         text = text.replace(advice, "")
     for name, option in options.items():
         word = re.escape(name)
+        for shape, words in _ONE_OF:
+            text = re.sub(rf"(?<![\w-]){word}{shape}", rf"{option}{words}", text)
         text = re.sub(rf"\b{word}=True \({option}\)", option, text)
         text = re.sub(rf"(?<![\w-]){word}=(?:True|None)\b", option, text)
         text = re.sub(rf"(?<![\w-]){word}=(['\"])(.*?)\1", rf"{option} \2", text)
         text = re.sub(rf"(?<![\w-]){word}=(?=[^\s'\"]|$)", rf"{option} ", text)
         text = re.sub(rf"^{word}\b{_VERB}", option, text)
-        text = re.sub(rf"^(--[a-z0-9-]+ and ){word}\b", rf"\1{option}", text)
+        text = re.sub(rf"^{_LISTED}{word}(?=(?:, \w+)* and \w+ choose\b)", rf"\1{option}", text)
+        text = re.sub(rf"^({_LISTED}--[a-z0-9-]+ and ){word}\b", rf"\1{option}", text)
         text = re.sub(rf"\bfor {word}(?= ')", f"for {option}", text)
     return text
 

@@ -87,7 +87,7 @@ def tool_jacobian(scene: Scene) -> Any:
     return jacobians if scene.arm.tools is not None else jacobians[0]
 
 
-def _rates(scene: Scene) -> list[Scalar]:
+def coordinate_rates(scene: Scene) -> list[Scalar]:
     """The rates of the coordinates: the speeds, but for those of a free base."""
     if not scene.arm.floating:
         return list(scene.qd)
@@ -97,7 +97,7 @@ def _rates(scene: Scene) -> list[Scalar]:
 
 def _along_motion(scene: Scene, flat: Sequence[Scalar]) -> list[Scalar]:
     """Time derivatives of functions of q."""
-    rates = _rates(scene)
+    rates = coordinate_rates(scene)
     return [
         _summed(mul(d, v) for d, v in zip(row, rates, strict=True))
         for row in jacobian(flat, scene.q)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..robot.frames.placed import coordinates
+from ..robot.sheet import link_name, rule, shape
 from . import figures
 from .counts import RULES, Rows, bars, cost_table
 from .html import (
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 Function = Callable[[np.ndarray], np.ndarray]
 GRID = 41  # points along each side of a heat map
+NARROW = "\u00a0"  # a space at which a line is not broken
+DRAWN = 4  # heat maps of a tree
 SAMPLES = 400  # random poses that an average is taken over
 
 
@@ -46,6 +50,8 @@ def page(
 
 def _subtitle(arm: Arm) -> str:
     kinds = "".join("R" if j.revolute else "P" for j in arm.joints)
+    if not arm.serial:
+        return f"{arm.n} joints{shape(arm)}, {arm.parameters[:, 0].sum():.4g} kg of moving links"
     return f"{arm.n} joints ({kinds}), {sum(j.mass for j in arm.joints):.4g} kg of moving links"
 
 
@@ -59,29 +65,55 @@ def sections(arm: Arm, minimal: MinimalParameters, costs: Mapping[str, Rows]) ->
 
 def robot_section(arm: Arm) -> Section:
     """Sketch, chain and doubts."""
-    rows = [_chain_row(j) for j in arm.joints]
-    columns = (
-        "joint",
-        "kind",
-        "a [m]",
-        "alpha [°]",
-        "d [m]",
-        "theta [°]",
-        "mass [kg]",
-        "limits",
-        "friction, armature",
-    )
+    columns, rows = _joint_table(arm)
     told = list(dict.fromkeys([*arm.check(), *(arm.origin.notes if arm.origin else ())]))
     g = ", ".join(f"{x:g}" for x in arm.gravity)
+    branch = "Rz(gamma) Tz(b) before it where joints branch off; " if arm.branched else ""
+    where = "world" if arm.floating else "base link"
     return section(
         "The robot",
         sketch(arm),
         table(columns, rows),
         note(
-            f"Modified Denavit-Hartenberg: Tx(a) Rx(alpha) Tz(d) Rz(theta). Gravity in the base link: ({g}) m/s²."
+            f"Modified Denavit-Hartenberg: {branch}Tx(a) Rx(alpha) Tz(d) Rz(theta). Gravity in the {where}: ({g}) m/s²."
         ),
         lines(told) if told else None,
     )
+
+
+COLUMNS = (
+    "joint",
+    "kind",
+    "a [m]",
+    "alpha [°]",
+    "d [m]",
+    "theta [°]",
+    "mass [kg]",
+    "limits",
+    "friction, armature",
+)
+
+
+def _joint_table(arm: Arm) -> tuple[tuple[str, ...], list[list[object]]]:
+    """Columns and rows of the joints; with what they hang on where they branch, and what they follow where they do."""
+    columns: tuple[str, ...] = COLUMNS
+    rows = [_chain_row(j) for j in arm.joints]
+    if arm.branched:
+        columns = (columns[0], "hangs on", columns[1], "gamma, b", *columns[2:])
+        for row, j, parent in zip(rows, arm.joints, arm.parents, strict=True):
+            turn = f"{_tidy(math.degrees(j.gamma)):.5g}°, {j.b:.5g} m" if j.gamma or j.b else ""
+            row[1:2] = [link_name(arm, parent), j.kind, turn.replace(" ", NARROW)]
+            row[-2] = str(row[-2]).replace(" ", NARROW)
+    if not arm.serial and not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    if not arm.coupling.free:
+        columns = (*columns, "follows")
+        for row, j in zip(rows, arm.joints, strict=True):
+            row.append(rule(arm, j))
+    if arm.floating:
+        filled = {"joint": "base", "kind": "free", "mass [kg]": arm.floating.mass}
+        rows.insert(0, [filled.get(column, "") for column in columns])
+    return columns, rows
 
 
 def _chain_row(j: Joint) -> list[object]:
@@ -154,7 +186,9 @@ def cost_section(costs: Mapping[str, Rows]) -> Section:
         if len(rows) > 1:
             other = rows[1]
             told += f"; next {other['formulation']} with {other['mul']} and {other['add']}"
-        parts += [note(told + "."), bars(rows, best["formulation"])]
+        parts.append(note(told + "."))
+        if len(rows) > 1:
+            parts.append(bars(rows, best["formulation"]))
         parts.append(
             Markup("<details><summary>as a table</summary>{}</details>").format(cost_table(rows))
         )
@@ -166,9 +200,7 @@ def cost_section(costs: Mapping[str, Rows]) -> Section:
 
 def inertia_section(arm: Arm) -> Section:
     """Heat maps of the mass matrix over the workspace, and its couplings on average."""
-    from ..model.model import compile as compile_arm
-
-    function = compile_arm(arm).mass_matrix
+    function = _of_joints(arm)
     q = random_poses(arm, SAMPLES)
     M = function(q)
     parts = [
@@ -182,28 +214,42 @@ def inertia_section(arm: Arm) -> Section:
     if pair is not None:
         i, j = pair
         parts.insert(0, figure(_over_workspace(arm, function, i, j), _caption(arm, i, j), 400))
+    held = "the others and the base held" if arm.floating else "the others held"
     return section(
         "Mass matrix over the workspace",
         "What a motor must accelerate depends on the pose. The diagonal of the mass matrix is the inertia that "
-        "each joint feels with the others held.",
+        f"each joint feels with {held}.",
         figures_grid(parts),
         table(
             ("joint", "smallest", "mean", "largest", "largest / smallest"),
-            [_range_row(str(joint.name), M[:, k, k]) for k, joint in enumerate(arm.joints)],
+            [_range_row(name, M[:, k, k]) for k, name in enumerate(arm.joint_names)],
             f"Diagonal of the mass matrix over {SAMPLES} random poses [kg m² or kg]",
         ),
     )
 
 
+def _of_joints(arm: Arm) -> Function:
+    """The mass matrix of the independent joints by their positions; of a free base's it does not depend on its own."""
+    from ..model.model import compile as compile_arm
+
+    whole, n = compile_arm(arm).mass_matrix, len(arm.joint_names)
+    return lambda joints: whole(coordinates(arm, joints))[..., -n:, -n:]
+
+
+def _own(arm: Arm) -> list[Joint]:
+    """The independent joints."""
+    return [arm.joints[i] for i in arm.coupling.masters]
+
+
 def random_poses(arm: Arm, count: int, seed: int = 0) -> np.ndarray:
-    """(count, n) poses within the limits; without limits a whole turn, or the robot's size."""
+    """(count, n) positions of independent joints within limits; without these a whole turn, or the robot's size."""
     low, high = _ranges(arm)
-    return np.random.default_rng(seed).uniform(low, high, (count, arm.n))
+    return np.random.default_rng(seed).uniform(low, high, (count, len(low)))
 
 
 def _ranges(arm: Arm) -> tuple[np.ndarray, np.ndarray]:
     ends = []
-    for joint in arm.joints:
+    for joint in _own(arm):
         reach = math.pi if joint.revolute else arm.size
         low, high = joint.position_limits or (-reach if joint.revolute else 0.0, reach)
         if joint.revolute and high - low > 2 * math.pi:
@@ -231,15 +277,19 @@ def _strongest(arm: Arm, function: Function) -> tuple[int, int] | None:
     """The two joints whose positions change what joint 1 feels most, else what any joint feels."""
     low, high = _ranges(arm)
     q = random_poses(arm, 24, seed=1)
-    weights = np.zeros(arm.n)
-    for j in range(arm.n):
+    n = len(low)
+    weights = np.zeros(n)
+    for j in range(n):
         moved = np.repeat(q[:, None], 9, axis=1)
         moved[..., j] = np.linspace(low[j], high[j], 9)
         diagonal = np.einsum("...ii->...i", function(moved))
         spread = np.ptp(diagonal, axis=1) / np.maximum(diagonal.mean(axis=(0, 1)), 1e-300)
-        weights[j] = spread[:, 0].mean() + 1e-3 * spread.sum(axis=-1).mean()
+        first = (
+            spread[:, 0].mean() if arm.serial else 0.0
+        )  # where it branches no joint is before all others
+        weights[j] = first + 1e-3 * spread.sum(axis=-1).mean()
     order = np.argsort(-weights)
-    if arm.n < 2 or weights[order[0]] < 1e-9:
+    if n < 2 or weights[order[0]] < 1e-9:
         return None
     i, j = sorted(order[:2].tolist())
     return i, j
@@ -248,15 +298,15 @@ def _strongest(arm: Arm, function: Function) -> tuple[int, int] | None:
 def _over_workspace(arm: Arm, function: Function, i: int, j: int) -> figures.Figure:
     low, high = _ranges(arm)
     x, y = (np.linspace(low[k], high[k], GRID) for k in (i, j))
-    q = np.zeros((GRID, GRID, arm.n)) + np.clip(0.0, low, high)
-    for k, joint in enumerate(arm.joints):
+    q = np.zeros((GRID, GRID, len(low))) + np.clip(0.0, low, high)
+    for k, joint in enumerate(_own(arm)):
         if not joint.revolute:
             q[..., k] = (low[k] + high[k]) / 2
     q[..., i], q[..., j] = x[None, :], y[:, None]
     M = function(q)
     maps = {
         f"M[{k + 1}, {k + 1}] felt by {arm.joint_names[k]}": M[..., k, k]
-        for k in range(arm.n)
+        for k in _changing(arm, M)
         if np.ptp(M[..., k, k]) > 1e-9 * max(float(M[..., k, k].max()), 1e-300)
     }
     scale = np.sqrt(np.maximum(np.einsum("...ii->...i", M), 1e-300))
@@ -269,8 +319,18 @@ def _over_workspace(arm: Arm, function: Function, i: int, j: int) -> figures.Fig
     return figures.heat_maps(axes[0][1], axes[1][1], maps, axes[0][0], axes[1][0])
 
 
+def _changing(arm: Arm, M: np.ndarray) -> list[int]:
+    """The joints whose inertia is drawn: all of a chain, those of a tree where it changes most."""
+    n = M.shape[-1]
+    if arm.serial:
+        return list(range(n))
+    diagonal = np.einsum("...ii->...i", M).reshape(-1, n)
+    change = np.ptp(diagonal, axis=0) / np.maximum(diagonal.max(axis=0), 1e-300)
+    return sorted(np.argsort(-change)[:DRAWN].tolist())
+
+
 def _shown(arm: Arm, k: int, values: np.ndarray) -> tuple[str, np.ndarray]:
-    joint = arm.joints[k]
+    joint = _own(arm)[k]
     return (
         (f"{joint.name} [°]", np.degrees(values))
         if joint.revolute

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from .html import Markup, Section, facts, figure, figures_grid, note, section, t
 from .html import page as make_page
 
 if TYPE_CHECKING:
-    from ..robot.arm import Arm
     from ..simulation.run import Run
 
 SHOWN = 8  # runs of a batch that are drawn
@@ -58,9 +58,10 @@ def _outcome(run: Run) -> Section:
 
 def _motion(run: Run) -> Section:
     arm = run.model.arm
-    turning = [k for k, j in enumerate(arm.joints) if j.revolute]
-    sliding = [k for k, j in enumerate(arm.joints) if not j.revolute]
-    parts = []
+    own = [arm.joints[i] for i in arm.coupling.masters]
+    turning = [k for k, j in enumerate(own) if j.revolute]
+    sliding = [k for k, j in enumerate(own) if not j.revolute]
+    parts = _base_motion(run) if arm.floating else []
     for joints, position, speed, force in (
         (turning, "position [°]", "velocity [°/s]", "torque [N m]"),
         (sliding, "position [m]", "velocity [m/s]", "force [N]"),
@@ -73,23 +74,36 @@ def _motion(run: Run) -> Section:
             (run.qd, speed, factor),
             (run.tau, force, 1.0),
         ):
+            values = values[..., -len(own) :]
             if title == force and not np.any(values[..., joints]):
                 continue
-            parts.append(figure(_curves(run, arm, joints, values * scale, title)))
+            parts.append(figure(_curves(run, arm.joint_names, joints, values * scale, title)))
     told = note("No joint is driven: torques are zero.") if not np.any(run.tau) else None
     return section("Motion", _batch_note(run), figures_grid(parts), told)
 
 
+def _base_motion(run: Run) -> list[Markup]:
+    """Where a free base is, how it is turned, and how it moves."""
+    names, speeds = run.model.arm.coordinate_names[:7], run.model.arm.speed_names[:6]
+    return [
+        figure(_curves(run, labels, entries, values, title))
+        for labels, entries, values, title in (
+            (names, [0, 1, 2], run.q, "base: position [m]"),
+            (names, [3, 4, 5, 6], run.q, "base: quaternion"),
+            (speeds, [0, 1, 2], run.qd, "base: velocity in its axes [m/s]"),
+            (speeds, [3, 4, 5], run.qd * (180 / np.pi), "base: angular velocity [°/s]"),
+        )
+    ]
+
+
 def _curves(
-    run: Run, arm: Arm, joints: list[int], values: np.ndarray, title: str
+    run: Run, names: Sequence[str], joints: list[int], values: np.ndarray, title: str
 ) -> figures.Figure:
     data: list[dict[str, Any]] = []
     runs = values.reshape(-1, *values.shape[-2:])[:SHOWN]
     for sample, one in enumerate(runs):
         for j in joints:
-            traced = figures.line(
-                run.t, one[:, j], arm.joint_names[j], f"--c{j % 8 + 1}", legendgroup=str(j)
-            )
+            traced = figures.line(run.t, one[:, j], names[j], f"--c{j % 8 + 1}", legendgroup=str(j))
             traced["showlegend"] = sample == 0 and len(joints) > 1
             if len(runs) > 1:
                 traced["opacity"] = 0.6

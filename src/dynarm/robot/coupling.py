@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import InputError, ModelError, UnknownName
 from .joint import Joint, Mimic
@@ -25,6 +25,11 @@ class Coupling:
     of: tuple[int, ...]
     multipliers: tuple[float, ...]
     offsets: tuple[float, ...]
+
+    def positions(self, own: Any) -> list[float]:
+        """Positions of all joints from those of the independent ones."""
+        rules = zip(self.of, self.multipliers, self.offsets, strict=True)
+        return [factor * float(own[j]) + offset for j, factor, offset in rules]
 
     @property
     def free(self) -> bool:

@@ -17,10 +17,10 @@ def arm_line(arm: Arm) -> str:
     """Name, number of joints, and which are revolute and prismatic, such as RRP."""
     kinds = "".join("R" if joint.revolute else "P" for joint in arm.joints)
     kinds = kinds if len(kinds) <= _LETTERS else kinds[:_LETTERS] + "..."
-    return titled("Arm", arm.name, f", {arm.n} joint{'s' * (arm.n > 1)} {kinds}{_shape(arm)}")
+    return titled("Arm", arm.name, f", {arm.n} joint{'s' * (arm.n > 1)} {kinds}{shape(arm)}")
 
 
-def _shape(arm: Arm) -> str:
+def shape(arm: Arm) -> str:
     """What makes it more than a chain on a fixed base, in words."""
     ends = arm.n - len({p for p in arm.parents if p >= 0})
     followers = arm.n - len(arm.coupling.masters)
@@ -35,7 +35,7 @@ def _shape(arm: Arm) -> str:
 def arm_sheet(arm: Arm) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]:
     """Title, head and rows of its table; columns of trees and couplings where there are any."""
     x, y, z = arm.gravity
-    title = f"{arm.name}: {arm.n} joints{_shape(arm)}, gravity ({x:g}, {y:g}, {z:g}) m/s^2"
+    title = f"{arm.name}: {arm.n} joints{shape(arm)}, gravity ({x:g}, {y:g}, {z:g}) m/s^2"
     rows: list[tuple[object, ...]] = [
         (j.name, j.kind, j.a, j.alpha, j.d, j.theta, j.mass) for j in arm.joints
     ]
@@ -43,27 +43,28 @@ def arm_sheet(arm: Arm) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]
     if arm.branched or any(j.gamma or j.b for j in arm.joints):
         head = (head[0], "parent", head[1], "gamma [rad]", "b [m]", *head[2:])
         rows = [
-            (row[0], _name(arm, p), row[1], j.gamma, j.b, *row[2:])
+            (row[0], link_name(arm, p), row[1], j.gamma, j.b, *row[2:])
             for row, p, j in zip(rows, arm.parents, arm.joints, strict=True)
         ]
     if not arm.coupling.free:
         head = (*head, "follows")
-        rows = [(*row, _rule(arm, j)) for row, j in zip(rows, arm.joints, strict=True)]
+        rows = [(*row, rule(arm, j)) for row, j in zip(rows, arm.joints, strict=True)]
     if arm.floating is not None:
         filled = {"joint": "base", "kind": "free", "mass [kg]": arm.floating.mass}
         rows.insert(0, tuple(filled.get(column, "") for column in head))
     return title, head, rows
 
 
-def _name(arm: Arm, i: int) -> str:
+def link_name(arm: Arm, i: int) -> str:
+    """What joint i, or the base for -1, is called."""
     return str(arm.joints[i].name) if i >= 0 else "base"
 
 
-def _rule(arm: Arm, joint: Joint) -> str:
+def rule(arm: Arm, joint: Joint) -> str:
     """What a joint follows: 2 elbow + 0.1."""
     rule = joint.mimic
     if rule is None:
         return ""
     factor = "" if rule.multiplier == 1 else f"{rule.multiplier:g} "
     shift = f" {'+' if rule.offset > 0 else '-'} {abs(rule.offset):g}" if rule.offset else ""
-    return f"{factor}{_name(arm, int(rule.joint))}{shift}"
+    return f"{factor}{link_name(arm, int(rule.joint))}{shift}"

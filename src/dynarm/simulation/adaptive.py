@@ -18,7 +18,7 @@ from .budget import Budget
 from .events import POINTS, Event, root
 from .health import BLOWN, Outcome, Progress, cause
 from .inputs import Failed, Law, Source, breaks_of
-from .system import Layout, System, put_back, rates, state_of
+from .system import System, coordinates, put_back, rates, state_of
 
 SOLVERS = {
     "dop853": "DOP853",
@@ -59,7 +59,7 @@ class Path:
 
     first: np.ndarray
     pieces: Sequence[Piece]
-    layout: Layout
+    system: System
 
     def __call__(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
         """q and qd at times between 0 and the end of the run."""
@@ -68,7 +68,7 @@ class Path:
         if times.size and not (times.min() >= 0 and times.max() <= end * (1 + 1e-12)):
             raise InputError(f"the run goes from 0 to {end:g} s; ask for times in between")
         y = self.states(times.ravel()).reshape(*times.shape, len(self.first))
-        return y[..., self.layout.q], y[..., self.layout.qd]
+        return coordinates(self.system, y), y[..., self.system.layout.qd]
 
     def states(self, times: np.ndarray) -> np.ndarray:
         """The integrator's whole state, one row a time."""
@@ -136,6 +136,10 @@ class AdaptiveIntegration:
 
     # ---- right-hand side
 
+    def seen(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q and qd of a state as functions of the user see them."""
+        return coordinates(self.system, y), y[..., self.qd]
+
     def drives(self, t: float, q: np.ndarray, qd: np.ndarray) -> list[np.ndarray]:
         return [law(t, q, qd) for law in self.laws]
 
@@ -143,7 +147,7 @@ class AdaptiveIntegration:
         self.evaluations += 1
         if not self.evaluations % ASKED:
             self.mind_budget()
-        rate = self.rates(y, *self.drives(t, y[self.q], y[self.qd]), *self.extras)
+        rate = self.rates(y, *self.drives(t, *self.seen(y)), *self.extras)
         if np.isfinite(rate).all():
             self.lost = 0
         else:
@@ -161,7 +165,7 @@ class AdaptiveIntegration:
     def jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
         """d(derivative)/dy: dynamics by their compiled derivatives, a torque that follows the state by differences."""
         q, qd = y[self.q], y[self.qd]
-        (tau,) = self.drives(t, q, qd)
+        (tau,) = self.drives(t, *self.seen(y))
         assert self.system.linear is not None
         linear = self.system.linear(q, qd, tau)
         moving = len(linear.A)
@@ -221,7 +225,7 @@ class AdaptiveIntegration:
 
     def enter(self, t: float, end: float, y: np.ndarray) -> None:
         """Find the laws of the inputs in the interval that begins here, and what the joints at rest do."""
-        q, qd = y[self.q], y[self.qd]
+        q, qd = self.seen(y)
         self.laws = tuple(s.during(t, end, q, qd) for s in self.sources)
         self.law_starts.append(t)
         self.law_list.append(self.laws)
@@ -233,7 +237,7 @@ class AdaptiveIntegration:
         assert self.sliding is not None
         q, qd = y[self.q], y[self.qd]
         before = self.sliding.mode if self.pieces else np.sign(qd)
-        self.sliding.settle(q, qd, resting, *self.drives(t, q, qd))
+        self.sliding.settle(q, qd, resting, *self.drives(t, *self.seen(y)))
         self.events += [(t, words) for words in self.sliding.changes(before) if self.pieces]
 
     def interval(
@@ -311,7 +315,7 @@ class AdaptiveIntegration:
 
         def gaps(t: float) -> np.ndarray:
             y = states(t)
-            return sliding.gaps(y[self.q], y[self.qd], *self.drives(t, y[self.q], y[self.qd]))
+            return sliding.gaps(y[self.q], y[self.qd], *self.drives(t, *self.seen(y)))
 
         low = start
         for high in np.linspace(start, end, POINTS + 1)[1:].tolist():
@@ -332,13 +336,12 @@ class AdaptiveIntegration:
             return None
         points = np.linspace(start, end, POINTS + 1)
         y = np.ascontiguousarray(states(points).T)
-        values = self.settings.values(points.tolist(), y[:, self.q], y[:, self.qd])
+        values = self.settings.values(points.tolist(), *self.seen(y))
         hits = []
         for event, signs in zip(self.settings.events, values, strict=True):
 
             def value(t: float, event: Event = event) -> float:
-                at = states(t)
-                return event(t, at[self.q], at[self.qd])
+                return event(t, *self.seen(states(t)))
 
             for k in range(POINTS):
                 if event.crosses(signs[k], signs[k + 1]):
@@ -354,7 +357,7 @@ class AdaptiveIntegration:
 
     @property
     def path(self) -> Path:
-        return Path(self.states[0], self.pieces, self.layout)
+        return Path(self.states[0], self.pieces, self.system)
 
     def record(self, times: np.ndarray | None, status: str, message: str) -> Outcome:
         """The motion at some times (None: at the integrator's own steps)."""

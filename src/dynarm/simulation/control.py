@@ -1,7 +1,8 @@
 """Controllers from compiled functions: joint PD with gravity compensation, and computed torque.
 
 Each samples the state at its own rate and holds its torque in between; with rate=None it acts continuously. A reference
-is a pose (n,), or a function of time that returns q, qd and qdd. Gains are a number, (n,), or (N, n) for a batch.
+is a pose (n,), or a function of time that returns q, qd and qdd. Gains are a number, (n,), or (N, n) for a batch; n is
+the number of independent joints. A free base is not driven: only the joints are, and its six entries of torque are 0.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ class Controller:
         ):
             if (given is not None) != wanted:
                 raise InputError(f"give {word}, and only for one")
-        put, joints = object.__setattr__, self.model.arm.joints
-        names = self.model.arm.joint_names
+        put, arm = object.__setattr__, self.model.arm
+        joints, names = [arm.joints[i] for i in arm.coupling.masters], arm.joint_names
         put(self, "reference", _reference(self.reference, names))
         for name in ("kp", "kd"):
             put(self, name, _fitting(name, getattr(self, name), names))
@@ -75,7 +76,14 @@ class Controller:
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         torque: np.ndarray = np.clip(self.law(t, q, qd), -self.limit, self.limit)
-        return torque
+        free = self.model.arm.nv - torque.shape[-1]
+        if not free:
+            return torque
+        return np.concatenate([np.zeros((*torque.shape[:-1], free)), torque], axis=-1)
+
+    def joints(self, x: np.ndarray) -> np.ndarray:
+        """The joints' entries of a state or of forces, without those of a free base."""
+        return x[..., -len(self.model.arm.joint_names) :]
 
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """The torque before its limits."""
@@ -90,7 +98,8 @@ class GravityPD(Controller):
 
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         wanted, rate, _ = self.reference(t)
-        hold = self.model.gravity(q, **self._known)  # type: ignore[attr-defined]
+        hold = self.joints(self.model.gravity(q, **self._known))  # type: ignore[attr-defined]
+        q, qd = self.joints(q), self.joints(qd)
         torque: np.ndarray = self.kp * (wanted - q) + self.kd * (rate - qd) + hold
         return torque
 
@@ -98,6 +107,14 @@ class GravityPD(Controller):
 @dataclass(frozen=True, repr=False)
 class ComputedTorque(Controller):
     """tau = inverse dynamics at qdd_ref + kd (qd_ref - qd) + kp (q_ref - q): the error obeys e'' + kd e' + kp e = 0."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model.arm.floating:
+            raise InputError(
+                f"computed torque needs a force for every speed; robot '{self.model.arm.name}' has a free base that "
+                "nothing drives, use GravityPD"
+            )
 
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         wanted, rate, acceleration = self.reference(t)

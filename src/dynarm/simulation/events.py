@@ -97,11 +97,14 @@ def _event(given: Any, k: int) -> Event:
 
 def _limits(model: Model, stop: bool) -> list[Event]:
     events = []
+    coupling, first = model.arm.coupling, model.arm.nq - len(model.arm.coupling.masters)
     for i, joint in enumerate(model.arm.joints):
+        place, factor, shift = first + coupling.of[i], coupling.multipliers[i], coupling.offsets[i]
         for side, bound in zip(("lower", "upper"), joint.position_limits or (), strict=False):
 
-            def gap(t: float, q: Any, qd: Any, i: int = i, bound: float = bound) -> float:
-                return float(q[i] - bound)
+            def gap(t: float, q: Any, qd: Any, rule: Any = (place, factor, shift - bound)) -> float:
+                place, factor, shift = rule
+                return float(factor * q[place] + shift)
 
             direction = -1.0 if side == "lower" else 1.0
             events.append(Event(f"{side} limit of {joint.name}", gap, stop, direction))

@@ -34,8 +34,8 @@ class Sliding:
     """Which joints slide which way: mode +1, -1, or 0 for a joint that sticks."""
 
     plant: Plant  # with everything but the sharp Coulomb friction
-    sharp: np.ndarray  # joints with sharp Coulomb friction
-    limits: np.ndarray  # (n, 2): Coulomb friction for positive and for negative velocity
+    sharp: np.ndarray  # speeds of joints with sharp Coulomb friction
+    limits: np.ndarray  # (nv, 2): Coulomb friction for positive and for negative velocity
     slack: float  # velocity below which a joint that has just been let go counts as still at rest
     terms: Any = field(repr=False)
     mode: np.ndarray = field(init=False)
@@ -52,7 +52,7 @@ class Sliding:
         sharp = limits.max(axis=1) > 0
         if not sharp.any():
             return None
-        smooth = _without_coulomb(plant, sharp)
+        smooth = _without_coulomb(plant)
         return cls(smooth, sharp, limits, slack, _terms(smooth))
 
     @property
@@ -66,12 +66,12 @@ class Sliding:
 
         The impulse is there for the integrator: nothing else of a joint that sticks tells it how fast the load changes.
         """
-        n = len(self.sharp)
-        qd = x[n : 2 * n]
-        M, f, power = self.terms(x[:n], qd, *drives, *self.plant.extras)
+        layout = self.plant.layout
+        qd = x[layout.qd]
+        M, f, moving, power = self.terms(x[layout.q], qd, *drives, *self.plant.extras)
         qdd, held, coulomb = self._solve(M, f, self.mode)
         power[1] += coulomb @ qd
-        return np.concatenate([qd, qdd, power, [held @ self.stuck]])
+        return np.concatenate([moving, qdd, power, [held @ self.stuck]])
 
     def _solve(self, M: Any, f: Any, mode: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Accelerations, for stuck joints the force that friction holds, and the Coulomb friction of sliding ones."""
@@ -93,7 +93,7 @@ class Sliding:
         gaps = np.where(self.sharp, self.mode * qd + np.where(self.armed, 0.0, self.slack), 1.0)
         stuck = self.stuck
         if stuck.any():
-            M, f, _ = self.terms(q, qd, *drives, *self.plant.extras)
+            M, f, *_ = self.terms(q, qd, *drives, *self.plant.extras)
             _, held, _ = self._solve(M, f, self.mode)
             limit = np.where(held > 0, self.limits[:, 0], self.limits[:, 1])
             gaps = np.where(stuck, limit * (1 + EXCESS) + 1e-300 - np.abs(held), gaps)
@@ -105,7 +105,7 @@ class Sliding:
 
     def settle(self, q: Any, qd: Any, resting: Any, *drives: Any) -> None:
         """Choose the modes of the joints at rest, so that each of them does what its friction allows."""
-        M, f, _ = self.terms(q, qd, *drives, *self.plant.extras)
+        M, f, *_ = self.terms(q, qd, *drives, *self.plant.extras)
         resting = resting & self.sharp
         mode = np.where(self.sharp, np.sign(qd), 0.0)
         mode[resting] = 0.0
@@ -126,7 +126,7 @@ class Sliding:
 
     def changes(self, before: np.ndarray) -> list[str]:
         """What the joints do that have another mode than before, in words."""
-        names = self.plant.model.arm.joint_names
+        names = self.plant.model.arm.speed_names
         words = []
         for i in np.flatnonzero(self.sharp & (self.mode != before)):
             done = "sticks" if not self.mode[i] else "slides" if not before[i] else "reverses"
@@ -135,7 +135,21 @@ class Sliding:
 
 
 def coulomb_limits(model: Model) -> np.ndarray:
-    """(n, 2): sharp Coulomb friction [N m or N] for positive and for negative velocity."""
+    """(nv, 2): sharp Coulomb friction [N m or N] for positive and for negative velocity.
+
+    A joint that follows another brakes that one, by its multiplier; where that is negative it moves the other way.
+    """
+    arm = model.arm
+    limits = np.zeros((arm.nv, 2))
+    coupling, first = arm.coupling, arm.nv - len(arm.coupling.masters)
+    for i, both in enumerate(_joint_limits(model)):
+        factor = coupling.multipliers[i]
+        limits[first + coupling.of[i]] += abs(factor) * (both if factor > 0 else both[::-1])
+    return limits
+
+
+def _joint_limits(model: Model) -> list[np.ndarray]:
+    """The same of each joint, those that follow others included."""
     rows = []
     for joint in model.arm.joints:
         f = joint.friction
@@ -148,17 +162,17 @@ def coulomb_limits(model: Model) -> np.ndarray:
                 "give a positive one"
             )
         rows.append(both)
-    return np.array(rows)
+    return rows
 
 
-def _without_coulomb(plant: Plant, sharp: np.ndarray) -> Plant:
+def _without_coulomb(plant: Plant) -> Plant:
     """The plant whose joints have lost their sharp Coulomb friction."""
     model = plant.model
     joints = [
         replace(j, friction=without(j.friction, jumping(j.friction)))
-        if s and j.friction is not None
+        if both.any() and j.friction is not None
         else j
-        for j, s in zip(model.arm.joints, sharp, strict=True)
+        for j, both in zip(model.arm.joints, _joint_limits(model), strict=True)
     ]
     gravity = "input" if model.gravity_input else None
     parameters = "inputs" if model.parameters_input else None
@@ -167,19 +181,21 @@ def _without_coulomb(plant: Plant, sharp: np.ndarray) -> Plant:
 
 
 def _terms(plant: Plant) -> np.ufunc:
-    """(q, qd, tau, [wrench], ...) -> (M, f, powers) with M qdd = f."""
-    n = plant.n
-    inputs = [*vectors(n, "q", "qd", "tau"), *([Port("wrench", (6,))] if plant.wrench else [])]
-    outputs = [Port("M", (n, n)), Port("f", (n,)), Port("power", (2,))]
+    """(q, qd, tau, [wrench], ...) -> (M, f, rates of q, powers) with M qdd = f."""
+    layout = plant.layout
+    n, k = layout.speeds, layout.coordinates
+    inputs = [*vectors(k, "q"), *vectors(n, "qd"), *layout.input_ports]
+    outputs = [Port("M", (n, n)), Port("f", (n,)), Port("moving", (k,)), Port("power", (2,))]
 
     def body() -> Any:
         chosen = plant.chosen("mass_matrix", "inverse_dynamics")
 
         def compute(q: Any, qd: Any, tau: Any, *rest: Any) -> Any:
             wrench, extras = (rest[0], rest[1:]) if plant.wrench else (None, rest)
-            given = {"q": q, "qd": qd, "tau": tau, "wrench": wrench}
+            given = {"q": plant.placed(q), "qd": qd, "tau": tau, "wrench": wrench}
             scene = plant.scene(chosen, given, extras)
-            return scene.mass_matrix, minus(tau, scene.forces(scene.still)), powers(scene, tau)
+            f = minus(tau, scene.forces(scene.still))
+            return scene.mass_matrix, f, plant.moving(q, scene), powers(scene, tau)
 
         return compute
 

@@ -65,11 +65,11 @@ def singular_start(plant: Plant, q: np.ndarray) -> str:
         return ""
     arm, which = plant.model.arm, f"sample {bad[0]}: " if q.ndim > 1 else ""
     M = plant.mass_matrix(q)
-    diagonal = np.einsum("...ii->...i", M).reshape(-1, arm.n)
+    diagonal = np.einsum("...ii->...i", M).reshape(-1, arm.nv)
     idle = np.flatnonzero(~(diagonal[bad[0]] > 0))
     if len(idle):
         why = (
-            f"joint '{arm.joint_names[idle[0]]}' moves no inertia, so its acceleration is undefined"
+            f"joint '{arm.speed_names[idle[0]]}' moves no inertia, so its acceleration is undefined"
         )
     else:
         why = "the joints' inertias are not independent in this pose"

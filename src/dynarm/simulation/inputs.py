@@ -175,6 +175,7 @@ class FunctionInput:
     what: str
     names: Sequence[str] = ()
     steady: bool = False
+    entry: tuple[int, ...] | None = None  # shape of what is given for one sample, if not a row
 
     def __call__(self, t: float, q: Array, qd: Array) -> Array:
         returned = asked(self.function, t, locked(q), locked(qd))
@@ -183,16 +184,15 @@ class FunctionInput:
             force = reals(what, returned, "real numbers", self.names)
         except DynarmError as error:
             raise Raised(error) from None
-        if force.shape == self.shape:
-            pass
-        elif force.shape == self.shape[-1:] or (force.ndim == 0 and self.shape[-1] == 1):
-            force = np.broadcast_to(force, self.shape)
-        else:
+        fitted = _fitted(force, self.shape, self.entry or self.shape[-1:])
+        if fitted is None:
+            wanted = (*self.shape[:-1], *(self.entry or self.shape[-1:]))
             raise Raised(
                 InputError(
-                    f"the {self.what} function returned shape {force.shape} at t = {t:.6g} s; it must be {self.shape}"
+                    f"the {self.what} function returned shape {force.shape} at t = {t:.6g} s; it must be {wanted}"
                 )
             )
+        force = fitted
         # of a motion that has blown up, nothing is to blame
         sound = (np.abs(qd) < BLOWN).all(axis=-1)
         if not np.isfinite(force).all(axis=-1)[sound].all():
@@ -251,35 +251,59 @@ def source_of(
     what: str,
     names: Sequence[str] = (),
     wanted: str = "None, an array, dynarm.simulation.Sampled or f(t, q, qd)",
+    entry: tuple[int, ...] | None = None,
 ) -> Source:
-    """What the user gave for torque or wrench, as a source of forces of the given shape; wanted: what may be given."""
+    """What the user gave for torque or wrench, as a source of forces of the given shape.
+
+    wanted: what may be given; entry: the shape that it has for one sample, if that is not a row (wrenches by tool).
+    """
+    one = shape[-1:] if entry is None else entry
     if given is None:
         return Constant(np.zeros(shape))
     if isinstance(given, Sampled):
         samples = given.ordered(names, what)
-        if samples.values.shape[1:] not in (shape, shape[-1:]):
+        if samples.values.shape[1:] not in ((*shape[:-1], *one), one):
             raise InputError(
-                f"{what}: a row of the samples has shape {samples.values.shape[1:]}; give {shape[-1:]}"
+                f"{what}: a row of the samples has shape {samples.values.shape[1:]}; give {one}"
             )
-        return samples
+        if len(one) == 1:
+            return samples
+        lead = samples.values.shape[: -len(one)]
+        return Sampled(samples.t, samples.values.reshape(*lead, -1), samples.hold)
     if callable(given):
-        function = FunctionInput(given, shape, what, names)
+        function = FunctionInput(given, shape, what, names, entry=entry)
         rate = getattr(given, "rate", None)
         if rate is None:
             return function
         per_second = "samples per second, or None"
         return Held(function, 1 / real(f"{what}: rate", rate, per_second, above_zero))
-    return Constant(_constant(given, shape, what, names, wanted))
+    return Constant(_constant(given, shape, what, names, wanted, one))
 
 
 def _constant(
-    given: Any, shape: tuple[int, ...], what: str, names: Sequence[str], wanted: str
+    given: Any,
+    shape: tuple[int, ...],
+    what: str,
+    names: Sequence[str],
+    wanted: str,
+    one: tuple[int, ...],
 ) -> Array:
     value = reals(what, given, wanted, names)
-    if value.shape not in (shape, shape[-1:]):
+    lead = shape[:-1]
+    if value.shape not in ((*lead, *one), one):
+        entries = f"{one[0]} entries" if len(one) == 1 else f"shape {one}"
         raise InputError(
-            f"{what} has shape {value.shape}; give {shape[-1]} entries"
-            + (f", or {shape} for the batch" if len(shape) > 1 else "")
+            f"{what} has shape {value.shape}; give {entries}"
+            + (f", or {(*lead, *one)} for the batch" if lead else "")
         )
     check_finite(what, value)
-    return np.broadcast_to(value, shape).copy()
+    return np.broadcast_to(value.reshape(*value.shape[: -len(one)], -1), shape).copy()
+
+
+def _fitted(force: Array, shape: tuple[int, ...], one: tuple[int, ...]) -> Array | None:
+    """What was given for the batch or for one sample of it, in rows; None where it is neither."""
+    if force.shape == (*shape[:-1], *one):
+        return force.reshape(shape)
+    if force.shape == one or (force.ndim == 0 and one == (1,)):
+        return np.broadcast_to(force.reshape(-1), shape)
+    return None

@@ -15,6 +15,7 @@ from ..border.words import shown
 from ..errors import InputError, KindError, UnknownName
 from ..model import batch
 from ..model.model import Model
+from ..robot.arm import Arm
 from .adaptive import SOLVERS, AdaptiveIntegration, Settings
 from .events import events_of
 from .fixed import STEPPERS, Integration, step_length
@@ -27,6 +28,7 @@ from .system import state_of
 
 METHODS = (*SOLVERS, *STEPPERS)
 MOST_STEPS = 1e10  # of fixed length in one run: hours of computing
+UNIT = 1e-6  # what a quaternion's length may be off by
 TIGHTEST = 2.3e-14  # the smallest rtol that SciPy accepts
 
 
@@ -62,7 +64,8 @@ def simulate(
     method   "dop853", "rk45", "rk23", "radau", "bdf", "lsoda" (adaptive, to rtol and atol; atol=None: rtol/100), or
              with steps of length dt "rk4", "ab4", "midpoint" (symplectic, for long free motions); dt=None takes a step
              from the joints' velocity limits and a bounded change in one step, reported as run.dt
-    wrench   force and torque on the tool in its axes, (6,): None, an array, samples or f(t, q, qd)
+    wrench   force and torque on the tool in its axes, (6,): None, an array, samples or f(t, q, qd); (k, 6) for the
+             k tools of a robot that was loaded with tools=
     gravity, values   for models compiled with gravity="input", parameters="inputs": constant over the run
     times    where an adaptive run is recorded (None: at the integrator's own steps); every: record a run with fixed
              steps every so many steps
@@ -72,6 +75,9 @@ def simulate(
     max_seconds   computing time after which an adaptive run ends with status "time" and what it has; None: no limit,
              but a run that would need more than ten further minutes at its pace is given up in the same way
     progress None: a bar on a terminal when the run takes long; False: none; or a function of the part that is done
+
+    q0 is ordered as arm.coordinate_names, qd0 and torque as arm.speed_names: with a free base torque has six entries
+    for it before those of the joints (zeros, where nothing holds it), and the quaternion of q0 has length 1.
 
     q0, qd0 of shape (N, n), values (N, p) or gravity (N, 3) make a batch: fixed steps, all samples at once, on
     `threads` threads; torques, wrenches and a controller's gains may then be (N, ...) too. What goes wrong while the
@@ -83,12 +89,13 @@ def simulate(
     method = str(method).lower()
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
+    _check_method(model, method)
     q, qd, falling, known = _start(model, q0, qd0, gravity, values)
     t_end = _positive("t_end", t_end, "a number of seconds")
-    force = source_of(torque, q.shape, "torque", model.entry_names("tau"))
-    room, axes = (*q.shape[:-1], 6), model.entry_names("wrench")
-    push = None if wrench is None else source_of(wrench, room, "wrench", axes)
-    job = Job(Plant(model, push is not None, falling, known), q, qd, t_end, force, push, method)
+    plant = Plant(model, wrench is not None, falling, known)
+    force = source_of(torque, qd.shape, "torque", model.entry_names("tau"))
+    push = None if wrench is None else _push(plant, wrench, q.shape[:-1])
+    job = Job(plant, q, qd, t_end, force, push, method)
     watched = events_of(events, model, limits)
     refused = singular_start(job.plant, q)
     if refused:
@@ -162,11 +169,31 @@ def _stepped(job: Job, dt: Any, every: int, threads: int, bar: Any) -> Run:
 # ---- checks at the border
 
 
+def _check_method(model: Model, method: str) -> None:
+    if method == "midpoint" and model.arm.floating:
+        raise InputError(
+            f"midpoint steps joint positions and their momenta; robot '{model.arm.name}' has a free base, which turns: "
+            "use 'rk4', or an adaptive method such as 'dop853'"
+        )
+
+
+def _push(plant: Plant, wrench: Any, lead: tuple[int, ...]) -> Source:
+    """The wrenches on the tools, six numbers each, one tool after the other."""
+    arm = plant.model.arm
+    if not arm.all_tools:
+        raise InputError(
+            f"wrench acts on tools; robot '{arm.name}' branches and has none, load it with tools=['link', ...]"
+        )
+    shape, axes = (*lead, plant.layout.push), plant.model.entry_names("wrench")
+    entry = None if arm.tools is None else (len(arm.tools), 6)
+    return source_of(wrench, shape, "wrench", axes, entry=entry)
+
+
 def _start(model: Model, q0: Any, qd0: Any, gravity: Any, values: Any) -> tuple[Any, ...]:
     """First states, gravity and values as arrays that fit together."""
-    n, names = model.arm.n, f"robot '{model.arm.name}' has {model.arm.n} joints"
-    q0 = _array("q0", q0, n, names, model.entry_names("q"))
-    qd0 = _array("qd0", qd0, n, names, model.entry_names("qd"))
+    arm = model.arm
+    q0 = _array("q0", q0, arm.nq, _meaning(arm, arm.coordinate_names), model.entry_names("q"))
+    qd0 = _array("qd0", qd0, arm.nv, _meaning(arm, arm.speed_names), model.entry_names("qd"))
     for word, given, wanted, how in (
         ("gravity", gravity, model.gravity_input, "gravity='input'"),
         ("values", values, model.parameters_input, "parameters='inputs'"),
@@ -191,8 +218,29 @@ def _start(model: Model, q0: Any, qd0: Any, gravity: Any, values: Any) -> tuple[
         lead = np.broadcast_shapes(*leads.values())
     except ValueError:
         raise InputError(f"the batch axes do not fit together: {leads}") from None
-    q0, qd0 = (np.array(np.broadcast_to(x, (*lead, n))) for x in (q0, qd0))
-    return q0, qd0, gravity, values
+    q0, qd0 = (np.array(np.broadcast_to(x, (*lead, x.shape[-1]))) for x in (q0, qd0))
+    return _upright(q0) if arm.floating else q0, qd0, gravity, values
+
+
+def _meaning(arm: Arm, names: Sequence[str]) -> str:
+    """What the entries of a first state are, in words."""
+    joints = len(arm.joint_names)
+    own = f"{joints} joints" if arm.coupling.free else f"{joints} independent joints"
+    if not arm.floating:
+        return f"robot '{arm.name}' has {own}"
+    return f"robot '{arm.name}' has {len(names)}: {' '.join(names[:-joints])} of its free base and {own}"
+
+
+def _upright(q0: np.ndarray) -> np.ndarray:
+    """First coordinates whose quaternion has unit length; what is off by more than rounding is refused."""
+    sizes = np.linalg.norm(q0[..., 3:7], axis=-1)
+    worst = float(np.ravel(sizes)[np.argmax(np.abs(np.ravel(sizes) - 1))])
+    if not abs(worst - 1) <= UNIT:
+        raise InputError(
+            f"q0 has a quaternion of length {worst:.9g} in qx qy qz qw; give one of length 1, such as 0 0 0 1"
+        )
+    q0[..., 3:7] /= sizes[..., None]
+    return q0
 
 
 def _array(name: str, value: Any, size: int, meaning: str, names: Sequence[str]) -> np.ndarray:
@@ -263,11 +311,17 @@ def _step(job: Job, dt: Any) -> float:
 def _nothing(job: Job, status: str, message: str) -> Outcome:
     """The record of a run that could not start: its first state."""
     lead = job.q0.shape[:-1]
-    push = np.full((1, *lead, 6), np.nan) if job.plant.wrench else None
+    push = np.full((1, *lead, job.plant.layout.push), np.nan) if job.plant.wrench else None
     x = state_of(job.q0, job.qd0)[None]
     return Outcome(
-        np.zeros(1), x, np.full((1, *job.q0.shape), np.nan), push, status, message, np.zeros(lead)
+        np.zeros(1), x, np.full((1, *job.qd0.shape), np.nan), push, status, message, np.zeros(lead)
     )
+
+
+def _by_tool(plant: Plant, push: np.ndarray) -> np.ndarray:
+    """(..., T, 6), or (..., T, k, 6) where there are k tools by name."""
+    tools = plant.model.arm.tools
+    return push if tools is None else push.reshape(*push.shape[:-1], len(tools), 6)
 
 
 def _run(
@@ -301,7 +355,7 @@ def _run(
         steps=r.steps,
         evaluations=r.evaluations,
         dense=dense,
-        wrench=None if r.push is None else lead(r.push),
+        wrench=None if r.push is None else _by_tool(plant, lead(r.push)),
         gravity=plant.gravity,
         values=plant.values,
     )

@@ -1,4 +1,8 @@
-"""An arm as a system: its compiled model, whether a wrench acts on the tool, and its inputs for a whole run."""
+"""An arm as a system: its compiled model, whether wrenches act on its tools, and its inputs for a whole run.
+
+The quaternion of a free base is read at unit length wherever the motion is computed: an integrator's own state may
+stray from it by what the integrator allows itself, and only its direction counts.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +14,28 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..algebra.vectors import ZERO, Scalar, add, mul
-from ..dynamics.papers.newton_euler_lin1995 import inverse_dynamics
+from ..algebra.vectors import ZERO, Scalar, Vec3, add, mul
+from ..dynamics.own import gathered_newton_euler
+from ..dynamics.own.free_base import turning, unit
+from ..dynamics.papers import newton_euler_lin1995
 from ..graph.graph import Port
 from ..machine.load.march import March
 from ..model.model import Model
 from ..plan.choice import choose
+from ..plan.evaluation import coordinate_rates
 from ..plan.quantities import quantity_named
 from ..plan.scene import Options, Scene, minus, plus
 from .system import Body, Layout, Linear, Rates, Switching, compiled
 
 SPEEDS = {True: math.pi, False: 1.0}  # of joints without a velocity limit [rad/s, m/s]
+FREE = [SPEEDS[False]] * 3 + [SPEEDS[True]] * 3  # of a free base
 
 _KERNELS: WeakKeyDictionary[Model, dict[Any, March]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """What is set in motion: a model, whether a wrench acts on its tool, and its inputs for a whole run."""
+    """What is set in motion: a model, whether wrenches act on its tools, and its inputs for a whole run."""
 
     model: Model
     wrench: bool = False
@@ -35,12 +43,10 @@ class Plant:
     values: np.ndarray | None = None  # (p,) or (N, p), for one with parameters="inputs"
 
     @property
-    def n(self) -> int:
-        return self.model.arm.n
-
-    @property
     def layout(self) -> Layout:
-        return Layout(self.n, self.n, self.n, 6 if self.wrench else 0)
+        arm = self.model.arm
+        push = 6 * len(arm.all_tools) if self.wrench else 0
+        return Layout(arm.nq, arm.nv, arm.nv, push)
 
     @property
     def options(self) -> Options:
@@ -67,11 +73,15 @@ class Plant:
 
     @property
     def speed_limits(self) -> list[float]:
-        return [j.velocity_limit or SPEEDS[j.revolute] for j in self.model.arm.joints]
+        arm = self.model.arm
+        own = [arm.joints[i] for i in arm.coupling.masters]
+        free = FREE if arm.floating else []
+        return [*free, *(j.velocity_limit or SPEEDS[j.revolute] for j in own)]
 
     @property
     def normalised(self) -> Callable[[Sequence[Scalar]], Sequence[Scalar]] | None:
-        return None  # joint positions are any numbers
+        """Joint positions are any numbers; the quaternion of a free base has unit length."""
+        return _normalised if self.model.arm.floating else None
 
     # ---- over scalars
 
@@ -91,21 +101,28 @@ class Plant:
             formulations |= choose(model.arm, name, model.wishes, self.options, minimal)
         return formulations
 
-    def coordinate_rates(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Sequence[Scalar]:
-        """How the coordinates move with the speeds: joint positions by the joint velocities."""
-        return qd
+    def placed(self, q: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Coordinates from which the dynamics may be computed."""
+        return q if self.normalised is None else self.normalised(q)
+
+    def moving(self, q: Sequence[Scalar], scene: Scene) -> list[Scalar]:
+        """The rates of the coordinates q; a quaternion turns at the length that it has, and keeps it."""
+        rates = coordinate_rates(scene)
+        if not self.model.arm.floating:
+            return rates
+        return [*rates[:3], *turning(q[3:7], Vec3(*scene.qd[3:6])), *rates[7:]]
 
     def flow(self) -> Rates:
-        """[qd, qdd, power of torques and wrench, power that friction takes] by the cheapest formulation."""
+        """[rates of q, qdd, power of torques and wrench, power that friction takes] by the cheapest formulation."""
         chosen = self.chosen("forward_dynamics")
         compute = quantity_named("forward_dynamics").compute
         layout = self.layout
 
         def rates(x: Any, tau: Any, wrench: Any, *extras: Any) -> list[Scalar]:
-            given = {"q": x[layout.q], "qd": x[layout.qd], "tau": tau, "wrench": wrench}
+            q = self.placed(x[layout.q])
+            given = {"q": q, "qd": x[layout.qd], "tau": tau, "wrench": wrench}
             scene = self.scene(chosen, given, extras)
-            moving = self.coordinate_rates(scene.q, scene.qd)
-            return [*moving, *compute(scene), *powers(scene, tau)]
+            return [*self.moving(x[layout.q], scene), *compute(scene), *powers(scene, tau)]
 
         return rates
 
@@ -125,11 +142,11 @@ class Plant:
 
     @property
     def linear(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], Linear] | None:
-        """By the compiled derivatives, which know of no wrench."""
-        return None if self.wrench else self._linear
+        """By the compiled derivatives, which know of no wrench; those of a free base are by its turns, not by q."""
+        return None if self.wrench or self.model.arm.floating else self._linear
 
     def _linear(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Linear:
-        n = self.n
+        n = self.layout.speeds
         A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, n))
         A[:n, n:] = np.eye(n)
         parts = self.model.forward_dynamics_derivatives(q, qd, tau, **self.keywords)
@@ -156,10 +173,23 @@ def powers(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
 
 
 def pushed(scene: Scene) -> list[Scalar]:
-    """Joint forces J' wrench."""
-    floating = replace(scene.chain, gravity=ZERO)
-    held = inverse_dynamics(floating, scene.pose, scene.still, scene.still, scene.wrench)
-    return minus(scene.still, held)
+    """Joint forces J' wrench, of all wrenches together."""
+    weightless = replace(scene.chain, gravity=ZERO)
+    still = scene.spread(scene.still)
+    if scene.chain.serial and scene.arm.tools is None:
+        held = newton_euler_lin1995.inverse_dynamics(
+            weightless, scene.pose, still, still, scene.wrench
+        )
+    else:
+        held = gathered_newton_euler.inverse_dynamics(
+            weightless, scene.pose, still, still, scene.wrenches
+        )
+    return minus(scene.still, scene.gathered(held))
+
+
+def _normalised(q: Sequence[Scalar]) -> Sequence[Scalar]:
+    """Coordinates of a free base and its joints, the quaternion at unit length."""
+    return [*q[:3], *unit(q[3:7]), *q[7:]]
 
 
 def dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:

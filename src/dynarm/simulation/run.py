@@ -21,6 +21,7 @@ from ..border.written import drafted
 from ..errors import InputError, ModelError
 from ..model.model import Model
 from ..model.refusals import AXES
+from ..robot.arm import Arm
 
 
 class EnergyBooks:
@@ -52,6 +53,9 @@ class EnergyBooks:
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(EnergyBooks):
     """Times (T,), states, torques (T, n) and energies (T,) of a simulation; for batches (N, T, n) and (N, T).
+
+    q has the entries of `arm.coordinate_names`, qd and tau those of `arm.speed_names`; with a free base there is one
+    more of q. A wrench on several tools is (T, k, 6).
 
     status   "success", or why it ended early: "event", "singular" (mass matrix), "nan", "step" (blew up, or too many
              steps), "time" (took too long), "function" (a torque, wrench or event function returned NaN); `message`
@@ -97,10 +101,13 @@ class Run(EnergyBooks):
         """Title, head and rows of its table: where each joint (of the first sample) goes, and with what force."""
         q, qd, tau = (x[0] if self.batch is not None else x for x in (self.q, self.qd, self.tau))
         peak = np.abs(tau).max(axis=0, initial=0.0)
-        columns = (self.model.arm.joint_names, q[0], q[-1], qd[-1], peak)
+        arm = self.model.arm
+        n = len(arm.joint_names)
+        parts = (q[0], q[-1], qd[-1], peak)
+        columns = (arm.joint_names, *(x[-n:] for x in parts))
         head = ("joint", "q at the start", "q at the end", "qd at the end", "largest |tau|")
         rows = [(name, *map(float, numbers)) for name, *numbers in zip(*columns, strict=True)]
-        return repr(self).strip("<>"), head, rows
+        return repr(self).strip("<>"), head, [*_base_rows(arm, *parts), *rows]
 
     def _inputs(self, *names: str) -> dict[str, Any]:
         """Gravity and values as keywords for arrays (..., T, n)."""
@@ -141,9 +148,12 @@ class Run(EnergyBooks):
 
     def about(self) -> dict[str, Any]:
         """What the arrays do not say, for files and pages."""
+        arm = self.model.arm
+        free = {"coordinates": list(arm.coordinate_names), "speeds": list(arm.speed_names)}
         return {
-            "robot": self.model.arm.name,
-            "joints": list(self.model.arm.joint_names),
+            "robot": arm.name,
+            "joints": list(arm.joint_names),
+            **(free if arm.floating else {}),
             "method": self.method,
             "dt": self.dt,
             "status": self.status,
@@ -163,7 +173,10 @@ class Run(EnergyBooks):
         np.savez(path, **self._arrays(), about=np.array(json.dumps(self.about())))
 
     def frame(self) -> Any:
-        """A pandas table: sample (of a batch), t, for each joint <name>_q, <name>_qd, <name>_tau, and energies [J]."""
+        """A pandas table: sample (of a batch), t, for each joint <name>_q, <name>_qd, <name>_tau, and energies [J].
+
+        Those of a free base are called as `arm.coordinate_names` and `arm.speed_names` say: qx_q, vx_qd, vx_tau.
+        """
         import pandas as pd
 
         samples, size = self.batch or 1, len(self.t)
@@ -174,12 +187,11 @@ class Run(EnergyBooks):
         words = [("q", self.q), ("qd", self.qd), ("tau", self.tau)]
         for word, values in words:
             flat = values.reshape(samples * size, -1)
-            columns |= {
-                f"{name}_{word}": flat[:, i] for i, name in enumerate(self.model.arm.joint_names)
-            }
+            names = self.model.entry_names(word)
+            columns |= {f"{name}_{word}": flat[:, i] for i, name in enumerate(names)}
         if self.wrench is not None:
-            flat = self.wrench.reshape(samples * size, 6)
-            columns |= {f"wrench_{axis}": flat[:, i] for i, axis in enumerate(AXES["wrench"])}
+            flat = self.wrench.reshape(samples * size, -1)
+            columns |= {name: flat[:, i] for i, name in enumerate(_wrench_names(self.model))}
         for word in ("kinetic", "potential", "work", "loss"):
             columns[word] = np.broadcast_to(getattr(self, word), self.q.shape[:-1]).reshape(-1)
         return pd.DataFrame(columns)
@@ -221,6 +233,25 @@ class Run(EnergyBooks):
         if self.message:
             lines.append(self.message)
         return "\n".join(lines)
+
+
+def _base_rows(arm: Arm, start: Any, end: Any, speed: Any, peak: Any) -> list[tuple[Any, ...]]:
+    """Rows of a free base, which has more coordinates than speeds: one for each coordinate, then one for each speed."""
+    k = arm.nv - len(arm.joint_names)
+    places = [(name, float(start[i]), float(end[i]), "", "") for i, name in _before_joints(arm)]
+    names = arm.speed_names[:k]
+    return [*places, *((n, "", "", float(speed[i]), float(peak[i])) for i, n in enumerate(names))]
+
+
+def _before_joints(arm: Arm) -> list[tuple[int, str]]:
+    count = arm.nq - len(arm.joint_names)
+    return list(enumerate(arm.coordinate_names[:count]))
+
+
+def _wrench_names(model: Model) -> list[str]:
+    """Columns of wrenches: the axes of the only tool, or of each tool by its name."""
+    tools = [""] if model.arm.tools is None else [f"{tool.name}_" for tool in model.arm.tools]
+    return [f"wrench_{tool}{axis}" for tool in tools for axis in AXES["wrench"]]
 
 
 SHOWN = 10  # events in a summary

@@ -14,7 +14,7 @@ from ..machine.load.march import March
 from ..model import batch
 from .inputs import Constant, Failed, Law, Line
 from .integrators import ab4_step, rk4_step
-from .system import System, put_back, rates
+from .system import System, coordinates, put_back, rates
 from .tape import HISTORY, Scratch, Segment
 
 WORTH = 4096  # steps times samples that make a second thread worth its start
@@ -151,7 +151,7 @@ class RK4(Stepper):
         stages = [self.rates(x, *self.inputs(rows, k, t), *self.extras)]
         for c in (0.5, 0.5, 1.0):
             at = x + c * h * stages[-1]
-            q, qd = at[..., layout.q], at[..., layout.qd]
+            q, qd = coordinates(self.system, at), at[..., layout.qd]
             drives = [law(t + c * h, q, qd) for law in (self.torque, self.push) if law is not None]
             stages.append(self.rates(at, *drives, *self.extras))
         f1, f2, f3, f4 = stages

@@ -45,7 +45,7 @@ class Midpoint(Stepper):
             )
 
     def march(self, rows: Scratch, done: int, count: int) -> None:
-        h, n = self.segment.h, self.plant.n
+        h, n = self.segment.h, self.plant.layout.speeds
         p = self.momenta(rows.q(HISTORY), rows.qd(HISTORY), *self.extras)
         for k in range(HISTORY, HISTORY + count):
             t = self.segment.start + (done + k - HISTORY + 0.5) * h
@@ -73,7 +73,7 @@ class Midpoint(Stepper):
 
 def midpoint_turns(plant: Plant) -> np.ufunc:
     """(q0, p0, q1, p1, tau, h, ...) -> (better q1, better p1, change of q1, powers): turns of the iteration."""
-    n = plant.n
+    n = plant.layout.speeds
     inputs = [*vectors(n, "q0", "p0", "q1", "p1", "tau"), Port("h", ())]
     outputs = [*vectors(n, "q_next", "p_next", "change"), Port("power", (2,))]
 
@@ -116,13 +116,13 @@ def _with_mass_matrix(plant: Plant, name: str, compute: Callable[..., Any]) -> n
         chosen = plant.chosen("mass_matrix")
         return lambda q, x, *extras: compute(plant.scene(chosen, {"q": q}, extras), x)
 
-    n = plant.n
+    n = plant.layout.speeds
     return plant.compiled(name, vectors(n, "q", "given"), vectors(n, "solved"), body).ufunc
 
 
 def _momentum_rate(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
     """dp/dt = C' qd - g + tau - friction, C' qd being half of (d bias / d qd)' qd."""
     twice = jacobian(scene.bias(), scene.qd)
-    turned = [mul(0.5, dot([row[i] for row in twice], scene.qd)) for i in range(scene.arm.n)]
+    turned = [mul(0.5, dot([row[i] for row in twice], scene.qd)) for i in range(scene.arm.nv)]
     weight = scene.inverse_dynamics(scene.still, scene.still)
     return plus(minus(minus(tau, weight), scene.drive(scene.qd, scene.still)), turned)

@@ -166,5 +166,10 @@ def put_back(system: System, x: np.ndarray) -> np.ndarray:
     return x
 
 
+def coordinates(system: System, x: np.ndarray) -> np.ndarray:
+    """The coordinates of states, where they belong: what functions of the user may see."""
+    return put_back(system, x)[..., system.layout.q]
+
+
 def vectors(n: int, *names: str) -> list[Port]:
     return [Port(name, (n,)) for name in names]

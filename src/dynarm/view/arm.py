@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.arm import Arm, Joint
+from ..robot.arm import Arm, Body, Joint, Tool
+from ..robot.frames.placed import coordinates, link_poses, root_pose
 from .meshes import Visual
 from .shapes import capsule, inertia_ellipsoid, quaternion
 
@@ -26,9 +27,10 @@ class ArmDrawing:
         self, scene: Any, arm: Arm, root: str = "/arm", visuals: list[Visual] | None = None
     ):
         self.scene, self.arm, self.root = scene, arm, root
-        self.q = np.zeros(arm.n)
-        self.radius = 0.035 * reach(arm)
+        self.q = coordinates(arm, np.zeros(len(arm.joint_names)))
+        self.radius = (0.035 if arm.serial else 0.025) * reach(arm)
         self.base = scene.add_frame(root, show_axes=False)
+        self.start = scene.add_frame(f"{root}/base", show_axes=False)
         self.frames = [
             scene.add_frame(
                 f"{root}/link{k}",
@@ -38,61 +40,82 @@ class ArmDrawing:
             )
             for k in range(arm.n)
         ]
-        self.skeleton = [handle for k in range(arm.n + 1) for handle in self._link(k)]
+        self.skeleton = [handle for k in range(arm.n) for handle in self._link(k)]
+        self.skeleton += [handle for tool in arm.all_tools for handle in self._to_tool(tool)]
+        self.skeleton += [handle for k in _bare_ends(arm) for handle in self._stub(k)]
         self.skeleton += [self._joint(k) for k in range(arm.n)]
-        self.masses = [handle for k in range(arm.n) for handle in self._mass(k)]
-        self.ellipsoids = [handle for k in range(arm.n) for handle in self._ellipsoid(k)]
+        bodies: list[tuple[str, Joint | Body]] = [
+            (f"{root}/link{k}", joint) for k, joint in enumerate(arm.joints)
+        ]
+        if arm.floating:
+            bodies.insert(0, (f"{root}/base", arm.floating))
+        heaviest = max(body.mass for _, body in bodies)
+        self.masses = [handle for body in bodies for handle in self._mass(*body, heaviest)]
+        self.ellipsoids = [handle for body in bodies for handle in self._ellipsoid(*body)]
         self.labels = [
             scene.add_label(f"{root}/link{k}/name", str(joint.name), visible=False)
             for k, joint in enumerate(arm.joints)
         ]
         self.meshes = [self._mesh(k, visual) for k, visual in enumerate(visuals or [])]
-        self.tool = scene.add_frame(
-            f"{root}/link{arm.n - 1}/tool",
-            axes_length=3 * self.radius,
-            axes_radius=0.2 * self.radius,
-            position=arm.tool_pose[:3, 3],
-            wxyz=quaternion(arm.tool_pose[:3, :3]),
-        )
+        self.tools = [
+            scene.add_frame(
+                f"{self._node(tool.joint)}/{_tool_name(arm, tool)}",
+                axes_length=3 * self.radius,
+                axes_radius=0.2 * self.radius,
+                position=tool.matrix[:3, 3],
+                wxyz=quaternion(tool.matrix[:3, :3]),
+            )
+            for tool in arm.all_tools
+        ]
         self.show(self.q)
 
     def show(self, q: Any) -> None:
-        """Move every link to its place."""
+        """Move every link to its place at coordinates q."""
         self.q = np.array(q, float)
-        T = self.arm.base_pose
-        for joint, angle, frame in zip(self.arm.joints, self.q, self.frames, strict=True):
-            T = T @ joint.displacement(float(angle))
+        places = [root_pose(self.arm, self.q), *link_poses(self.arm, self.q)]
+        for frame, T in zip((self.start, *self.frames), places, strict=True):
             frame.position, frame.wxyz = T[:3, 3], quaternion(T[:3, :3])
+
+    def _node(self, joint: int) -> str:
+        """The node of a joint's link; -1: of what a tool of the base stands on."""
+        if joint >= 0:
+            return f"{self.root}/link{joint}"
+        return f"{self.root}/base" if self.arm.floating else self.root
 
     # ---- what is drawn
 
     def _link(self, k: int) -> list[Any]:
-        """What leads from frame k to the place of joint k + 1, or to the tool, in frame k's own axes."""
-        arm = self.arm
-        name = f"{self.root}/link{k - 1}" if k else f"{self.root}/base"
-        if k == 0:
-            self.scene.add_frame(
-                name,
-                show_axes=False,
-                position=arm.base_pose[:3, 3],
-                wxyz=quaternion(arm.base_pose[:3, :3]),
-            )
-        start = np.zeros(3)
-        if k == arm.n:
-            end = arm.tool_pose[:3, 3]
-            corners = [start, np.array([0, 0, end[2]]), end]
-        else:
-            joint = arm.joints[k]
-            still = joint.displacement()
-            corners = [start, np.array([joint.a, 0, 0]), still[:3, 3]]
-            if not joint.revolute:  # its rail
-                low, high = travel(arm, joint)
-                corners += [still[:3, 3] + low * still[:3, 2], still[:3, 3] + high * still[:3, 2]]
+        """What leads from the frame that joint k hangs on to its place, in that frame's own axes."""
+        arm, parent = self.arm, self.arm.parents[k]
+        joint = arm.joints[k]
+        still = joint.displacement()
+        along = [np.array([joint.a, 0, 0])] if arm.serial else []
+        corners = [np.zeros(3), *along, still[:3, 3]]
+        rail = len(corners) - 1
+        if not joint.revolute:
+            low, high = travel(arm, joint)
+            corners += [still[:3, 3] + low * still[:3, 2], still[:3, 3] + high * still[:3, 2]]
+        name = f"{self.root}/link{parent}" if parent >= 0 else f"{self.root}/base"
+        return self._rods(name if parent == k - 1 else f"{name}/to{k}", corners, rail)
+
+    def _to_tool(self, tool: Tool) -> list[Any]:
+        end = tool.matrix[:3, 3]
+        along = [np.array([0, 0, end[2]])] if self.arm.serial else []
+        node = self._node(tool.joint)
+        name = node if self.arm.tools is None else f"{node}/to_{_tool_name(self.arm, tool)}"
+        return self._rods(name, [np.zeros(3), *along, end])
+
+    def _stub(self, k: int) -> list[Any]:
+        """The last link of a branch that has no tool, as far as its centre of mass."""
+        return self._rods(f"{self.root}/link{k}", [np.zeros(3), np.array(self.arm.joints[k].com)])
+
+    def _rods(self, name: str, corners: list[np.ndarray], rail: int = 99) -> list[Any]:
+        """Capsules from corner to corner; those of a rail are thin."""
         rods = []
         for i, (a, b) in enumerate(pairwise(corners)):
             if np.linalg.norm(b - a) < _SMALL:
                 continue
-            thin = 0.45 if i > 1 else 0.7
+            thin = 0.45 if i >= rail else 0.7
             vertices, faces = capsule(a, b, thin * self.radius)
             rods.append(self.scene.add_mesh_simple(f"{name}/rod{i}", vertices, faces, color=LINK))
         return rods
@@ -104,40 +127,36 @@ class ArmDrawing:
             return self.scene.add_cylinder(name, radius=1.25 * r, height=3 * r, color=REVOLUTE)
         return self.scene.add_box(name, color=PRISMATIC, dimensions=(2.2 * r, 2.2 * r, 3.4 * r))
 
-    def _mass(self, k: int) -> list[Any]:
-        joint = self.arm.joints[k]
-        heaviest = max(j.mass for j in self.arm.joints)
-        if joint.mass <= 0:
+    def _mass(self, node: str, body: Joint | Body, heaviest: float) -> list[Any]:
+        if body.mass <= 0:
             return []
-        size = self.radius * (0.5 + 1.3 * np.cbrt(joint.mass / heaviest))
-        name = f"{self.root}/link{k}/mass"
+        size = self.radius * (0.5 + 1.3 * np.cbrt(body.mass / heaviest))
         return [
             self.scene.add_icosphere(
-                name, radius=size, color=MASS, position=joint.com, visible=False
+                f"{node}/mass", radius=size, color=MASS, position=body.com, visible=False
             )
         ]
 
-    def _ellipsoid(self, k: int) -> list[Any]:
-        joint = self.arm.joints[k]
-        ellipsoid = inertia_ellipsoid(joint.mass, np.array(joint.inertia))
+    def _ellipsoid(self, node: str, body: Joint | Body) -> list[Any]:
+        ellipsoid = inertia_ellipsoid(body.mass, np.array(body.inertia))
         if ellipsoid is None:
             return []
         half, axes = ellipsoid
         return [
             self.scene.add_icosphere(
-                f"{self.root}/link{k}/inertia",
+                f"{node}/inertia",
                 radius=1.0,
                 scale=tuple(half.tolist()),
                 color=MASS,
                 opacity=0.35,
-                position=joint.com,
+                position=body.com,
                 wxyz=quaternion(axes),
                 visible=False,
             )
         ]
 
     def _mesh(self, k: int, visual: Visual) -> Any:
-        name = f"{self.root}/link{visual.link}" if visual.link >= 0 else self.root
+        name = self._node(visual.link)
         T = visual.pose
         return self.scene.add_mesh_simple(
             f"{name}/mesh{k}",
@@ -152,12 +171,29 @@ class ArmDrawing:
 
 
 def reach(arm: Arm) -> float:
-    """A length [m] to draw in proportion to."""
+    """A length [m] to draw in proportion to: of a chain, or of the longest branch of a tree."""
+    if not arm.serial:
+        far = [0.0]
+        for joint, parent in zip(arm.joints, arm.parents, strict=True):
+            step = float(np.linalg.norm(joint.displacement()[:3, 3]))
+            far.append(far[parent + 1] + step)
+        return max(far) if max(far) > _SMALL else 1.0
     lengths = [float(np.hypot(j.a, j.d)) for j in arm.joints] + [
         float(np.linalg.norm(arm.tool_pose[:3, 3]))
     ]
     length = sum(lengths)
     return length if length > _SMALL else 1.0
+
+
+def _bare_ends(arm: Arm) -> list[int]:
+    """Joints of a tree on which neither a joint nor a tool hangs."""
+    carriers = {*arm.parents, *(tool.joint for tool in arm.all_tools)}
+    return [] if arm.serial else [k for k in range(arm.n) if k not in carriers]
+
+
+def _tool_name(arm: Arm, tool: Tool) -> str:
+    """The name of a tool's node; tools by name may be called anything, their nodes are numbered."""
+    return "tool" if arm.tools is None else f"tool{arm.all_tools.index(tool)}"
 
 
 def travel(arm: Arm, joint: Joint) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..robot.arm import Arm
+from ..robot.formats.posture import Posture, posture
 from ..robot.formats.tree import Tree
 from ..robot.formats.urdf import Element, parse, read_tree, rpy_rotation
 
@@ -28,14 +29,17 @@ class Visual:
     faces: np.ndarray
 
 
-def visuals(path: Path, arm: Arm) -> tuple[list[Visual], list[str]]:
-    """What can be drawn of a URDF's visuals, and what cannot, in sentences."""
+def visuals(path: Path, arm: Arm, freeze: Any = True) -> tuple[list[Visual], list[str]]:
+    """What can be drawn of a URDF's visuals, and what cannot, in sentences; freeze as the arm was loaded with it."""
     content = path.read_bytes()
     root, tree = parse(content, str(path), SKIPPED), read_tree(content, str(path))
+    links = arm.origin.links if arm.origin else ()
+    kept = [joint for joint in tree.above.values() if joint.child in links]
+    stand = posture(tree, kept, freeze)
     drawn: list[Visual] = []
     missing: list[str] = []
     for link in root.all("link"):
-        place = _place(link.attributes.get("name", ""), tree, arm)
+        place = _place(link.attributes.get("name", ""), tree, arm, stand)
         if place is None:
             continue
         index, T = place
@@ -48,7 +52,7 @@ def visuals(path: Path, arm: Arm) -> tuple[list[Visual], list[str]]:
     return drawn, missing
 
 
-def _place(link: str, tree: Tree, arm: Arm) -> tuple[int, np.ndarray] | None:
+def _place(link: str, tree: Tree, arm: Arm, stand: Posture) -> tuple[int, np.ndarray] | None:
     """The moving link that a link is part of, and its pose there; None if it is not on the arm."""
     if arm.origin is None:
         return None
@@ -61,7 +65,7 @@ def _place(link: str, tree: Tree, arm: Arm) -> tuple[int, np.ndarray] | None:
             return -1, T
         if link not in tree.above:
             return None
-        T = tree.above[link].placement @ T
+        T = stand.placement(tree.above[link]) @ T
         link = tree.above[link].parent
 
 

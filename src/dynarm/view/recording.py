@@ -13,6 +13,7 @@ import numpy as np
 from ..border.arguments import path_of
 from ..errors import FileMissing, FormatError, InputError
 from ..robot.arm import Arm
+from ..robot.frames.placed import coordinates
 
 DAMAGED = (OSError, ValueError, EOFError, KeyError, BadZipFile, zlib.error, NotImplementedError)
 MOST = 3000  # samples that are kept for playing
@@ -49,8 +50,13 @@ def read(path: str | Path, arm: Arm, channels: Any = None) -> ShownRecording:
     if not file.is_file():
         raise FileMissing(f"there is no file {file}; check the path")
     motion = _stored_run(file) or _log(file, arm, channels)
-    if motion.q.shape[1] != arm.n:
-        raise InputError(f"{file} has {motion.q.shape[1]} joints, robot '{arm.name}' has {arm.n}")
+    joints = len(arm.joint_names)
+    if motion.q.shape[1] == joints != arm.nq:  # joints alone: the base stands upright
+        free = None if motion.tau is None else np.zeros((len(motion.tau), arm.nv - joints))
+        tau = motion.tau if free is None else np.concatenate([free, motion.tau], axis=1)
+        motion = ShownRecording(motion.t, coordinates(arm, motion.q), tau, motion.source)
+    if motion.q.shape[1] != arm.nq:
+        raise InputError(f"{file} has {motion.q.shape[1]} joints, robot '{arm.name}' has {joints}")
     return thinned(motion)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..border.extras import extra
 from ..errors import DynarmError, InputError
 from ..model.model import compile as compile_arm
+from ..robot.frames.placed import coordinates, link_poses
 from .arm import ArmDrawing, reach, travel
 from .gate import gated, is_gated
 from .recording import ShownRecording
@@ -23,7 +24,7 @@ from .recording import ShownRecording
 if TYPE_CHECKING:
     from ..mobile.robot import MobileManipulator
     from ..mobile.run import MobileRun as Run
-    from ..robot.arm import Arm
+    from ..robot.arm import Arm, Joint
     from .meshes import Visual
 
 HOST = "127.0.0.1"
@@ -55,8 +56,20 @@ def start_server(port: int | None, label: str) -> Any:
     if hasattr(server.gui, "main_panel"):  # newer than the oldest viser that we take
         server.gui.main_panel.dock_right()
     server.scene.set_up_direction("+z")
-    server.scene.add_grid("/ground", width=6.0, height=6.0, cell_size=0.25, section_size=1.0)
+    _add_ground(server)
     return server
+
+
+def _add_ground(server: Any, height: float = 0.0) -> None:
+    """The grid on the ground, in place of one that there was."""
+    server.scene.add_grid(
+        "/ground",
+        width=6.0,
+        height=6.0,
+        cell_size=0.25,
+        section_size=1.0,
+        position=(0.0, 0.0, height),
+    )
 
 
 def _quiet() -> contextlib.AbstractContextManager[Any]:
@@ -173,9 +186,13 @@ class ArmViewer(Viewer):
         self.drawing = ArmDrawing(self.server.scene, arm, visuals=visuals)
         self.server.initial_camera.position = _camera(arm)
         self.server.initial_camera.look_at = tuple(arm.base_pose[:3, 3].tolist())
+        self.joints = [arm.joints[i] for i in arm.coupling.masters]
         self._switches(visuals)
         with self.server.gui.add_folder("Joints"):
-            self.sliders = [self._slider(k) for k in range(arm.n)]
+            self.sliders = [self._slider(joint) for joint in self.joints]
+        if not arm.serial:  # what stands on legs stands with them on the ground
+            low = min(float(T[2, 3]) for T in link_poses(arm, self.q))
+            _add_ground(self.server, min(0.0, low - self.drawing.radius))
         self.numbers = self.server.gui.add_html("")
         if notes:
             self.server.gui.add_html(_list(notes))
@@ -207,8 +224,7 @@ class ArmViewer(Viewer):
 
         frames.on_update(show_frames)
 
-    def _slider(self, k: int) -> Any:
-        joint = self.arm.joints[k]
+    def _slider(self, joint: Joint) -> Any:
         factor, unit, step = (180 / np.pi, "°", 0.1) if joint.revolute else (1.0, "m", 0.001)
         turn = joint.position_limits or (-np.pi, np.pi)
         low, high = turn if joint.revolute else travel(self.arm, joint)
@@ -222,9 +238,9 @@ class ArmViewer(Viewer):
 
     @property
     def q(self) -> np.ndarray:
-        """(n,) the pose that the sliders say."""
-        scale = [np.pi / 180 if j.revolute else 1.0 for j in self.arm.joints]
-        return np.array([s.value for s in self.sliders]) * scale
+        """(nq,) the pose that the sliders say; a free base stands upright at the origin."""
+        scale = [np.pi / 180 if j.revolute else 1.0 for j in self.joints]
+        return coordinates(self.arm, np.array([s.value for s in self.sliders]) * scale)
 
     def _moved(self) -> None:
         with self._lock:
@@ -302,12 +318,14 @@ def _camera(arm: Arm) -> tuple[float, float, float]:
 
 def _torques(arm: Arm, columns: dict[str, np.ndarray]) -> str:
     """The joints' torques as an HTML table; names are escaped, they come from other people's files."""
+    own = [arm.joints[i] for i in arm.coupling.masters]
+    free = arm.nv - len(own)  # a free base has forces too, which no motor gives
     rows = [
         [
             str(j.name),
             *(f"{values[k]:.3f} {'N m' if j.revolute else 'N'}" for values in columns.values()),
         ]
-        for k, j in enumerate(arm.joints)
+        for k, j in enumerate(own, start=free)
     ]
     return _table(("joint", *columns), rows)
 

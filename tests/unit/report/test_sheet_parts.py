@@ -228,7 +228,7 @@ def test_a_single_curve_of_a_single_run_is_solid_and_needs_no_legend():
         True,
         True,
     ]
-    alone = simulation._curves(run, run.model.arm, [1], run.q, "x")["data"]
+    alone = simulation._curves(run, run.model.arm.joint_names, [1], run.q, "x")["data"]
     assert [t["showlegend"] for t in alone] == [False]
 
 

@@ -80,7 +80,7 @@ def test_links_follow_the_sliders_and_gravity_is_told(name, closing):
     gravity = [f"{tau:.3f}" for tau in model.gravity(q)]
     waited(lambda: all(number in viewer.numbers.content for number in gravity))
     np.testing.assert_allclose(viewer.drawing.q, q, atol=1e-12)
-    tool = pose_of(viewer.drawing.frames[-1]) @ pose_of(viewer.drawing.tool)
+    tool = pose_of(viewer.drawing.frames[-1]) @ pose_of(viewer.drawing.tools[0])
     np.testing.assert_allclose(tool, model.forward_kinematics(q), atol=1e-9)
 
 

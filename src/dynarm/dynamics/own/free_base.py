@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...algebra.vectors import ZERO, Mat3, Scalar, Vec3, Z, add, mul, sub
+from ...algebra.vectors import ZERO, Mat3, Scalar, Vec3, Z, add, mul, sqrt, sub
 from ...robot.frames.chain import Chain, Step
 from ..papers.angular_motion_lin1995 import STILL, Spin, spin
 
@@ -58,6 +58,13 @@ def rotation_of(quaternion: Sequence[Scalar]) -> Mat3:
         Vec3(add(xy, wz), sub(1, add(xx, zz)), sub(yz, wx)),
         Vec3(sub(xz, wy), add(yz, wx), sub(1, add(xx, yy))),
     )
+
+
+def unit(quaternion: Sequence[Scalar]) -> list[Scalar]:
+    """The quaternion at unit length."""
+    x, y, z, w = quaternion
+    length = sqrt(add(add(mul(x, x), mul(y, y)), add(mul(z, z), mul(w, w))))
+    return [entry / length for entry in quaternion]
 
 
 def turning(quaternion: Sequence[Scalar], w: Vec3) -> list[Scalar]:

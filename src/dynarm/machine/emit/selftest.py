@@ -91,16 +91,20 @@ def _after_turns(angle: float, size: float, rng: np.random.Generator) -> float:
 
 
 def _angles(graph: Graph) -> set[tuple[int, int]]:
-    """Elements of inputs that sin and cos take, alone or in sums."""
-    pending = [node.args[0] for node in graph.nodes if node.op in ANGLES]
-    angles: set[tuple[int, int]] = set()
+    """Elements of inputs that sin and cos take, alone or in sums; none that they take as a multiple as well.
+
+    A joint that follows another with a factor is in another pose after whole turns of that one.
+    """
+    pending = [(node.args[0], True) for node in graph.nodes if node.op in ANGLES]
+    angles: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
     while pending:
-        node = graph.nodes[pending.pop()]
+        k, whole = pending.pop()
+        node = graph.nodes[k]
         if node.op == "input":
-            angles.add((node.args[0], node.args[1]))
-        elif node.op in ("add", "sub"):
-            pending += node.args
-    return angles
+            angles[whole].add((node.args[0], node.args[1]))
+        elif node.op in ("add", "sub", "mul"):
+            pending += [(arg, whole and node.op != "mul") for arg in node.args]
+    return angles[True] - angles[False]
 
 
 def _rows(quantity: str, graph: Graph, cases: _Cases, dialect: Dialect) -> tuple[str, str]:
