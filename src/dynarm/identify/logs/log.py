@@ -62,6 +62,12 @@ def _wrench(array: np.ndarray, rows: int) -> np.ndarray:
     return _array("wrench", array, None if whole else 6, rows)
 
 
+def _joints_among(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The labels that are not of a base's pose, where all of that is there."""
+    poses = set(BASE_POSE) <= set(labels)
+    return tuple(name for name in labels if not (poses and name in BASE_POSE))
+
+
 def _ordered(what: str, values: Values, first: Sequence[str], order: Sequence[str]) -> np.ndarray:
     """The columns with those of the base first, where they are called so; then the joints'."""
     labels = set(values.labels or ())
@@ -135,8 +141,9 @@ class Log:
         self._keep(t, values)
         object.__setattr__(self, "joint_names", names)
         object.__setattr__(self, "base_wrench", None)
-        if given["q"].labels is not None and names is None:
-            object.__setattr__(self, "labels", given["q"].labels[-joints:])
+        labels = given["q"].labels
+        if labels is not None and names is None:
+            object.__setattr__(self, "labels", _joints_among(labels)[-joints:])
 
     def _states(
         self, given: dict[str, Values], names: tuple[str, ...] | None, rows: int
@@ -144,7 +151,7 @@ class Log:
         """The arrays of the states, columns in order, as wide as the robot that their widths tell."""
         labels = given["q"].labels
         poses = set(BASE_POSE) <= set(labels or ())
-        order = names or tuple(n for n in labels or () if not (poses and n in BASE_POSE))
+        order = names or _joints_among(labels or ())
         given_q = columns_in_order("q", given["q"], (*BASE_POSE, *order) if poses else order)
         values = {"q": _array("q", given_q, None, rows)}
         nq = values["q"].shape[1]
