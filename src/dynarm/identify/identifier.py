@@ -53,9 +53,9 @@ class Identifier(Searchable):
                  strongly as held-out time supports, at least 1; 0: never; or a number, 1 being what the noise calls for
     feasible     values_ are made physically consistent
     preparation  all further choices about filtering and decimation; cutoff here wins over the one there
-    rows         of a free base: which forces are explained, "joints" (the base's wrench is unknown, as with feet on the
-                 ground), "base" (the wrench on the base alone, which tells all minimal parameters), "both"; None:
-                 whatever the logs hold. Unknowns that these rows do not feel are told as not determined
+    rows         of a free base: which forces are explained, "joints" (what holds the base is not measured; forces on
+                 feet are wrenches on tools), "base" (the wrench on the base alone, which tells all minimal parameters),
+                 "both"; None: whatever the logs hold. Unknowns that these rows do not feel are told as not determined
     progress     called with (samples done, samples in all) while the regressor is folded
     """
 

@@ -338,7 +338,7 @@ def _friction(fit: Fit) -> list[Section]:
     if set(terms.friction) <= {"offset"}:  # nothing that depends on speed
         return []
     made = []
-    for k, joint in enumerate(terms.arm.joints[i] for i in terms.joints):
+    for k, joint in enumerate(terms.arm.joints[i] for i in terms.arm.coupling.masters):
         speed, force = fit.friction_curve(k)
         unit = (
             ("velocity [rad/s]", "torque [N m]")

@@ -12,9 +12,13 @@ from dynarm import Friction, Identifier, Log, excite, identify_payload, load_fit
 from dynarm.cli.app import run
 from dynarm.cli.files import write_log
 from dynarm.errors import InputError
+from dynarm.identify.logs.base import with_turns
+from dynarm.identify.regressor import Terms
 from dynarm.identify.rests import idle_rows, resting
+from dynarm.identify.rigid import rigid_of
 from oracles.example_robots import example_robot
 from oracles.simulated_tree import deviations, exact_states, sound, tree_log, two_arms
+from strategies import sample_trees
 
 NOISE = 0.3  # [N m]: well above what differentiation of positions leaves
 LEFT = ("left1", "left2", "left3")
@@ -62,6 +66,20 @@ def test_friction_of_a_follower_is_merged_with_its_masters():
     fingers = dict(zip(GRIPPER.link_names, fit.arm_.joints, strict=True))
     assert fingers["other"].friction is None
     assert fingers["finger"].friction.viscous == pytest.approx(told["viscous7"], abs=1e-6)
+
+
+def test_the_armature_of_a_follower_on_its_masters_row():
+    """Columns per unit of armature are what a compiled model gains by one."""
+    rng = np.random.default_rng(0)
+    q, qd, qdd = (rng.uniform(-1, 1, (5, 7)) for _ in range(3))
+    geared = rigid_of(GRIPPER, True).geared
+    plain = dynarm.compile(GRIPPER, friction=True).inverse_dynamics(q, qd, qdd)
+    for i, joint in enumerate(GRIPPER.joints):
+        joints = list(GRIPPER.joints)
+        joints[i] = replace(joint, armature=joint.armature + 1)
+        more = dynarm.compile(replace(GRIPPER, joints=joints), friction=True)
+        gained = more.inverse_dynamics(q, qd, qdd) - plain
+        np.testing.assert_allclose(qdd * geared[:, i], gained, atol=1e-9)
 
 
 def test_a_log_of_one_arm_says_what_it_determined(tmp_path):
@@ -225,3 +243,31 @@ def test_baxter_by_one_arm():
     assert len(fit.names_) == minimal_parameters(arm).count
     assert not fit.silent_[[arm.joint_names.index(name) for name in moving]].any()
     assert fit.silent_[arm.joint_names.index("right_s1")]
+
+
+@pytest.mark.parametrize(
+    "arm", list(sample_trees(5, 16, sizes=(3, 4, 5))), ids=lambda arm: arm.name
+)
+def test_columns_of_all_kinds_of_trees(arm):
+    """Columns times values are the compiled forces, armatures of followers included, by all three ways to them."""
+    joints = tuple(replace(j, armature=0.3 + 0.1 * k) for k, j in enumerate(arm.joints))
+    arm = replace(arm, joints=joints)
+    rng = np.random.default_rng(0)
+    q, qd, qdd = (rng.uniform(-2, 2, (20, k)) for k in (arm.nq, arm.nv, arm.nv))
+    if arm.floating:
+        q = with_turns(q, q[:, 3:7])
+    terms = Terms(arm)
+    values = np.r_[minimal_parameters(arm, armature=True).values, np.zeros(terms.size)][
+        : terms.size
+    ]
+    expected = dynarm.compile(
+        replace(arm, joints=[replace(j, friction=None) for j in joints]), friction=True
+    )
+    tau = expected.inverse_dynamics(q, qd, qdd)
+    size = max(1.0, np.abs(tau).max())
+    columns = terms.evaluate(q, qd, qdd)
+    np.testing.assert_allclose(columns @ values, tau, atol=1e-9 * size)
+    values[terms.rigid_size :] = rng.normal(size=terms.size - terms.rigid_size)
+    np.testing.assert_allclose(terms.forces(values, q, qd, qdd), columns @ values, atol=1e-9 * size)
+    for j, rows in enumerate(terms.joint_rows(q, qd, qdd, {})):
+        np.testing.assert_allclose(rows[:-1], columns[:, j, terms.support[j]].T, atol=1e-9 * size)

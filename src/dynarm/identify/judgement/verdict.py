@@ -29,7 +29,11 @@ class Validation:
     measured: np.ndarray
     predicted: np.ndarray
     source: str
-    silent: np.ndarray  # (n,)
+    silent: np.ndarray = None  # type: ignore[assignment]  # (n,); not given: none
+
+    def __post_init__(self) -> None:
+        if self.silent is None:
+            object.__setattr__(self, "silent", np.zeros(len(self.relative), bool))
 
     @property
     def mean(self) -> float:
