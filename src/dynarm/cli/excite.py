@@ -136,8 +136,11 @@ def _limits(
     for name, text in given.items():
         if text is None:
             continue
-        angles = turning(arm) if name != "torque" else ()
-        limits[name] = numbers(f"--{name}", text, arm.n, arm.joint_names, angles, above=0.0)
+        angles = turning(arm) if name != "torque" else []
+        angles = [angles[i] for i in arm.coupling.masters] if angles else []
+        limits[name] = numbers(
+            f"--{name}", text, len(arm.joint_names), arm.joint_names, angles, above=0.0
+        )
     if box is not None:
         corners = numbers("--box", box, 6)
         low, high = corners[:3], corners[3:]

@@ -184,11 +184,13 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
 
 def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
     """Error over deviation of every joint: fitted, made consistent, predicted."""
+    from ..identify.tables import told
+
     columns = ["joint", "fitted", "consistent", *(f"on {_short(c.source)}" for c in checks)]
     rows = [
-        [name, f"{own:.3f}", f"{safe:.3f}", *(f"{c.relative[j]:.3f}" for c in checks)]
+        [name, told(own), told(safe), *(told(c.relative[j]) for c in checks)]
         for j, (name, own, safe) in enumerate(
-            zip(fit.record.terms.arm.joint_names, fit.relative_, fit.consistent_, strict=True)
+            zip(fit.record.terms.row_names, fit.relative_, fit.consistent_, strict=True)
         )
     ]
     show_table("RMS error over the torque's standard deviation", columns, rows)
@@ -218,7 +220,7 @@ def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str)
         "rank": fit.rank_,
         "condition": fit.condition_,
         "ridge": fit.ridge_,
-        "joints": fit.record.terms.arm.joint_names,
+        "joints": fit.record.terms.row_names,
         "parameters": [
             {"name": name, "value": value, "std": std, "determined": grade}
             for name, value, std, grade in zip(

@@ -43,6 +43,8 @@ def validate(
     """
     from ..identify.judgement.validation import judged, model_checks
     from ..identify.logs.log import Log
+    from ..identify.regressor import force_names, force_units
+    from ..identify.tables import told
 
     arm = load_arm(robot, base, tip)
     writable_all({"--html": (html, (".html",))})
@@ -60,7 +62,7 @@ def validate(
                 "robot": arm.name,
                 "verdict": verdict.word,
                 "reasons": verdict.reasons,
-                "joints": arm.joint_names,
+                "joints": force_names(arm),
                 "validation": [
                     {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean}
                     for c in checks
@@ -69,11 +71,10 @@ def validate(
         )
         return verdict.exit_code
     for check in checks:
-        units = ["N m" if j.revolute else "N" for j in arm.joints]
         rows = [
-            [name, f"{rmse:.4g} {unit}", f"{relative:.3f}"]
+            [name, f"{rmse:.4g} {unit}" if rmse == rmse else "-", told(relative)]
             for name, rmse, unit, relative in zip(
-                arm.joint_names, check.rmse, units, check.relative, strict=True
+                force_names(arm), check.rmse, force_units(arm), check.relative, strict=True
             )
         ]
         show_table(f"{arm.name} on {check.source}", ["joint", "RMSE", "RMSE / deviation"], rows)

@@ -16,6 +16,7 @@ from ..plan.choice import choose
 from ..plan.quantities import quantity_named
 from ..plan.scene import Options, Scene, plus
 from ..plan.sizes import sizes_of
+from ..robot.arm import Arm
 from .regressor import Column
 
 UNTOUCHED = ("forward_kinematics", "jacobian", "jacobian_derivative")  # no force is part of them
@@ -71,8 +72,8 @@ class ExtendedModel:
 
     def extra(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """(..., n): the forces of the columns."""
-        states = np.broadcast_arrays(*(np.asarray(x, float) for x in (q, qd, qdd)))
-        total = np.zeros(states[0].shape)
+        states = _alike(self.arm, q, qd, qdd)
+        total = np.zeros(states[1].shape)
         for coefficient, column in zip(self.coefficients, self.columns, strict=True):
             total += coefficient * column.evaluate(*states)
         return total
@@ -97,16 +98,16 @@ class ExtendedModel:
 
     def _added_inertia(self, q: np.ndarray, qd: np.ndarray, still: np.ndarray) -> np.ndarray:
         """(..., n, n): how the columns' forces grow with each acceleration."""
-        n = self.arm.n
+        n = self.arm.nv
         columns = [
-            self.extra(q, qd, np.broadcast_to(np.eye(n)[k], q.shape)) - still for k in range(n)
+            self.extra(q, qd, np.broadcast_to(np.eye(n)[k], qd.shape)) - still for k in range(n)
         ]
         return np.stack(columns, axis=-1)
 
     def mass_matrix(self, q: Any, **options: Any) -> np.ndarray:
         """Mass matrix (..., n, n), the columns' part included; symmetric if they are."""
         q = np.asarray(q, float)
-        rest = np.zeros_like(q)
+        rest = np.zeros((*q.shape[:-1], self.arm.nv))
         added = self._added_inertia(q, rest, self.extra(q, rest, rest))
         return np.asarray(self.rigid.mass_matrix(q, **_without_out(options)) + added)
 
@@ -126,8 +127,8 @@ class ExtendedModel:
         self, q: Any, qd: Any, tau: Any, wrench: Any = None, **options: Any
     ) -> np.ndarray:
         """Accelerations (..., n) under joint forces tau, the columns' forces included."""
-        q, qd, tau = np.broadcast_arrays(*(np.asarray(x, float) for x in (q, qd, tau)))
-        rest = np.zeros_like(q)
+        q, qd, tau = _alike(self.arm, q, qd, tau)
+        rest = np.zeros_like(qd)
         still = self.extra(q, qd, rest)
         options = _without_out(options)
         bias = self.rigid.inverse_dynamics(q, qd, rest, wrench, **options) + still
@@ -165,7 +166,7 @@ class ExtendedModel:
         if name in ("bias", "gravity"):
             qd = scene.qd if name == "bias" else rest
             return plus(compute(scene), self._traced(scene.q, qd, rest))
-        slopes = fresh_symbols(scene.q[0], 3, self.arm.n)
+        slopes = fresh_symbols(scene.q[0], 3, self.arm.nv)
         added = jacobian(self._traced(scene.q, rest, slopes), slopes)
         if name == "mass_matrix":
             return [plus(a, b) for a, b in zip(compute(scene), added, strict=True)]
@@ -175,7 +176,7 @@ class ExtendedModel:
 
     def _traced(self, *states: Any) -> list[Any]:
         """The columns' forces over symbols."""
-        total: list[Any] = [0] * self.arm.n
+        total: list[Any] = [0] * self.arm.nv
         for coefficient, column in zip(self.coefficients.tolist(), self.columns, strict=True):
             try:
                 forces = list(column.function(*states))
@@ -194,6 +195,14 @@ class ExtendedModel:
     def jax(self, key: str) -> Any:
         """A function of JAX arrays for a quantity, the columns included."""
         return Model.jax(self, key)  # type: ignore[arg-type]
+
+
+def _alike(arm: Arm, q: Any, *speeds: Any) -> list[np.ndarray]:
+    """Coordinates and speeds with the same batch axes; one zero may stand for all speeds."""
+    given = [np.asarray(x, float) for x in (q, *speeds)]
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in given))
+    widths = (arm.nq, *[arm.nv] * len(speeds))
+    return [np.broadcast_to(x, (*batch, n)) for x, n in zip(given, widths, strict=True)]
 
 
 def _without_out(options: dict[str, Any]) -> dict[str, Any]:

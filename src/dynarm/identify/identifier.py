@@ -27,9 +27,12 @@ from .logs.log import Log, in_order
 from .logs.sources import logs_of
 from .preprocess import Preparation, Recording, Stretch, factor_for
 from .record import Record, nearest_to
-from .regressor import Column, Terms, check_terms, terms_of
+from .regressor import Column, Terms, check_terms, force_names, terms_of
+from .rests import resting
 from .result import Fit, FitError
 from .searchable import Searchable
+
+ROWS = ("joints", "base", "both")
 
 
 @dataclass(unsafe_hash=True)  # frozen by Searchable, which lets scikit-learn keep notes of its own
@@ -50,6 +53,9 @@ class Identifier(Searchable):
                  strongly as held-out time supports, at least 1; 0: never; or a number, 1 being what the noise calls for
     feasible     values_ are made physically consistent
     preparation  all further choices about filtering and decimation; cutoff here wins over the one there
+    rows         of a free base: which forces are explained, "joints" (what holds the base is not measured; forces on
+                 feet are wrenches on tools), "base" (the wrench on the base alone, which tells all minimal parameters),
+                 "both"; None: whatever the logs hold. Unknowns that these rows do not feel are told as not determined
     progress     called with (samples done, samples in all) while the regressor is folded
     """
 
@@ -67,6 +73,7 @@ class Identifier(Searchable):
     feasible: bool = False
     preparation: Preparation = field(default_factory=Preparation)
     progress: Callable[[int, int], None] | None = None
+    rows: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
@@ -78,6 +85,9 @@ class Identifier(Searchable):
             raise KindError(f"prior is {shown(self.prior)}; give a dynarm.Arm, or None")
         if self.prior is not None and self.prior.n != self.arm.n:
             raise InputError(f"prior has {self.prior.n} joints, the arm {self.arm.n}")
+        if self.prior is not None and (self.prior.floating is None) != (self.arm.floating is None):
+            raise InputError("prior and arm do not stand alike, on a free or a fixed base")
+        self._check_base()
         if not among(self.regularise, ("auto",)):
             wanted = "'auto' or a number of at least 0"
             real("regularise", self.regularise, wanted, lambda x: 0 <= x < np.inf)
@@ -101,6 +111,20 @@ class Identifier(Searchable):
         check_terms(self.friction, self.shape, self.columns)
         self.terms(self._widths())
 
+    def _check_base(self) -> None:
+        """Refuse what a base does not allow."""
+        if self.rows is not None and not among(self.rows, ROWS):
+            raise InputError(f"rows is {shown(self.rows)}; choose among {', '.join(ROWS)}, or None")
+        if self.rows in ("base", "both") and not self.arm.floating:
+            raise InputError(
+                f"rows is {self.rows!r}, robot '{self.arm.name}' stands on a fixed base, whose wrench is no force of "
+                "its model; load it with floating=True, and give the pose at which the base stands"
+            )
+        if self.arm.floating and not table.named(self.estimator).floating:
+            raise InputError(
+                f"estimator is {self.estimator!r}, which goes from joint to joint and knows no free base; choose 'wls'"
+            )
+
     def __repr__(self) -> str:
         """The robot, and the options that are not as usual."""
         usual = Identifier(self.arm).get_params()
@@ -118,7 +142,7 @@ class Identifier(Searchable):
     def _widths(self) -> tuple[float, ...]:
         if self.width is None:
             return ()
-        given = each("width", self.width, (self.arm.n,))
+        given = each("width", self.width, (len(self.arm.joint_names),))
         if not (given > 0).all():
             raise InputError(f"width is {self.width}; give positive velocities")
         return tuple(given.tolist())
@@ -155,7 +179,7 @@ class Identifier(Searchable):
 
         Samples that would decide a fit alone are left out, and the log's notes say so.
         """
-        return [_fitting(self.arm, one) for one in logs_of(log, self.arm)]
+        return [_fitting(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
 
     def fit(self, log: Any, y: Any = None) -> Fit:
         """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such.
@@ -249,29 +273,48 @@ class Identifier(Searchable):
         return max(ridge, unit), errors
 
 
-def _fitting(arm: Arm, log: Log) -> Log:
+def _fitting(arm: Arm, log: Log, rows: str | None) -> Log:
     """The log in the arm's joint order; refused or warned about where it cannot be right."""
-    log = in_order(log, arm)
+    log = _with_rows(in_order(log, arm), rows)
     flat = np.ptp(log.tau, axis=0) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
-    if flat.any():
-        j = int(np.argmax(flat))
+    still = resting(log.q, 7 if log.floating else 0)
+    if (flat & ~still).any():
+        j = int(np.argmax(flat & ~still))
         raise InputError(
-            f"{log.source}: the torque of joint '{arm.joint_names[j]}' is constant ({log.tau[0, j]:.6g}); "
+            f"{log.source}: the torque of joint '{force_names(arm)[j]}' is constant ({log.tau[0, j]:.6g}); "
             "check its column"
         )
     check_digits(log)
     clean = without_outliers(log)
     lost = left_out(clean) if clean is not log else ()
-    doubts = unit_doubts(clean.t, clean.q, clean.qd, [j.revolute for j in arm.joints])
+    revolute = [arm.joints[i].revolute for i in arm.coupling.masters]
+    qd = None if clean.qd is None else clean.split("qd")[1]
+    doubts = unit_doubts(clean.t, clean.split("q")[1], qd, revolute)
     for doubt in (*lost, *doubts, *clean.quality.warnings):
         warnings.warn(f"{log.source}: {doubt}", DynarmWarning, stacklevel=4)
     return clean
 
 
+def _with_rows(log: Log, rows: str | None) -> Log:
+    """The log with the torques of some rows only: of the joints, of a free base, or of both."""
+    if rows is None or not log.floating:
+        return log
+    base = np.arange(log.tau.shape[1]) < 6
+    wanted = {"joints": ~base, "base": base, "both": base | True}[rows]
+    measured = log.measured
+    for part, name in ((base, "wrench on the base"), (~base, "torque of a joint")):
+        if (wanted & part).any() and not (measured & part).any():
+            raise InputError(
+                f"rows is {rows!r}, {log.source} holds no {name}; record it, or choose other rows"
+            )
+    return log if wanted.all() else replace(log, tau=np.where(wanted, log.tau, np.nan))
+
+
 def _check_length(terms: Terms, pieces: Sequence[Stretch], how: Preparation) -> None:
     rows = sum(len(p) // factor_for(how, p.rate) for p in pieces)
-    if not pieces or rows * terms.n < terms.size:
+    told = int(np.any([piece.keep.any(axis=0) for piece in pieces], axis=0).sum()) if pieces else 0
+    if not pieces or rows * told < terms.size:
         raise InputError(
-            f"{rows} samples of {terms.n} joints remain after filtering and decimation for {terms.size} unknowns; "
-            "record longer, raise the cut-off or lower decimate"
+            f"{rows} samples of {told or terms.n} joints remain after filtering and decimation for {terms.size} "
+            "unknowns; record longer, raise the cut-off or lower decimate"
         )

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..robot.arm import Arm, Joint, move_parameters, unpack_parameters
+from ..robot.arm import Arm, Joint, Tool, move_parameters, unpack_parameters
 from ..robot.frames.chain import chain_of
-from .bodies import body_forces
+from .bodies import body_forces, carried_forces
 from .estimators import table
 from .estimators.factors import Factors, RowSource, folded, triangle
 from .estimators.feasibility import one_body
@@ -86,10 +86,15 @@ class Gains:
         return f"<dynarm.Gains: {told}>"
 
 
-def identify_payload(arm: Arm, without: Logs, loaded: Logs, **options: Any) -> Payload:
-    """The payload that explains the difference between logs without and with it; options are those of Identifier."""
+def identify_payload(
+    arm: Arm, without: Logs, loaded: Logs, tool: str | None = None, **options: Any
+) -> Payload:
+    """The payload that explains the difference between logs without and with it; options are those of Identifier.
+
+    tool: the name of the tool that carries it, where there are several.
+    """
     identifier = Identifier(arm, **options)
-    sources = _sources(identifier, without, loaded, _payload_columns(arm))
+    sources = _sources(identifier, without, loaded, _payload_columns(arm, arm.tool_named(tool)))
     method = table.named(identifier.estimator)
     method = method if method.together else table.named("wls")
     solution = method.solve(_problem(sources))
@@ -125,9 +130,10 @@ def drive_gains(
     mass: float,
     com: Any = (0, 0, 0),
     inertia: Any = ((0, 0, 0),) * 3,
+    tool: str | None = None,
     **options: Any,
 ) -> Gains:
-    """Torque per unit of the logs' tau (currents), from a payload that is known, given in the tool frame.
+    """Torque per unit of the logs' tau (currents), from a payload that is known, given in the frame of the tool.
 
     X values - gain current = -(payload's torque) in the loaded logs, 0 in the others.
     """
@@ -136,25 +142,28 @@ def drive_gains(
     ten = np.array(load.parameters)
     if not ten.any():
         raise InputError("the payload has neither mass nor inertia; give one that the drives feel")
-    known = Column("payload", _torque_of(arm, ten))
+    known = Column("payload", _torque_of(arm, arm.tool_named(tool), ten))
     return _gains(_sources(identifier, without, loaded, (known,)))
 
 
-def _payload_columns(arm: Arm) -> tuple[Column, ...]:
+def _payload_columns(arm: Arm, tool: Tool) -> tuple[Column, ...]:
     return tuple(
-        Column(f"payload_{name}", _torque_of(arm, unit))
+        Column(f"payload_{name}", _torque_of(arm, tool, unit))
         for name, unit in zip(PARAMETERS, np.eye(10), strict=True)
     )
 
 
-def _torque_of(arm: Arm, ten: np.ndarray) -> Any:
+def _torque_of(arm: Arm, tool: Tool, ten: np.ndarray) -> Any:
     """A column's function: joint forces of a body with ten parameters about the tool frame."""
-    chain, T = chain_of(arm), arm.tool_pose
+    chain, T = chain_of(arm), tool.matrix
     moved = move_parameters(ten, T[:3, :3], T[:3, 3])
+    last = arm.serial and arm.coupling.free and tool.joint == arm.n - 1
 
     def force(q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
         states = (np.column_stack([np.atleast_1d(x) for x in v]) for v in (q, qd, qdd))
-        return list(body_forces(chain, moved, *states).T)
+        if last:
+            return list(body_forces(chain, moved, *states).T)
+        return list(carried_forces(arm, tool, moved, *map(np.ascontiguousarray, states)).T)
 
     return force
 
@@ -171,7 +180,7 @@ def _sources(
     plain, full = (Recording(identifier.prepare(logs)) for logs in (without, loaded))
     base = identifier.terms(identifier._widths())
     how, _ = choose_preparation(plain, base, identifier.prepared)
-    empty = tuple(Column(c.name, _nothing(identifier.arm.n)) for c in columns)
+    empty = tuple(Column(c.name, _nothing(identifier.arm.nv)) for c in columns)
     return (
         RowSource(_with_columns(base, empty), plain.pieces(how), how),
         RowSource(_with_columns(base, columns), full.pieces(how), how),

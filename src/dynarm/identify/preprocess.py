@@ -4,6 +4,9 @@ Each stretch of a log without long gaps or resets is treated by itself. Position
 ones are used) are resampled on recorded time if that is uneven, low-pass filtered forwards and backwards, so that
 nothing is delayed, and differentiated by central differences. Torques stay as they were measured: a filter that
 is applied to them must be applied to the regressor as well, and that is what decimation does.
+
+Quaternions of a free base are filtered by components and brought to length one again; its velocities are taken in its
+own axes, and its accelerations are the rates of those components. Joints that rest have no speed, whatever the noise.
 """
 
 from __future__ import annotations
@@ -18,7 +21,9 @@ import numpy as np
 
 from ..border.arguments import among, positive, real, reals, shown, whole
 from ..errors import InputError
+from .logs.base import TURN, base_speeds, with_turns
 from .logs.log import Log
+from .rests import resting
 
 LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
 _LONG = 60_000  # samples of a log that choices look at
@@ -87,7 +92,7 @@ class Stretch:
     qdd: np.ndarray
     tau: np.ndarray
     wrench: np.ndarray | None
-    keep: np.ndarray  # (N, n) rows that take part in a fit
+    keep: np.ndarray  # (N, nv) rows that take part in a fit
     rate: float
 
     def __len__(self) -> int:
@@ -152,6 +157,8 @@ def _even(log: Log) -> tuple[Log, float]:
 
     names = ("q", "qd", "qdd", "tau", "wrench", "reference")
     values: dict[str, Any] = {name: onto(getattr(log, name)) for name in names}
+    if log.floating:
+        values["q"] = with_turns(values["q"], values["q"][:, TURN])
     return Log(grid, joint_names=log.joint_names, source=log.source, **values), 1 / step
 
 
@@ -160,20 +167,42 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     even, rate = _even(log)
     assert how.cutoff is not None
     args = (rate, how.cutoff, how.order, how.padding)
-    q = low_pass(even.q, *args)
+    q = smooth_positions(even.q, even.floating, *args)
     recorded = how.velocity == "recorded" and even.qd is not None
-    qd = low_pass(even.qd, *args) if recorded else differentiate(q, rate)
+    qd = low_pass(even.qd, *args) if recorded else speeds_of(q, even.floating, rate)
     qdd = low_pass(even.qdd, *args) if even.qdd is not None else differentiate(qd, rate)
+    still = resting(even.q, 7 if even.floating else 0)
+    if still.any():
+        qd, qdd = (np.where(still, 0.0, x) for x in (qd, qdd))
     keep = np.abs(qd) >= _slow(how.slow, qd)
     often = keep.mean(axis=0) < 0.2  # a joint that hardly moves tells nothing but at rest
     keep[:, often] = True
-    stretch = Stretch(even.t, q, qd, qdd, even.tau, even.wrench, keep, rate)
+    keep[:, : keep.shape[1] - even.n] = True  # a base has no friction
+    tau = even.tau
+    if not even.measured.all():
+        tau = np.where(even.measured, tau, 0.0)
+        keep[:, ~even.measured] = False
+    stretch = Stretch(even.t, q, qd, qdd, tau, even.wrench, keep, rate)
     if how.trim is not None:
         return stretch.part(slice(how.trim, None))
     ends = min(int(rate / how.cutoff), len(q) // 10)  # what the filter's ends may spoil
     if ends:
         keep[:ends] = keep[-ends:] = False
     return stretch
+
+
+def smooth_positions(q: np.ndarray, floating: bool, *args: Any) -> np.ndarray:
+    """Low-passed positions; quaternions of a free base have length one again."""
+    smoothed = low_pass(q, *args)
+    return with_turns(smoothed, smoothed[:, TURN]) if floating else smoothed
+
+
+def speeds_of(q: np.ndarray, floating: bool, rate: float) -> np.ndarray:
+    """(N, nv): the rates of smooth positions, those of a free base in its own axes."""
+    rates = differentiate(q, rate)
+    if not floating:
+        return rates
+    return np.hstack([base_speeds(q[:, :7], rates[:, :7]), rates[:, 7:]])
 
 
 def middle(log: Log) -> Log:
@@ -228,21 +257,26 @@ class Recording:
 
 
 def _slow(given: float | tuple[float, ...] | None, qd: np.ndarray) -> np.ndarray:
+    """(nv,); of numbers one a joint, 0 for a free base."""
     if given is None:
         return np.asarray(0.02 * np.sqrt((qd**2).mean(axis=0)))
-    return np.broadcast_to(np.asarray(given, float), qd.shape[1:])
+    speeds = np.asarray(given, float)
+    if speeds.ndim:
+        speeds = np.r_[np.zeros(max(qd.shape[1] - len(speeds), 0)), speeds]
+    return np.broadcast_to(speeds, qd.shape[1:])
 
 
 def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Smooth q, qd, qdd (N, n) at the log's own samples."""
-    q, qd, qdd = states = [np.empty((len(log), log.n)) for _ in range(3)]
+    shapes = log.q.shape, log.tau.shape, log.tau.shape
+    q, qd, qdd = states = [np.empty(shape) for shape in shapes]
     covered = np.zeros(len(log), bool)
     whole = replace(how, trim=None)
     for piece in stretches(log):
         rows = np.searchsorted(log.t, piece.t)
         state = smooth(piece, whole)
         for out, x in zip(states, (state.q, state.qd, state.qdd), strict=True):
-            for j in range(log.n):
+            for j in range(x.shape[1]):
                 out[rows, j] = np.interp(piece.t, state.t, x[:, j])
         covered[rows] = True
     if not covered.all():  # pieces too short to filter: nearest sample of a filtered one
@@ -255,7 +289,7 @@ def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.nd
         pick = near[np.clip(np.searchsorted(near, lost), 0, len(near) - 1)]
         for out in states:
             out[lost] = out[pick]
-    return q, qd, qdd
+    return with_turns(q, q[:, TURN]) if log.floating else q, qd, qdd
 
 
 def band(pieces: Sequence[Stretch], share: float) -> float:

@@ -1,7 +1,9 @@
 """The columns of the linear model: tau = columns @ values, for rigid body, drives, friction and a user's own terms.
 
 In order: the minimal parameters of the arm (armatures merged where they must be, the others after them), then joint by
-joint its friction, term by term as `dynamics.drive` has them, then the user's columns.
+joint its friction, term by term as `dynamics.drive` has them, then the user's columns. Rows are those of the arm's
+forces: six of a free base, then one an independent joint. Friction belongs to independent joints: that of a joint which
+follows another shows in the same force as its master's and is merged with it.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from ..border.memo import cached_property
 from ..dynamics.drive import TERMS, Instant, Term, shaped
 from ..errors import InputError, KindError
 from ..robot.arm import SHAPES, Arm, Friction
+from .logs.base import BASE_FORCES
 from .rigid import Rigid, rigid_of
 
 FRICTION = ("viscous", "coulomb", "offset")  # unless others are asked for
@@ -31,7 +34,8 @@ class Column:
     """A term of the user's own: one unknown coefficient times forces that depend on the state.
 
     function(q, qd, qdd) takes and returns one scalar a joint (a batch is a scalar; use dynarm.algebra's sin, cos, sign,
-    tanh, magnitude), 0 for joints that do not feel it. Example, wrist gears that couple joints 5 and 6:
+    tanh, magnitude), 0 for joints that do not feel it; of a free base those of the base come first, as the arm has them
+    (coordinate_names, speed_names). Example, wrist gears that couple joints 5 and 6:
 
         Column("inertia56", lambda q, qd, qdd: [0, 0, 0, 0, qdd[5], qdd[4]])
     """
@@ -47,19 +51,31 @@ class Column:
 
     def evaluate(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """The forces (..., n) of a coefficient of one."""
-        n = q.shape[-1]
-        states = ([x[..., j] for j in range(n)] for x in (q, qd, qdd))
+        n = qd.shape[-1]
+        states = ([x[..., j] for j in range(x.shape[-1])] for x in (q, qd, qdd))
         word = f"what column '{self.name}' returns"
         forces = items(word, self.function(*states), "one force a joint")
         if len(forces) != n:
             raise InputError(f"column '{self.name}' returns {len(forces)} forces for {n} joints")
-        out = np.empty(q.shape)
+        out = np.empty(qd.shape)
         for j, force in enumerate(forces):
-            out[..., j] = each(f"force {j + 1} of column '{self.name}'", force, q.shape[:-1])
+            out[..., j] = each(f"force {j + 1} of column '{self.name}'", force, qd.shape[:-1])
         return out
 
 
 # ---- all columns of a model
+
+
+def force_names(arm: Arm) -> tuple[str, ...]:
+    """What the entries of tau are called: force and moment on a free base in its axes, then the joints by name."""
+    return (*BASE_FORCES, *arm.joint_names) if arm.floating else arm.joint_names
+
+
+def force_units(arm: Arm) -> tuple[str, ...]:
+    """The units of the entries of tau."""
+    turning = (arm.joints[i].revolute for i in arm.coupling.masters)
+    joints = ("N m" if revolute else "N" for revolute in turning)
+    return (*(["N"] * 3 + ["N m"] * 3 if arm.floating else ()), *joints)
 
 
 def check_terms(friction: Sequence[Any], shape: Any, columns: Sequence[Any]) -> None:
@@ -96,12 +112,28 @@ class Terms:
             wanted = tuple(w for w in wanted if TERMS[w].within not in wanted)
         put(self, "friction", wanted)
         if not self.widths:
-            put(self, "widths", (0.02,) * self.arm.n)
+            put(self, "widths", (0.02,) * len(self.joints))
         put(self, "rigid", rigid_of(self.arm, self.armature))
 
     @property
     def n(self) -> int:
-        return self.arm.n
+        """Number of rows: forces on a free base and on the independent joints."""
+        return self.arm.nv
+
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """The independent joints, which friction belongs to."""
+        return self.arm.coupling.masters
+
+    @property
+    def first(self) -> int:
+        """Rows of a free base, which come before those of the joints."""
+        return self.arm.nv - len(self.joints)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """What the rows are called: fx ... mz on a free base, then the joints by name."""
+        return force_names(self.arm)
 
     @cached_property
     def drive_names(self) -> tuple[str, ...]:
@@ -117,13 +149,14 @@ class Terms:
     @cached_property
     def shapes(self) -> tuple[Friction, ...]:
         """For each joint the record of its friction's shape, its coefficients 0."""
-        pairs = zip(self.arm.joints, self.widths, strict=True)
-        return tuple(shaped(joint.friction, shape=self.shape, width=w) for joint, w in pairs)
+        own = (self.arm.joints[i].friction for i in self.joints)
+        pairs = zip(own, self.widths, strict=True)
+        return tuple(shaped(friction, shape=self.shape, width=w) for friction, w in pairs)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Every unknown: minimal parameters, friction by joint, the user's."""
-        drives = [f"{word}{j + 1}" for j in range(self.n) for word in self.drive_names]
+        drives = [f"{word}{i + 1}" for i in self.joints for word in self.drive_names]
         return (*self.rigid.names, *drives, *(c.name for c in self.columns))
 
     @property
@@ -135,16 +168,17 @@ class Terms:
         return len(self.rigid.names)
 
     def drive_index(self, joint: int, word: str) -> int:
-        """Where a friction parameter of a joint stands among all unknowns."""
+        """Where a friction parameter of an independent joint stands among all unknowns."""
         words = self.drive_names
         return self.rigid_size + joint * len(words) + words.index(word)
 
     def drive_columns(self, qd: np.ndarray) -> list[np.ndarray]:
-        """The friction columns (N, n) in the order of drive_names: entry j belongs to joint j."""
-        columns = [np.empty(qd.shape) for _ in self.drive_names]
+        """The friction columns (N, joints) in the order of drive_names: entry j belongs to independent joint j."""
+        speeds = qd[..., self.first :]
+        columns = [np.empty(speeds.shape) for _ in self.drive_names]
         for k, column in enumerate(columns):
-            for j in range(self.n):
-                column[..., j] = self.drive_column(k, j, qd[..., j])
+            for j in range(len(self.joints)):
+                column[..., j] = self.drive_column(k, j, speeds[..., j])
         return columns
 
     def drive_column(self, k: int, joint: int, v: Scalar) -> Scalar:
@@ -166,10 +200,10 @@ class Terms:
         p, words = self.rigid_size, len(self.drive_names)
         out = np.zeros((len(q), self.n, self.size))
         out[:, :, :p] = self.rigid.columns(q, qd, qdd)
-        j = np.arange(self.n)
+        j = np.arange(len(self.joints))
         for k, column in enumerate(self.drive_columns(qd)):
-            out[:, j, p + j * words + k] = column
-        first = p + words * self.n
+            out[:, self.first + j, p + j * words + k] = column
+        first = p + words * len(j)
         for k, own in enumerate(self.columns):
             out[:, :, first + k] = own.evaluate(q, qd, qdd)
         return out
@@ -183,6 +217,7 @@ class Terms:
         """
         Y = self._by_columns(q, qd, qdd, scratch)
         p, words = self.rigid_size, len(self.drive_names)
+        last = p + words * len(self.joints)
         own = [c.evaluate(q, qd, qdd) for c in self.columns]
         rows = []
         for j, (support, picks) in enumerate(zip(self.support, self._picks, strict=True)):
@@ -192,13 +227,20 @@ class Terms:
             for row in range(len(picks), len(support)):
                 k = int(support[row])
                 if k < p:
-                    out[row] = qdd[:, j]
-                elif k < p + words * self.n:
-                    out[row] = self.drive_column((k - p) % words, j, qd[:, j])
+                    np.multiply(qdd[:, j], self._gears[k], out=out[row])
+                elif k < last:
+                    out[row] = self.drive_column((k - p) % words, j - self.first, qd[:, j])
                 else:
-                    out[row] = own[k - p - words * self.n][:, j]
+                    out[row] = own[k - last][:, j]
             rows.append(out)
         return rows
+
+    @cached_property
+    def _gears(self) -> np.ndarray:
+        """For each rigid unknown that is an armature, the force on its row per unit of acceleration; else 0."""
+        assert self.rigid.sources is not None
+        joints = self.rigid.sources[1]
+        return np.where(joints >= 0, self.rigid.geared.max(axis=0)[joints], 0.0)
 
     @cached_property
     def _picks(self) -> tuple[np.ndarray, ...]:
@@ -231,21 +273,26 @@ class Terms:
         else:
             Y = self.rigid.compiled(q, qd, qdd)
             kept, armed = sources[0] >= 0, sources[1] >= 0
-            coefficients, armatures = np.zeros(Y.shape[2]), np.zeros(self.n)
+            coefficients, armatures = np.zeros(Y.shape[2]), np.zeros(self.arm.n)
             coefficients[sources[0][kept]] = values[:p][kept]
             armatures[sources[1][armed]] = values[:p][armed]
-            out = Y @ coefficients + qdd * armatures
+            out = Y @ coefficients + qdd * (self.rigid.geared @ armatures)
+        last = p + words * len(self.joints)
         for k, column in enumerate(self.drive_columns(qd)):
-            out += column * values[p + k : p + words * self.n : words]
+            out[:, self.first :] += column * values[p + k : last : words]
         for k, own in enumerate(self.columns):
-            out += own.evaluate(q, qd, qdd) * values[p + words * self.n + k]
+            out += own.evaluate(q, qd, qdd) * values[last + k]
         return np.asarray(out)
 
     @cached_property
     def _sampled(self) -> np.ndarray:
         """The columns at random states."""
         rng = np.random.default_rng(0)
-        return self.evaluate(*(rng.uniform(-s, s, (_UNITS, self.n)) for s in (np.pi, 3.0, 8.0)))
+        sizes = (self.arm.nq, np.pi), (self.n, 3.0), (self.n, 8.0)
+        q, qd, qdd = (rng.uniform(-s, s, (_UNITS, k)) for k, s in sizes)
+        if self.first:
+            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+        return self.evaluate(q, qd, qdd)
 
     @cached_property
     def redundant(self) -> np.ndarray:

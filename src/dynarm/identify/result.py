@@ -10,7 +10,7 @@ import numpy as np
 
 from ..border.arguments import real, samples, whole
 from ..border.memo import cached_property
-from ..errors import DynarmError
+from ..errors import DynarmError, InputError
 from ..robot.arm import Arm
 from . import tables
 from .bodies import wrench_forces
@@ -22,7 +22,7 @@ from .judgement import reasons as judgement
 from .judgement.identifiability import Identifiability
 from .judgement.reasons import POOR
 from .judgement.statistics import Residuals, bootstrap, essential
-from .judgement.verdict import Validation, Verdict, compared
+from .judgement.verdict import Validation, Verdict, compared, errors_over, mean_error
 from .logs.log import Log, in_order
 from .logs.sources import log_of, logs_of
 from .preprocess import states_at
@@ -129,9 +129,17 @@ class Fit:
 
     @property
     def relative_(self) -> np.ndarray:
-        """(n,) fitted error: RMS residual over the torque's standard deviation, both filtered as fitted."""
+        """(n,) fitted error: RMS residual over the torque's standard deviation, both filtered as fitted.
+
+        NaN where no torque was fitted, and for joints that rest with all that moves them: there is nothing to explain.
+        """
         left = self.record.residuals
-        return np.asarray(left.rms / np.where(left.spread > 0, left.spread, 1.0))
+        return errors_over(left.rms, left.spread)
+
+    @property
+    def silent_(self) -> np.ndarray:
+        """(n,) torques that say nothing: none was fitted, or all that moves them rests."""
+        return np.asarray(np.isnan(self.record.residuals.spread))
 
     @cached_property
     def consistent_(self) -> np.ndarray:
@@ -141,8 +149,7 @@ class Fit:
         factors = self.record.data("consistent_")
         rows = np.maximum(factors.rows.sum(axis=0), 1)
         rms = np.sqrt(factors.squares(self.feasible_.values).sum(axis=0) / rows)
-        spread = self.record.residuals.spread
-        return np.asarray(rms / np.where(spread > 0, spread, 1.0))
+        return errors_over(rms, self.record.residuals.spread)
 
     @cached_property
     def status_(self) -> str:
@@ -169,8 +176,13 @@ class Fit:
     def torque(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
         """(N, n): the torques that the fit predicts for given states."""
         arm = self.record.terms.arm
-        states = samples(arm.name, arm.n, q=q, qd=qd, qdd=qdd)
-        out = np.empty(states[0].shape)
+        (q,) = samples(arm.name, arm.nq, q=q)
+        states = [q, *samples(arm.name, arm.nv, qd=qd, qdd=qdd)]
+        if len(states[0]) != len(states[1]):
+            raise InputError(
+                f"q has {len(q)} samples, qd has {len(states[1])}; give as many of each"
+            )
+        out = np.empty(states[1].shape)
         for low in range(0, len(out), 4096):
             part = slice(low, low + 4096)
             out[part] = self.record.terms.forces(self.values_, *(x[part] for x in states))
@@ -187,15 +199,15 @@ class Fit:
     def validate(self, log: Any) -> Validation:
         """The prediction of a log (or its path, or a DataFrame) compared with what was measured."""
         log = self._log(log)
-        return compared(log, self.predict(log))
+        return compared(log, self.predict(log), self.record.terms.arm)
 
     def score(self, log: Any) -> float:
         """1 - mean over joints of (RMSE / standard deviation)^2: 1 is perfect, 0 as good as the mean torque.
 
-        Of several logs the mean of theirs.
+        Of several logs the mean of theirs; torques that were not measured, or cannot change, do not count.
         """
         runs = [self.validate(one) for one in logs_of(log, self.record.terms.arm)]
-        return float(np.mean([1 - np.mean(run.relative**2) for run in runs]))
+        return float(np.mean([1 - mean_error(run.relative**2, run.silent) for run in runs]))
 
     # ---- robot and model
 
@@ -212,15 +224,17 @@ class Fit:
 
     def _arm(self, table: np.ndarray, armatures: np.ndarray, values: np.ndarray) -> Arm:
         terms = self.record.terms
+        arm, places = terms.arm, {i: k for k, i in enumerate(terms.joints)}
+        whole = arm.with_parameters(table)
         joints = tuple(
             replace(
-                joint.with_parameters(table[j].tolist()),
-                armature=float(armatures[j]),
-                friction=terms.friction_of(j, values),
+                joint,
+                armature=float(armatures[i]),
+                friction=terms.friction_of(places[i], values) if i in places else None,
             )
-            for j, joint in enumerate(terms.arm.joints)
+            for i, joint in enumerate(whole.joints)
         )
-        return replace(terms.arm, joints=joints)
+        return replace(whole, joints=joints)
 
     @cached_property
     def model_(self) -> Model | ExtendedModel:
@@ -244,14 +258,11 @@ class Fit:
     def _exact_arm(self) -> Arm:
         """The arm nearest to arm_ whose minimal parameters are the fitted ones."""
         terms, near = self.record.terms, self.feasible_
-        natural = near.parameters
-        if terms.armature:
-            natural = np.column_stack([natural, near.armatures])
-        matrix = terms.rigid.matrix
-        gap = self.values_[: terms.rigid_size] - matrix @ natural.ravel()
-        natural = natural + (np.linalg.pinv(matrix) @ gap).reshape(natural.shape)
-        armatures = natural[:, 10] if terms.armature else np.zeros(terms.n)
-        return self._arm(natural[:, :10], armatures, self.values_)
+        rigid = terms.rigid
+        natural = rigid.joined(near.parameters, near.armatures)
+        gap = self.values_[: terms.rigid_size] - rigid.matrix @ natural
+        table, armatures = rigid.parted(natural + np.linalg.pinv(rigid.matrix) @ gap)
+        return self._arm(table, armatures, self.values_)
 
     # ---- statistics
 
@@ -272,17 +283,19 @@ class Fit:
 
     @cached_property
     def speeds_(self) -> np.ndarray:
-        """(n,): the largest speed of each joint in the logs."""
-        tops = [np.abs(np.gradient(log.q, log.t, axis=0)).max(axis=0) for log in self.record.logs]
+        """(joints,): the largest speed of each joint in the logs."""
+        runs = [(log.split("q")[1], log.t) for log in self.record.logs]
+        tops = [np.abs(np.gradient(q, t, axis=0)).max(axis=0) for q, t in runs]
         return np.asarray(np.max(tops, axis=0))
 
     def friction_curve(self, joint: int, points: int = 201) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity and friction force of a joint over the range of the log."""
+        """Velocity and friction force of an independent joint over the range of the log."""
         terms = self.record.terms
-        joint, points = whole("joint", joint, 0, terms.n - 1), whole("points", points, 2, 10**7)
+        joint = whole("joint", joint, 0, len(terms.joints) - 1)
+        points = whole("points", points, 2, 10**7)
         speed = np.linspace(-self.speeds_[joint], self.speeds_[joint], points)
         wide = np.zeros((points, terms.n))
-        wide[:, joint] = speed
+        wide[:, terms.first + joint] = speed
         force = np.zeros(points)
         for word, column in zip(terms.drive_names, terms.drive_columns(wide), strict=True):
             force += self.values_[terms.drive_index(joint, word)] * column[:, joint]
@@ -295,7 +308,8 @@ class Fit:
         if terms.shape != "sign" or "coulomb" not in terms.friction or not self.record.logs:
             return ()
         widths, errors = choose_widths(terms, self.record.recording.short.pieces(how), how)
-        gains = 1 - errors.min(axis=1) / np.maximum(errors[:, 0], 1e-300)
+        some = np.where(errors[:, 0] > 0, errors[:, 0], np.inf)  # no rows, no error, no gain
+        gains = np.where(errors[:, 0] > 0, 1 - errors.min(axis=1) / some, 0.0)
         return tuple(
             f"joint {name}: shape='tanh' (width {width:g}) would lower the error by {100 * gain:.0f} %"
             for name, width, gain in zip(terms.arm.joint_names, widths, gains, strict=True)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..border.memo import cached_property
-from ..dynamics.papers.minimal_parameters_lin1995 import layout
 from ..model.model import Model
 from ..model.model import compile as compile_arm
 from ..parameters.minimal import MinimalParameters, minimal_parameters
@@ -34,37 +33,90 @@ class Rigid:
     def names(self) -> tuple[str, ...]:
         return tuple(self.minimal.names)
 
+    @cached_property
+    def plain(self) -> MinimalParameters:
+        """The minimal parameters without armatures: the columns of the compiled regressor."""
+        return minimal_parameters(self.arm) if self.armature else self.minimal
+
     @property
     def matrix(self) -> np.ndarray:
-        """(p, 10 n), or (p, 11 n) with armatures: values = matrix @ natural parameters."""
+        """(p, natural): values = matrix @ natural parameters, 10 a link, with armatures 11 a joint (`joined`)."""
         return np.asarray(self.minimal.matrix)
+
+    # ---- natural parameters: those of a free base first, then link by link, each with its armature if there are any
+
+    @property
+    def wide(self) -> int:
+        """Natural parameters of a joint and its link."""
+        return 11 if self.armature else 10
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """(links,): where the ten of each link begin."""
+        base = len(self.arm.link_names) - self.arm.n
+        joints = 10 * base + self.wide * np.arange(self.arm.n)
+        return np.concatenate([np.zeros(base, int), joints])
+
+    @property
+    def size(self) -> int:
+        """Number of natural parameters."""
+        return int(self.starts[-1]) + self.wide
+
+    @property
+    def motors(self) -> np.ndarray:
+        """Where the armature of each joint stands; none without armatures."""
+        return self.starts[-self.arm.n :] + 10 if self.armature else np.zeros(0, int)
+
+    def joined(self, table: np.ndarray, armatures: Any) -> np.ndarray:
+        """(natural,) of links (links, 10) and armatures (n,), which take part where they are unknown."""
+        row = np.empty(self.size)
+        row[self.starts[:, None] + np.arange(10)] = table
+        if self.armature:
+            row[self.motors] = armatures
+        return row
+
+    def parted(self, natural: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Links (links, 10) and armatures (n,), 0 where they are not unknown, of natural parameters in a row."""
+        table = natural[self.starts[:, None] + np.arange(10)]
+        return table, natural[self.motors] if self.armature else np.zeros(self.arm.n)
 
     @cached_property
     def natural(self) -> np.ndarray:
-        """(n, 10) or (n, 11): the arm's own parameters, armature last."""
-        if not self.armature:
-            return self.arm.parameters
-        own = [[joint.armature] for joint in self.arm.joints]
-        return np.hstack([self.arm.parameters, own])
+        """(natural,): the arm's own."""
+        return self.joined(self.arm.parameters, [joint.armature for joint in self.arm.joints])
+
+    # ---- columns
 
     @cached_property
     def model(self) -> Model:
         """The model of the regressor; that depends on the kinematics only, so arms that share them share it."""
-        return compile_arm(self.arm.with_parameters(np.zeros((self.arm.n, 10))))
+        return compile_arm(self.arm.with_parameters(np.zeros_like(self.arm.parameters)))
 
     @cached_property
     def _kernel(self) -> Any:
         return self.model.functions["regressor"]
 
     @cached_property
+    def geared(self) -> np.ndarray:
+        """(nv, n): the force on each speed's row per unit of armature and of that speed's acceleration.
+
+        A joint that follows another turns its motor k times as fast and is felt k times: k^2 on its master's row.
+        """
+        arm = self.arm
+        factors = np.zeros((arm.nv, arm.n))
+        rows = arm.nv - len(arm.coupling.masters) + np.array(arm.coupling.of)
+        factors[rows, np.arange(arm.n)] = np.square(arm.coupling.multipliers)
+        return factors
+
+    @cached_property
     def mixture(self) -> np.ndarray:
         """From the compiled columns and the armatures' to those of the minimal parameters."""
-        n = self.arm.n
-        plain = np.asarray(minimal_parameters(self.arm).matrix)
-        both = np.zeros((len(plain) + n, n, 11))
-        both[: len(plain), :, :10] = plain.reshape(-1, n, 10)
-        both[len(plain) + np.arange(n), np.arange(n), 10] = 1.0
-        return both.reshape(len(both), -1) @ np.linalg.pinv(self.matrix)
+        plain, n = np.asarray(self.plain.matrix), self.arm.n
+        both = np.zeros((len(plain) + n, self.size))
+        places = self.starts[:, None] + np.arange(10)
+        both[: len(plain), places.ravel()] = plain
+        both[len(plain) + np.arange(n), self.motors] = 1.0
+        return both @ np.linalg.pinv(self.matrix)
 
     @cached_property
     def sources(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -72,11 +124,11 @@ class Rigid:
 
         None where parameters mix several of those.
         """
-        plain = minimal_parameters(self.arm)
+        plain = self.plain
         if not self.armature:
             return np.arange(plain.count), np.full(plain.count, -1)
         place = {k: column for column, k in enumerate(plain.kept)}
-        last = len(layout(plain.structure))
+        last = len(plain.tree.layout())
         kept = self.minimal.kept
         if any(k < last and k not in place for k in kept):
             return None
@@ -91,27 +143,26 @@ class Rigid:
         columns, joints = self.sources
         return np.where(columns >= 0, columns, self.compiled_size + joints)
 
-    @cached_property
+    @property
     def compiled_size(self) -> int:
         """Number of columns of the compiled regressor."""
-        return minimal_parameters(self.arm).count
+        return self.plain.count
 
     def compiled(
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """(N, n, p) of the minimal parameters without armatures, into `out` if given."""
+        """(N, nv, p) of the minimal parameters without armatures, into `out` if given."""
         return np.asarray(self._kernel(q, qd, qdd, out=out))
 
     def columns(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """(N, n, p): joint forces per unit of each minimal parameter."""
+        """(N, nv, p): forces per unit of each minimal parameter."""
         Y = self.compiled(q, qd, qdd)
         if not self.armature:
             return Y
-        n, p = self.arm.n, Y.shape[2]
-        wide = np.zeros((len(Y), n, p + n))
+        p = Y.shape[2]
+        wide = np.empty((len(Y), self.arm.nv, p + self.arm.n))
         wide[..., :p] = Y
-        j = np.arange(n)
-        wide[:, j, p + j] = qdd
+        wide[..., p:] = qdd[:, :, None] * self.geared
         return np.asarray(wide @ self.mixture if self.places is None else wide[..., self.places])
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 _MOST = 64_000_000  # bytes of a file; a fit of 30 joints has a tenth of that
 _OPTIONS = ("friction", "shape", "armature", "estimator", "asymmetric", "regularise", "feasible")
+_LATER = ("rows",)  # options that older files do not have
 _PREPARATION = (
     "cutoff", "order", "padding", "velocity", "decimate", "decimator", "slow", "trim"
 )  # fmt: skip
@@ -102,7 +103,7 @@ def _parsed(content: bytes, source: str) -> dict[str, Any]:
 
 def _text(fit: Fit) -> str:
     record, check, near, left = fit.record, fit.identifiability_, fit.feasible_, fit.residuals_
-    options = {name: getattr(record.identifier, name) for name in _OPTIONS}
+    options = {name: getattr(record.identifier, name) for name in (*_OPTIONS, *_LATER)}
     columns = [column.name for column in record.terms.columns]
     tables: dict[str, Mapping[str, Any]] = {
         "": {"kind": "fit", "format": FORMAT},
@@ -163,7 +164,9 @@ def _table(name: str, content: Mapping[str, Any]) -> str:
 def _arm_table(name: str, arm: Arm) -> str:
     """The arm's own TOML, its tables moved under a name."""
     lines = write_toml(arm).splitlines()
-    moved = {"[[joints]]": f"[[{name}.joints]]", "[origin]": f"[{name}.origin]"}
+    tables = ("joints", "floating", "tools", "origin")
+    moved = {f"[{word}]": f"[{name}.{word}]" for word in tables}
+    moved |= {f"[[{word}]]": f"[[{name}.{word}]]" for word in tables}
     return "\n".join([f"[{name}]", *(moved.get(row, row) for row in lines), ""])
 
 
@@ -198,6 +201,7 @@ def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fi
     identifier = Identifier(
         arm_of_table(table["arm"]),
         **{name: options[name] for name in _OPTIONS},
+        **{name: options[name] for name in _LATER if name in options},
         columns=_columns(options["columns"], columns, source),
         width=options["widths"],
         prior=arm_of_table(table["prior"]) if "prior" in table else None,
@@ -226,9 +230,9 @@ def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fi
     fit.__dict__.update(  # what a fit works out from its data when first asked
         std_=_numbers(told["std"], (p,)),
         consistent_=_numbers(told["consistent"], (n,)),
-        speeds_=_numbers(told["speeds"], (n,)),
+        speeds_=_numbers(told["speeds"], (len(terms.joints),)),
         status_=_word(told["status"]),
-        feasible_=_feasible(table["feasible"], n, p),
+        feasible_=_feasible(table["feasible"], terms.arm, p),
     )
     return fit
 
@@ -292,10 +296,10 @@ def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
     )  # fmt: skip
 
 
-def _feasible(near: Mapping[str, Any], n: int, p: int) -> Feasible:
+def _feasible(near: Mapping[str, Any], arm: Arm, p: int) -> Feasible:
     return Feasible(
-        _numbers(near["parameters"], (n, 10)),
-        _numbers(near["armatures"], (n,)),
+        _numbers(near["parameters"], (len(arm.link_names), 10)),
+        _numbers(near["armatures"], (arm.n,)),
         _numbers(near["values"], (p,)),
         float(near["distance"]),
         bool(near["exact"]),

@@ -12,6 +12,7 @@ from ..border.arguments import shown
 from ..errors import InputError, KindError
 from ..parameters.minimal import minimal_parameters
 from ..robot.arm import Arm
+from .judgement.verdict import mean_error
 
 if TYPE_CHECKING:
     from .regressor import Terms
@@ -27,7 +28,7 @@ def units(terms: Terms) -> tuple[str, ...]:
     """The unit of every unknown; empty for a user's own columns, whose units only the user knows."""
     revolute = [joint.revolute for joint in terms.arm.joints]
     told = [_rigid_unit(name, revolute) for name in terms.rigid.names]
-    for turning in revolute:
+    for turning in (revolute[i] for i in terms.joints):
         told += [term.units[0 if turning else 1] for _, term, _ in terms.drives]
     return (*told, *("" for _ in terms.columns))
 
@@ -91,7 +92,7 @@ def line(fit: Fit) -> str:
     word = fit.status_.split(":")[0].split(";")[0]
     return (
         f"<dynarm.Fit of '{fit.record.terms.arm.name}': {len(fit.names_)} unknowns, {fit.record.identifier.estimator}, "
-        f"mean error {float(np.mean(fit.relative_)):.3g} of the torque's deviation, {word}>"
+        f"mean error {mean_error(fit.relative_, fit.silent_):.3g} of the torque's deviation, {word}>"
     )
 
 
@@ -102,8 +103,13 @@ def _unknowns(fit: Fit) -> list[tuple[str, ...]]:
 
 
 def _errors(fit: Fit) -> list[tuple[str, ...]]:
-    names = fit.record.terms.arm.joint_names
-    return [(str(name), f"{error:.3f}") for name, error in zip(names, fit.relative_, strict=True)]
+    names = fit.record.terms.row_names
+    return [(str(name), told(error)) for name, error in zip(names, fit.relative_, strict=True)]
+
+
+def told(error: float) -> str:
+    """An error over deviation as tables show it; a dash where there is nothing to explain."""
+    return "-" if np.isnan(error) else f"{error:.3f}"
 
 
 def short(fit: Fit) -> str:
@@ -144,10 +150,10 @@ def summary(fit: Fit) -> str:
         lines.append(f"{name:<16}{value:>14.6g}{std:>12.3g}{percent:>10}  {word}")
     lines += ["", f"{'joint':<20}{'error/std':>10}{'RMS':>12}{'delay [ms]':>12}{'white':>8}"]
     left = fit.residuals_
-    names = record.terms.arm.joint_names
+    names = record.terms.row_names
     for j, name in enumerate(names):
         lines.append(
-            f"{name:<20}{fit.relative_[j]:>10.3f}{left.rms[j]:>12.4g}{1e3 * fit.delays_[j]:>12.1f}"
+            f"{name:<20}{told(fit.relative_[j]):>10}{left.rms[j]:>12.4g}{1e3 * fit.delays_[j]:>12.1f}"
             f"{100 * left.white[j]:>7.0f}%"
         )
     for name, condition in zip(names, fit.joint_conditions_, strict=False):

@@ -98,17 +98,18 @@ def _trial(
     factors = trial_factors(recording, terms, how)
     spread = np.concatenate([p.tau for p in sparse]).std(axis=0)
     errors = held_out(split(factors, 4), ridge, None)
-    return float(np.mean(np.sqrt((errors**2).mean(axis=0)) / np.where(spread > 0, spread, 1)))
+    return float(np.nanmean(np.sqrt((errors**2).mean(axis=0)) / np.where(spread > 0, spread, 1)))
 
 
 def split(factors: Factors, folds: int = FOLDS) -> list[tuple[Factors, Factors]]:
     """Pairs of factors: all blocks but a stretch of time, and that stretch."""
     folds = min(folds, factors.blocks)
+    told = factors.rows.any(axis=0)  # rows of torques that were measured
     number = np.arange(factors.blocks) * folds // factors.blocks
     pairs = []
     for k in range(folds):
         inside, outside = np.flatnonzero(number != k), np.flatnonzero(number == k)
-        if len(inside) and len(outside) and factors.rows[outside].sum(axis=0).all():
+        if len(inside) and len(outside) and factors.rows[outside].sum(axis=0)[told].all():
             pairs.append((factors.merged(inside.tolist()), factors.merged(outside.tolist())))
     return pairs
 
@@ -116,10 +117,12 @@ def split(factors: Factors, folds: int = FOLDS) -> list[tuple[Factors, Factors]]
 def held_out(
     pairs: Sequence[tuple[Factors, Factors]], ridge: float, pull: Pull | None
 ) -> np.ndarray:
-    """(folds, n): root mean square residual of each joint on stretches of time that were not fitted."""
+    """(folds, n): root mean square residual of each joint on stretches of time that were not fitted; NaN: no rows."""
     if not pairs:
         return np.full((1, 1), np.inf)
-    return np.array([np.sqrt(b.squares(quick(a, ridge, pull))[0] / b.rows[0]) for a, b in pairs])
+    with np.errstate(invalid="ignore"):
+        errors = [np.sqrt(b.squares(quick(a, ridge, pull))[0] / b.rows[0]) for a, b in pairs]
+    return np.array(errors)
 
 
 def choose_ridge(factors: Factors, pull: Pull, unit: float) -> tuple[float, dict[float, float]]:
@@ -132,7 +135,7 @@ def choose_ridge(factors: Factors, pull: Pull, unit: float) -> tuple[float, dict
     pairs = split(factors)
     if len(pairs) < 3 or unit <= 0:
         return 0.0, {}
-    tried = {r: np.log(held_out(pairs, r * unit, pull)).mean(axis=1) for r in (0.0, *RIDGES)}
+    tried = {r: np.nanmean(np.log(held_out(pairs, r * unit, pull)), axis=1) for r in (0.0, *RIDGES)}
     best = min(tried, key=lambda r: float(tried[r].mean()))
 
     def no_worse(ridge: float) -> bool:
@@ -149,16 +152,18 @@ def choose_widths(
     """For each joint the width of tanh that explains its torque best, and the residual of every width (n, widths)."""
     others = tuple(w for w in terms.friction if w != COULOMB.name)
     smoothed = tuple(
-        Column(f"{j}:{width}", _smoothed_sign(j, width)) for j in range(terms.n) for width in WIDTHS
+        Column(f"{j}:{width}", _smoothed_sign(terms.first + j, width))
+        for j in range(len(terms.joints))
+        for width in WIDTHS
     )
     trial = Terms(
         terms.arm, others, "sign", (), terms.armature, False, (*terms.columns, *smoothed), True
     )
     factors = fold(trial, pieces, how, blocks=1)
     first = trial.size - len(smoothed)
-    errors = np.zeros((terms.n, len(WIDTHS)))
-    for j in range(terms.n):
-        R, support = factors.R[0][j], factors.support[j]
+    errors = np.zeros((len(terms.joints), len(WIDTHS)))
+    for j in range(len(terms.joints)):
+        R, support = factors.R[0][terms.first + j], factors.support[terms.first + j]
         common = np.flatnonzero(support < first)
         for k in range(len(WIDTHS)):
             own = np.flatnonzero(support == first + j * len(WIDTHS) + k)
@@ -168,13 +173,13 @@ def choose_widths(
     return tuple(WIDTHS[k] for k in errors.argmin(axis=1)), errors
 
 
-def _smoothed_sign(joint: int, width: float) -> Forces:
-    """The Coulomb column of one joint, for a sign smoothed over a width."""
+def _smoothed_sign(row: int, width: float) -> Forces:
+    """The Coulomb column of one joint's row, for a sign smoothed over a width."""
     shape = Friction(shape="tanh", width=width)
 
     def force(q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
         forces: list[Scalar] = [0] * len(qd)
-        forces[joint] = COULOMB.force(shape, Instant(qd[joint]))
+        forces[row] = COULOMB.force(shape, Instant(qd[row]))
         return forces
 
     return force
@@ -208,7 +213,7 @@ def _shifted(piece: Stretch, shift: float) -> Stretch:
 
 
 def _alone(R: np.ndarray) -> float:
-    """Residual of one joint fitted by itself."""
+    """Residual of one joint fitted by itself; 0 where it has no rows."""
     values, *_ = np.linalg.lstsq(R[:, :-1], R[:, -1], rcond=1e-10)
     return float(np.linalg.norm(R[:, -1] - R[:, :-1] @ values))
 

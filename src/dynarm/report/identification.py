@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..identify.judgement.verdict import mean_error
+from ..identify.regressor import force_names, force_units
 from . import figures
 from .html import (
     Cell,
@@ -28,7 +30,7 @@ from .html import (
 if TYPE_CHECKING:
     from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.result import Fit
-    from ..robot.arm import Arm, Joint
+    from ..robot.arm import Arm
 
 POINTS = 900  # of a measured torque that are drawn
 HELD_OUT = "; they took no part in the fit"
@@ -83,22 +85,21 @@ def sections(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[Se
 
 
 def _verdict(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
-    arm = fit.record.terms.arm
     check = fit.identifiability_
     numbers = {
         "unknowns": len(fit.names_),
         "determined": sum(g == "determined" for g in check.grades),
         "rank": fit.rank_,
         "condition": f"{fit.condition_:.3g}",
-        "mean error": f"{100 * float(np.mean(fit.relative_)):.2f} %",
+        "mean error": f"{100 * mean_error(fit.relative_, fit.silent_):.2f} %",
     }
     if checks:
         numbers["mean error, held out"] = f"{100 * float(np.mean([c.mean for c in checks])):.2f} %"
     columns = ["joint", "fitted", "made consistent", *(f"on {Path(c.source).name}" for c in checks)]
     rows = [
-        [name, float(own), float(safe), *(float(c.relative[j]) for c in checks)]
+        [name, _number(own), _number(safe), *(_number(c.relative[j]) for c in checks)]
         for j, (name, own, safe) in enumerate(
-            zip(arm.joint_names, fit.relative_, fit.consistent_, strict=True)
+            zip(fit.record.terms.row_names, fit.relative_, fit.consistent_, strict=True)
         )
     ]
     return section(
@@ -124,10 +125,15 @@ def _check_table(arm: Arm, checks: Sequence[Validation]) -> Markup:
         ),
     ]
     rows = [
-        [name, *(float(x) for c in checks for x in (c.rmse[j], c.relative[j]))]
-        for j, name in enumerate(arm.joint_names)
+        [name, *(_number(x) for c in checks for x in (c.rmse[j], c.relative[j]))]
+        for j, name in enumerate(force_names(arm))
     ]
     return table(columns, rows)
+
+
+def _number(x: float) -> float | str:
+    """A number of a table; a dash where there is nothing to explain."""
+    return "–" if np.isnan(x) else float(x)
 
 
 # ---- measured against predicted
@@ -156,15 +162,17 @@ def torque_figure(
     return figure({"data": data, "layout": layout}, height=340)
 
 
-def _unit(joint: Joint) -> str:
-    return "torque [N m]" if joint.revolute else "force [N]"
+def _axes(arm: Arm) -> list[tuple[str, str]]:
+    """Name of each force and what its axis is called."""
+    words = ("torque [N m]" if unit == "N m" else "force [N]" for unit in force_units(arm))
+    return list(zip(force_names(arm), words, strict=True))
 
 
 def _fitted(fit: Fit) -> Section:
     left, arm = fit.residuals_, fit.record.terms.arm
     made = [
-        torque_figure(str(j.name), _unit(j), left.t[k], left.measured[k], left.predicted[k])
-        for k, j in enumerate(arm.joints)
+        torque_figure(name, unit, left.t[k], left.measured[k], left.predicted[k])
+        for k, (name, unit) in enumerate(_axes(arm))
         if len(left.t[k])
     ]
     told = "The rows that were fitted: filtered and thinned, without those in which a joint rests."
@@ -173,8 +181,9 @@ def _fitted(fit: Fit) -> Section:
 
 def _prediction(arm: Arm, check: Validation, more: str = "") -> Section:
     made = [
-        torque_figure(str(j.name), _unit(j), check.t, check.measured[:, k], check.predicted[:, k])
-        for k, j in enumerate(arm.joints)
+        torque_figure(name, unit, check.t, check.measured[:, k], check.predicted[:, k])
+        for k, (name, unit) in enumerate(_axes(arm))
+        if not np.isnan(check.rmse[k])
     ]
     told = f"Torques as measured, unfiltered, on the log's own samples{more}."
     return section(f"Prediction of {Path(check.source).name}", note(told), figures_grid(made))
@@ -184,12 +193,12 @@ def _prediction(arm: Arm, check: Validation, more: str = "") -> Section:
 
 
 def _residuals(fit: Fit) -> Section:
-    left, arm = fit.residuals_, fit.record.terms.arm
+    left, names = fit.residuals_, fit.record.terms.row_names
     spectra = []
-    for k, name in enumerate(arm.joint_names):
+    for k, name in enumerate(names):
         frequency, density = left.spectrum[k]
         if len(frequency):
-            level = np.sqrt(np.maximum(density, 1e-300)) / max(float(left.spread[k]), 1e-300)
+            level = np.sqrt(np.maximum(density, 1e-300)) / _size(left.spread[k])
             spectra.append(figures.line(frequency, level, name, f"--c{k % 8 + 1}"))
     layout = {
         "xaxis": figures.axis("frequency [Hz]"),
@@ -200,17 +209,19 @@ def _residuals(fit: Fit) -> Section:
     lags = np.arange(1, left.correlation.shape[1] + 1)
     bands = [
         figures.line(lags, left.correlation[k], n, f"--c{k % 8 + 1}")
-        for k, n in enumerate(arm.joint_names)
+        for k, n in enumerate(names)
+        if not fit.silent_[k]
     ]
     rows = [
         [
             name,
             float(left.rms[k]),
-            float(fit.relative_[k]),
+            _number(fit.relative_[k]),
             100 * float(left.white[k]),
             1e3 * float(fit.delays_[k]),
         ]
-        for k, name in enumerate(arm.joint_names)
+        for k, name in enumerate(names)
+        if not fit.silent_[k]
     ]
     lag_layout = {
         **layout,
@@ -231,6 +242,11 @@ def _residuals(fit: Fit) -> Section:
             ]
         ),
     )
+
+
+def _size(spread: float) -> float:
+    """What residuals are measured in; 1 where a torque has no deviation."""
+    return 1.0 if np.isnan(spread) else max(float(spread), 1e-300)
 
 
 # ---- parameters
@@ -322,7 +338,7 @@ def _friction(fit: Fit) -> list[Section]:
     if set(terms.friction) <= {"offset"}:  # nothing that depends on speed
         return []
     made = []
-    for k, joint in enumerate(terms.arm.joints):
+    for k, joint in enumerate(terms.arm.joints[i] for i in terms.arm.coupling.masters):
         speed, force = fit.friction_curve(k)
         unit = (
             ("velocity [rad/s]", "torque [N m]")

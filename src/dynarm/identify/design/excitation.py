@@ -56,7 +56,8 @@ def excite(
                 "recursive": the largest cond(A_i) of Lin's procedure
     position, velocity, acceleration, torque: limits, a number or one a joint (position: (low, high) or pairs); default:
                 the joints' own, else a half turn, 2 rad/s and four times that per second; torques only where known
-    box         ((x, y, z) lowest, (x, y, z) highest) of the tool in the base link
+    box         ((x, y, z) lowest, (x, y, z) highest) of the tools in the base link; of a tree without tools, of the
+                frames of all its links
 
     Torques are those of the arm's own parameters, armature and friction included. A motion that the optimiser cannot
     bring within torques and box is drawn towards a pose that keeps them, until it keeps them too; `status` says so.
@@ -64,6 +65,11 @@ def excite(
     """
     if not isinstance(arm, Arm):
         raise KindError(f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('scara')")
+    if arm.floating:
+        raise InputError(
+            f"robot '{arm.name}' is on a free base, whose motion its joints do not decide; design the motion for the "
+            "robot on a fixed base (load it with floating=False), or move the base by hand"
+        )
     if not among(criterion, CRITERIA):
         raise InputError(f"criterion is {shown(criterion)}; choose among {', '.join(CRITERIA)}")
     series = check_series(duration, harmonics, period)
@@ -72,11 +78,11 @@ def excite(
     rate = real("rate", rate, "samples a second, at most 1e6", lambda x: 0 < x <= 1e6)
     friction = items("friction", friction, "a list of words such as 'viscous'")
     limits = limits_of(arm, position, velocity, acceleration, torque, box)
-    terms = Terms(arm, tuple(friction), "tanh", (_SMOOTH,) * arm.n, armature)
+    terms = Terms(arm, tuple(friction), "tanh", (_SMOOTH,) * arm.nv, armature)
     problem = _Problem(arm, terms, series, limits, criterion, rate)
     pose = problem.pose(seed)
     rng = np.random.default_rng(seed)
-    guesses = [problem.within(series.random(rng, arm.n)) for _ in range(max(starts, 20))]
+    guesses = [problem.within(series.random(rng, arm.nv)) for _ in range(max(starts, 20))]
     scored = sorted(guesses, key=problem.score)
     tried = [problem.kept(guess, iterations, pose) for guess in scored[:starts]]
     best, status = min(tried, key=lambda pair: problem.score(pair[0]))
@@ -227,8 +233,9 @@ class _Problem(Motions):
         if limits.box is not None:
             g.append(ca.vec(self._tool.map(points)(Q)))
             spare = np.minimum(self.spare, (limits.box[1] - limits.box[0]) / 4)
-            low.append(np.tile(limits.box[0] + spare, points))
-            high.append(np.tile(limits.box[1] - spare, points))
+            tools = self._tool.numel_out() // 3
+            low.append(np.tile(limits.box[0] + spare, tools * points))
+            high.append(np.tile(limits.box[1] - spare, tools * points))
         return g, low, high
 
     @cached_property
@@ -245,10 +252,11 @@ class _Problem(Motions):
 
     @cached_property
     def _tool(self) -> Any:
-        """casadi.Function q -> where the tool is in the base link."""
+        """casadi.Function q -> where the tools are in the base link, one after the other."""
         q = ca.SX.sym("q", self.terms.n)
-        T = self.model.casadi("forward_kinematics")(q)
-        return ca.Function("tool", [q], [T[[3, 7, 11]]])  # entries by rows
+        T = self.pointed.casadi("forward_kinematics")(q)
+        places = [16 * k + entry for k in range(T.numel() // 16) for entry in (3, 7, 11)]
+        return ca.Function("tool", [q], [T[places]])  # entries by rows
 
 
 def _lower_inverse(L: Any) -> Any:
@@ -266,7 +274,10 @@ def rigid_columns(arm: Arm, armature: bool, q: Any, qd: Any, qdd: Any) -> Any:
     """SX (n, p): the regressor of the minimal parameters, armatures included on request."""
     rigid = rigid_of(arm, armature)
     entries = rigid.model.casadi("regressor")(q, qd, qdd)
-    wide = ca.horzcat(ca.reshape(entries, rigid.compiled_size, arm.n).T, ca.diag(qdd))
+    motors = ca.diag(qdd)
+    if not arm.coupling.free:
+        motors = ca.mtimes(motors, ca.sparsify(ca.DM(rigid.geared)))
+    wide = ca.horzcat(ca.reshape(entries, rigid.compiled_size, arm.nv).T, motors)
     if rigid.places is None:
         return ca.mtimes(wide, ca.sparsify(ca.DM(rigid.mixture), _NOTHING))
     return wide[:, rigid.places.tolist()]

@@ -16,7 +16,7 @@ _DEFAULTS = {True: (np.pi, 2.0), False: (0.5, 0.5)}  # range and speed of joints
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limits:
-    """What the motion must keep: arrays (n,) and a workspace box ((x, y, z) low, high) of the tool [m]."""
+    """What the motion must keep: arrays (n,) and a workspace box ((x, y, z) low, high) of the tools [m]."""
 
     low: np.ndarray
     high: np.ndarray
@@ -30,9 +30,10 @@ def limits_of(
     arm: Arm, position: Any, velocity: Any, acceleration: Any, torque: Any, box: Any
 ) -> Limits:
     """The limits given, else the joints' own, else defaults."""
-    n = arm.n
+    joints = [arm.joints[i] for i in arm.coupling.masters]
+    n = len(joints)
     low, high, speed, effort = (np.empty(n) for _ in range(4))
-    for j, joint in enumerate(arm.joints):
+    for j, joint in enumerate(joints):
         reach, fast = _DEFAULTS[joint.revolute]
         low[j], high[j] = joint.position_limits or (-reach, reach)
         if joint.revolute:  # more than a turn tells nothing new
@@ -45,6 +46,7 @@ def limits_of(
                 low[j], high[j] = middle - np.pi, middle + np.pi
         speed[j] = joint.velocity_limit or fast
         effort[j] = joint.effort_limit or np.inf
+    _keep_followers(arm, low, high, speed)
     if position is not None:
         pairs = each("position", position, (n, 2))
         low, high = pairs[:, 0].copy(), pairs[:, 1].copy()
@@ -70,3 +72,17 @@ def limits_of(
             raise InputError("box is ((x, y, z) lowest, (x, y, z) highest) in metres")
         corner = corners[0], corners[1]
     return Limits(low, high, speed, np.asarray(quick, float), effort if heavy else None, corner)
+
+
+def _keep_followers(arm: Arm, low: np.ndarray, high: np.ndarray, speed: np.ndarray) -> None:
+    """Narrow the limits of joints to what those that follow them may do."""
+    how = arm.coupling
+    rules = zip(arm.joints, how.of, how.multipliers, how.offsets, strict=True)
+    for joint, j, factor, offset in rules:
+        if joint.mimic is None:
+            continue
+        if joint.position_limits:
+            ends = sorted((x - offset) / factor for x in joint.position_limits)
+            low[j], high[j] = max(low[j], ends[0]), min(high[j], ends[1])
+        if joint.velocity_limit:
+            speed[j] = min(speed[j], joint.velocity_limit / abs(factor))

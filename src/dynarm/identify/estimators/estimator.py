@@ -22,6 +22,7 @@ class Estimator:
     prior        a prior can take part
     together     an unknown is found from the rows of all joints that feel it; where not, a payload, which no joint
                  tells alone, is found by weighted least squares
+    floating     works on a free base, whose unknowns no single row tells
     """
 
     solve: Solve
@@ -29,3 +30,4 @@ class Estimator:
     plain: Solve | None = None
     prior: bool = True
     together: bool = True
+    floating: bool = True

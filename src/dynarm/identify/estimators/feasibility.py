@@ -15,6 +15,7 @@ import numpy as np
 
 from ...robot.doubts import all_doubts
 from ..regressor import Terms
+from ..rigid import Rigid
 
 _MARGIN = 1e-8  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
 # precision of the prior, each parameter in units of the robot's mass and length: sd 100
@@ -27,7 +28,7 @@ _FINE = 1e-8  # standard deviations below this part of a value are rounding
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Feasible:
-    """A consistent set: natural parameters (n, 10), armatures (n,), and the values of all unknowns that follow."""
+    """A consistent set: parameters of links (links, 10), armatures (n,), and the values of all unknowns that follow."""
 
     parameters: np.ndarray
     armatures: np.ndarray
@@ -63,86 +64,79 @@ def nearest(
 ) -> Feasible:
     """The consistent set whose values are nearest to those given, in the metric of their covariance.
 
-    prior: (n, 10) numbers that are approached in the directions that the data leave free; None: the arm's own.
+    prior: (links, 10) numbers that are approached in the directions that the data leave free; None: the arm's own.
     """
-    n, p, size = terms.n, terms.rigid_size, terms.size
+    rigid, p, size = terms.rigid, terms.rigid_size, terms.size
     own = terms.arm.parameters if prior is None else np.asarray(prior, float)
     mass, length = _scales(terms, own, values)
-    wide = 11 if terms.armature else 10
-    unit = np.array([mass, *[mass * length] * 3, *[mass * length**2] * 6, mass * length**2])[:wide]
-    units = np.tile(unit, n)
-    matrix = terms.rigid.matrix * units  # values of the minimal parameters from scaled natural ones
-    start = np.zeros((n, wide))
-    start[:, :10] = own
-    if wide == 11:
-        start[:, 10] = [j.armature for j in terms.arm.joints]
-    start_scaled = start.ravel() / units
+    ten = np.array([mass, *[mass * length] * 3, *[mass * length**2] * 6])
+    units = rigid.joined(np.tile(ten, (len(own), 1)), mass * length**2)
+    matrix = rigid.matrix * units  # values of the minimal parameters from scaled natural ones
+    motors = [j.armature for j in terms.arm.joints]
+    start_scaled = rigid.joined(own, motors) / units
+    wide = rigid.size
 
     plain = _stepped(terms, start_scaled, matrix, units, values)
     if plain is None and not any(values[p + k] < 0 for k in _positive(terms)):
-        x, _ = _program(
-            np.eye(n * wide), -start_scaled, n, wide, n * wide, (), (matrix, values[:p])
-        )
+        x, _ = _program(np.eye(wide), -start_scaled, _cones(rigid), wide, (matrix, values[:p]))
         plain = None if x is None else _stepped(terms, x, matrix, units, values)
     if plain is not None:
         return _exact(terms, plain, values)
     rest = size - p
-    map_all = np.zeros((size, n * wide + rest))
-    map_all[:p, : n * wide] = matrix
-    map_all[p:, n * wide :] = np.eye(rest)
+    map_all = np.zeros((size, wide + rest))
+    map_all[:p, :wide] = matrix
+    map_all[p:, wide:] = np.eye(rest)
     floor = _FINE * np.r_[np.abs(matrix).sum(axis=1), np.maximum(np.abs(values[p:]), _FINE)]
     root = _information(covariance + np.diag(floor**2))
     friction_unit = np.maximum(np.abs(values[p:]), 1.0)
-    map_all[p:, n * wide :] *= friction_unit
+    map_all[p:, wide:] *= friction_unit
     reach = root @ map_all
     reach_size = max(np.abs(reach).max(), 1e-300)
-    pull = np.r_[np.ones(n * wide), np.zeros(rest)]
+    pull = np.r_[np.ones(wide), np.zeros(rest)]
     weight = max(_LOOSE / reach_size**2, 1e-10)
     P = (reach.T @ reach) / reach_size**2 + weight * np.diag(pull)
     q = (
         -(reach.T @ (root @ values)) / reach_size**2
         - weight * pull * np.r_[start_scaled, np.zeros(rest)]
     )
-    signs = _positive(terms)
-    x, status = _program(P, q, n, wide, n * wide + rest, signs)
+    x, status = _program(P, q, _cones(rigid, _positive(terms)), wide + rest)
     if x is None:
-        return Feasible(
-            own, start[:, -1] if wide == 11 else np.zeros(n), values, np.inf, False, status
-        )
+        table, armatures = rigid.parted(rigid.joined(own, motors))
+        return Feasible(table, armatures, values, np.inf, False, status)
     near = map_all @ x
     gap = float(np.linalg.norm(root @ (near - values)) / np.sqrt(size))
     if gap < 1e-2:
-        stepped = _stepped(terms, x[: n * wide], matrix, units, values)
+        stepped = _stepped(terms, x[:wide], matrix, units, values)
         if stepped is not None:
             return _exact(terms, stepped, values)
-    table = (x[: n * wide] * units).reshape(n, wide)
-    armatures = np.maximum(table[:, 10], 0.0) if wide == 11 else np.zeros(n)
+    table, armatures = rigid.parted(x[:wide] * units)
     told = (
         f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
     )
-    return Feasible(table[:, :10], armatures, near, gap, False, f"{told}; {_NOT_UNIQUE}")
+    return Feasible(table, np.maximum(armatures, 0.0), near, gap, False, f"{told}; {_NOT_UNIQUE}")
 
 
 def _stepped(
     terms: Terms, x: np.ndarray, matrix: np.ndarray, units: np.ndarray, values: np.ndarray
 ) -> np.ndarray | None:
-    """The natural parameters (n, 10 or 11) nearest to scaled x that give the values exactly, if they are consistent."""
-    p = terms.rigid_size
+    """The natural parameters nearest to scaled x that give the values exactly, if they are consistent."""
+    p, rigid = terms.rigid_size, terms.rigid
     moved = x + np.linalg.lstsq(matrix, values[:p] - matrix @ x, rcond=None)[0]
-    table = (moved * units).reshape(terms.n, -1)
-    if table.shape[1] == 11:
-        if (table[:, 10] < -1e-12 * units[10]).any():
-            return None
-        table[:, 10] = np.maximum(table[:, 10], 0.0)
+    natural = moved * units
+    motors = rigid.motors
+    if (natural[motors] < -1e-12 * units[motors]).any():
+        return None
+    natural[motors] = np.maximum(natural[motors], 0.0)
     if any(values[p + k] < 0 for k in _positive(terms)):
         return None
-    return table if not all_doubts(terms.arm.with_parameters(table[:, :10])) else None
+    table, _ = rigid.parted(natural)
+    return natural if not all_doubts(terms.arm.with_parameters(table)) else None
 
 
-def _exact(terms: Terms, table: np.ndarray, values: np.ndarray) -> Feasible:
-    armatures = table[:, 10] if table.shape[1] == 11 else np.zeros(terms.n)
+def _exact(terms: Terms, natural: np.ndarray, values: np.ndarray) -> Feasible:
+    table, armatures = terms.rigid.parted(natural)
     told = f"the fitted values are physically consistent; {_NOT_UNIQUE}"
-    return Feasible(table[:, :10], armatures, values, 0.0, True, told)
+    return Feasible(table, armatures, values, 0.0, True, told)
 
 
 def one_body(ten: np.ndarray, covariance: np.ndarray) -> np.ndarray:
@@ -156,13 +150,14 @@ def one_body(ten: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     root = _information(covariance + np.diag((_FINE * units) ** 2)) * units
     size = np.abs(root).max()
     P = root.T @ root / size**2 + 1e-10 * np.eye(10)
-    x, _ = _program(P, -P @ (ten / units), 1, 10, 10, ())
+    x, _ = _program(P, -P @ (ten / units), Cones((0,), ()), 10)
     return ten if x is None else x * units
 
 
 def _scales(terms: Terms, own: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     """A mass and a length of the robot."""
-    length = max(terms.arm.size / max(terms.n - 1, 1), 1e-3) if terms.n > 1 else 1.0
+    n = terms.arm.n
+    length = max(terms.arm.size / max(n - 1, 1), 1e-3) if n > 1 else 1.0
     mass = float(np.median(own[:, 0][own[:, 0] > 0])) if (own[:, 0] > 0).any() else 0.0
     if mass <= 0:
         mass = max(float(np.abs(values[: terms.rigid_size]).max()) / max(length, 1.0), 1e-3)
@@ -182,19 +177,30 @@ def _positive(terms: Terms) -> list[int]:
     drives = terms.drives
     return [
         j * len(drives) + k
-        for j in range(terms.n)
+        for j in range(len(terms.joints))
         for k, (_, term, _) in enumerate(drives)
         if term.dissipative
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Cones:
+    """What must be possible: where the ten parameters of each link begin, and which numbers are not negative."""
+
+    links: Sequence[int]
+    positive: Sequence[int]
+
+
+def _cones(rigid: Rigid, signs: Sequence[int] = ()) -> Cones:
+    """Links and armatures of a robot, and of its friction the numbers given."""
+    return Cones(rigid.starts.tolist(), [*(rigid.size + k for k in signs), *rigid.motors.tolist()])
+
+
 def _program(
     P: np.ndarray,
     q: np.ndarray,
-    n: int,
-    wide: int,
+    possible: Cones,
     size: int,
-    signs: Sequence[int],
     equal: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray | None, str]:
     """The minimiser of x'Px/2 + q'x over consistent links and non-negative armatures and friction, scaled.
@@ -211,9 +217,7 @@ def _program(
         blocks.append(equal[0] / size_of[:, None])
         right.append(equal[1] / size_of)
         cones.append(clarabel.ZeroConeT(len(equal[1])))
-    positive = [n * wide + k for k in signs] + (
-        [i * 11 + 10 for i in range(n)] if wide == 11 else []
-    )
+    positive = possible.positive
     if positive:
         A = np.zeros((len(positive), size))
         A[np.arange(len(positive)), positive] = -1.0
@@ -222,9 +226,9 @@ def _program(
         cones.append(clarabel.NonnegativeConeT(len(positive)))
     floor = np.zeros(10)
     floor[[0, 2, 5, 9]] = _MARGIN
-    for i in range(n):
+    for start in possible.links:
         A = np.zeros((10, size))
-        A[:, i * wide : i * wide + 10] = -rows
+        A[:, start : start + 10] = -rows
         blocks.append(A)
         right.append(-floor)
         cones.append(clarabel.PSDTriangleConeT(4))

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..preprocess import Stretch, differentiate, low_pass
+from ..preprocess import Stretch, differentiate, smooth_positions, speeds_of
 from . import wls
 from .estimator import Estimator
 from .factors import Factors, RowSource, block_edges, placed, stream, triangle
@@ -51,8 +51,9 @@ def simulated(piece: Stretch, edge: float) -> Stretch:
     """The motion of the model's closed loop along the stretch: its reference, limited to the band."""
     if edge >= 0.4 * piece.rate:
         return piece
-    q = low_pass(piece.q, piece.rate, edge, 4, None)
-    qd = differentiate(q, piece.rate)
+    free = piece.q.shape[1] != piece.qd.shape[1]
+    q = smooth_positions(piece.q, free, piece.rate, edge, 4, None)
+    qd = speeds_of(q, free, piece.rate)
     return replace(piece, q=q, qd=qd, qdd=differentiate(qd, piece.rate))
 
 

@@ -76,6 +76,7 @@ def quick(
     start = problem.start
     pulls = np.where(factors.present, max(ridge, 1e-10) * problem.strength, 1.0)
     size = np.maximum(sizes(factors), 1e-300)
+    size[~factors.rows.any(axis=0)] = 1.0  # no rows, nothing to weigh
     sigma = size
     values = np.zeros(factors.size)
     for _ in range(passes):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...robot.arm import Arm
 from ..regressor import Terms
+from ..rigid import rigid_of
 from .factors import Factors
 from .least_squares import worths
 from .problem import Pull, Solution
@@ -21,7 +22,8 @@ _SPREAD = 0.1  # and in units of the link's mass times length (squared)
 
 def placeholders(arm: Arm) -> bool:
     """Whether all links have the same mass and inertia: numbers that stand for nothing."""
-    links = np.array([[j.mass, *np.ravel(j.inertia)] for j in arm.joints])
+    bodies = (*arm.joints, *((arm.floating,) if arm.floating else ()))
+    links = np.array([[j.mass, *np.ravel(j.inertia)] for j in bodies])
     return bool(np.abs(links - links[0]).max() <= 1e-9 * np.abs(links).max())
 
 
@@ -52,8 +54,7 @@ def _natural(arm: Arm, armature: bool) -> tuple[np.ndarray, np.ndarray]:
     mass = np.abs(table[:, :1])
     spare = _SPREAD * mass * np.array([0.0, *[length] * 3, *[length**2] * 6])
     doubt = _OWN * np.abs(table) + spare
-    if armature:
-        own = np.array([[joint.armature] for joint in arm.joints])
-        table = np.hstack([table, own])
-        doubt = np.hstack([doubt, np.where(own > 0, _OWN * own, np.inf)])
-    return table.ravel(), doubt.ravel()
+    own = np.array([joint.armature for joint in arm.joints])
+    believed = np.where(own > 0, _OWN * own, np.inf)
+    joined = rigid_of(arm, armature).joined
+    return joined(table, own), joined(doubt, believed)

@@ -85,4 +85,4 @@ def _pseudo_inverse(A: np.ndarray) -> tuple[np.ndarray, float, int]:
     return inverse, float(s[0] / s[-1]) if full else np.inf, int(good.sum())
 
 
-ESTIMATOR = Estimator(solve, covariance, prior=False, together=False)
+ESTIMATOR = Estimator(solve, covariance, prior=False, together=False, floating=False)

@@ -43,6 +43,11 @@ class Identifiability:
         return max((doubt for doubt, _ in self.directions), default=0.0)
 
     @property
+    def determined(self) -> tuple[str, ...]:
+        """Unknowns that the log determines."""
+        return tuple(n for n, g in zip(self.names, self.grades, strict=True) if g == "determined")
+
+    @property
     def undetermined(self) -> tuple[str, ...]:
         """Unknowns that the log says nothing about."""
         return tuple(n for n, g in zip(self.names, self.grades, strict=True) if g == "not")
@@ -134,7 +139,7 @@ def _advice(terms: Terms, pieces: Sequence[Stretch], doubtful: Sequence[int]) ->
     if not doubtful:
         return ()
     joints = sorted({max(j for j in range(terms.n) if k in terms.support[j]) for k in doubtful})
-    names = terms.arm.joint_names
+    names = terms.row_names
     said = [f"doubtful unknowns belong to joint {', '.join(names[j] for j in joints)}"]
     longest = max(pieces, key=len)
     lines = [_frequencies(longest.qd[:, j], longest.rate) for j in range(terms.n)]
@@ -146,11 +151,13 @@ def _advice(terms: Terms, pieces: Sequence[Stretch], doubtful: Sequence[int]) ->
         said.append(
             f"nearly all motion is at one or two frequencies ({told}): move with several in every joint (dynarm.excite)"
         )
-    spans = [np.ptp(np.concatenate([p.q[:, j] for p in pieces])) for j in range(terms.n)]
-    for j in range(terms.n):
-        if terms.arm.joints[j].revolute and spans[j] < 0.5:
+    q = np.concatenate([p.q for p in pieces])[:, -len(terms.joints) :]
+    for name, joint, span in zip(
+        terms.arm.joint_names, terms.joints, np.ptp(q, axis=0), strict=True
+    ):
+        if terms.arm.joints[joint].revolute and span < 0.5:
             said.append(
-                f"joint {names[j]} moves through {np.degrees(spans[j]):.0f} degrees only: widen its range"
+                f"joint {name} moves through {np.degrees(span):.0f} degrees only: widen its range"
             )
     if not poor:
         said.append(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...border.memo import cached_property
 from ...model.model import Model
 from ...model.model import compile as compile_arm
-from ...robot.arm import Arm
+from ...robot.arm import Arm, Tool
 from ..design.limits import Limits
 from ..design.scaling import reachable_pose
 from ..design.trajectory import Series
@@ -45,7 +47,7 @@ class Motions:
         self.scale = np.ones(terms.size)
         rng = np.random.default_rng(1)
         columns = np.concatenate(
-            [self._columns(self.within(series.random(rng, arm.n))) for _ in range(4)]
+            [self._columns(self.within(series.random(rng, arm.nv))) for _ in range(4)]
         )
         # one joint's rows may not drown another's
         self.rows = np.sqrt((columns**2).mean(axis=(0, 2)))
@@ -141,8 +143,8 @@ class Motions:
         if self.limits.torque is not None:
             over.append((np.abs(self._torques(q, qd, qdd)) / self.limits.torque).max(axis=1) - 1)
         if self.limits.box is not None:
-            tool, (low, high) = self._tools(q), self.limits.box
-            over.append(np.maximum((low - tool).max(axis=1), (tool - high).max(axis=1)))
+            tools, (low, high) = self._tools(q), self.limits.box
+            over.append(np.maximum((low - tools).max(axis=(1, 2)), (tools - high).max(axis=(1, 2))))
         return np.asarray(np.max(over, axis=0))
 
     @cached_property
@@ -154,9 +156,19 @@ class Motions:
         """(N, n): joint forces of the arm's own parameters, armature and friction included."""
         return self.model.inverse_dynamics(q, qd, qdd)
 
+    @cached_property
+    def pointed(self) -> Model:
+        """The model of what must stay in a box: the tools, or of a tree without any the frames of all links."""
+        arm = self.arm
+        if arm.all_tools:
+            return self.model
+        frames = [Tool(str(joint.name), i) for i, joint in enumerate(arm.joints)]
+        return compile_arm(replace(arm, tools=frames))
+
     def _tools(self, q: np.ndarray) -> np.ndarray:
-        """(N, 3): where the tool is in the base link."""
-        return np.asarray(self.model.forward_kinematics(q)[:, :3, 3])
+        """(N, tools, 3): where the tools are in the base link."""
+        poses = self.pointed.forward_kinematics(q)
+        return np.asarray(poses[..., :3, 3].reshape(len(q), -1, 3))
 
     def pose(self, seed: int) -> np.ndarray | None:
         """A pose in which the arm can rest within torques and box; None where it has neither to keep."""

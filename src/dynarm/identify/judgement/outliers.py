@@ -47,7 +47,7 @@ def spikes(column: np.ndarray) -> list[int]:
     """Rows of a column that stand far off both its usual size and its neighbours."""
     off = np.abs(column - np.median(column))
     usual = float(np.quantile(off, _USUAL, method="lower"))
-    if usual <= 0:  # the column rests nearly always: what moves is not known
+    if not usual > 0:  # the column rests nearly always: what moves is not known
         return []
     rows = np.flatnonzero(off > GROSS * usual)
     return [k for k in rows.tolist() if _stands_off(column, k, GROSS * usual)]

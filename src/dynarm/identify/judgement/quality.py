@@ -20,7 +20,7 @@ class Quality:
     step: float  # usual time step [s]
     jitter: float  # standard deviation of the time step over the usual one, gaps left out
     gaps: tuple[tuple[float, float], ...]  # (time since the start, length) [s]
-    resets: tuple[tuple[int, int], ...]  # (row, joint) where a position jumps
+    resets: tuple[tuple[int, int], ...]  # (row, column of q) where a position jumps
     resting: np.ndarray  # (n,) part of the samples in which each joint rests
     resolution: np.ndarray  # (n,) quantisation step of each position, 0 where none shows
     saturated: np.ndarray  # (n,) part of the samples with the torque at its own extreme value
@@ -38,14 +38,18 @@ class Quality:
         return not self.gaps and self.jitter < 1e-3
 
 
-def inspect(t: np.ndarray, q: np.ndarray, tau: np.ndarray, qd: np.ndarray | None) -> Quality:
-    """The quality of a recording, joint by joint."""
+def inspect(
+    t: np.ndarray, q: np.ndarray, tau: np.ndarray, qd: np.ndarray | None, base: int = 0
+) -> Quality:
+    """The quality of a recording, joint by joint. base: columns of q that are the pose of a free base."""
     steps = np.diff(t)
     usual = float(np.median(steps))
     long = steps > GAP * usual
     jitter = float(np.std(steps[~long]) / usual) if (~long).any() else 0.0
     gaps = tuple((float(t[k] - t[0]), float(steps[k])) for k in np.flatnonzero(long))
     resets = _resets(steps, q)
+    n = q.shape[1] - base
+    q, tau, qd = q[:, base:], tau[:, -n:], None if qd is None else qd[:, -n:]
     speed = np.abs(qd if qd is not None else np.gradient(q, t, axis=0))
     resting = (speed < REST * np.maximum(speed.max(axis=0), 1e-300)).mean(axis=0)
     resolution = np.array([_resolution(column) for column in q.T])
@@ -60,10 +64,9 @@ def inspect(t: np.ndarray, q: np.ndarray, tau: np.ndarray, qd: np.ndarray | None
         notes.append(
             f"time steps vary by {100 * jitter:.2g} % about {usual * 1e3:.4g} ms; resampled on recorded time"
         )
-    for row, joint in resets[:5]:
-        warnings.append(
-            f"the position of joint {joint + 1} jumps in row {row + 1}; the log is cut there"
-        )
+    for row, column in resets[:5]:
+        whose = f"joint {column - base + 1}" if column >= base else "the base"
+        warnings.append(f"the position of {whose} jumps in row {row + 1}; the log is cut there")
     for j in range(q.shape[1]):
         if resting[j] > 0.2:
             notes.append(f"joint {j + 1} rests in {100 * resting[j]:.0f} % of the samples")
@@ -108,7 +111,7 @@ def _resolution(column: np.ndarray) -> float:
 def _saturated(column: np.ndarray) -> float:
     """Part of the samples at the extreme value, where it is held for several samples; 0 if it is not."""
     top = np.abs(column).max()
-    if top == 0 or np.ptp(column) == 0:
+    if not top > 0 or np.ptp(column) == 0:  # NaN: not measured
         return 0.0
     at = np.abs(column) >= top * (1 - 1e-9)
     edges = np.flatnonzero(np.diff(np.r_[0, at.astype(int), 0]))

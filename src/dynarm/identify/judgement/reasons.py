@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .verdict import Validation, Verdict
 
 if TYPE_CHECKING:
@@ -25,11 +27,11 @@ def rests_on_prior(fit: Fit) -> bool:
 
 def own_reasons(fit: Fit, limit: float = POOR) -> list[str]:
     """What speaks against a fit on the logs that it was made from."""
-    joints, check = fit.record.terms.arm.joint_names, fit.identifiability_
+    joints, check, silent = fit.record.terms.row_names, fit.identifiability_, fit.silent_
     told = [
         f"joint {j}: the torque is not explained, error {error:.2f} of its standard deviation on the fitted log"
-        for j, error in zip(joints, fit.relative_, strict=True)
-        if not error <= limit
+        for j, error, quiet in zip(joints, fit.relative_, silent, strict=True)
+        if not quiet and not error <= limit
     ]
     told += fit.record.doubts
     if check.undetermined and not rests_on_prior(fit):
@@ -58,9 +60,7 @@ def status(fit: Fit, unknown: int) -> str:
         told.append(_undetermined(fit))
     told += [
         f"the motion does not excite joint {name} persistently"
-        for name, condition in zip(
-            fit.record.terms.arm.joint_names, fit.joint_conditions_, strict=False
-        )
+        for name, condition in zip(fit.record.terms.row_names, fit.joint_conditions_, strict=False)
         if condition == float("inf")
     ]
     told += own_reasons(fit)
@@ -73,12 +73,15 @@ def status(fit: Fit, unknown: int) -> str:
 def verdict(fit: Fit, checks: Sequence[Validation], limit: float) -> Verdict:
     """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines."""
     reasons = own_reasons(fit, limit)
-    joints = fit.record.terms.arm.joint_names
+    joints = fit.record.terms.row_names
     for check in checks:
-        for j, error, own in zip(joints, check.relative, fit.relative_, strict=True):
+        rows = zip(joints, check.relative, fit.relative_, check.silent, strict=True)
+        for j, error, own, quiet in rows:
+            if quiet:
+                continue
             if not error <= limit:
                 reasons.append(f"joint {j}: error {error:.2f} on {check.source}")
-            elif error > OVERFIT * max(own, SMALL):
+            elif error > OVERFIT * max(np.nan_to_num(own), SMALL):
                 reasons.append(
                     f"joint {j}: error {error:.2f} on {check.source} against {own:.2f} on the fitted log"
                 )

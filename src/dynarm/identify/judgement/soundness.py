@@ -31,8 +31,8 @@ def negative_energy(
     q, qd = (np.concatenate([getattr(piece, word) for piece in pieces]) for word in ("q", "qd"))
     usual = np.sqrt((qd**2).mean(axis=0))
     q = np.ascontiguousarray(q[:: max(1, len(q) // _STATES)])
-    still = np.zeros_like(q)
     n = terms.n
+    still = np.zeros((len(q), n))
     speeds = np.diag(np.where(usual > 0, usual, 1.0))
     rest = terms.forces(values, q, still, still)
     columns = [
@@ -50,7 +50,7 @@ def negative_energy(
     if not sure.any():
         return ()
     worst = int(np.argmin(np.where(sure, size[:, 0], np.inf)))
-    joint = terms.arm.joint_names[int(np.argmax(np.abs(along[worst])))]
+    joint = terms.row_names[int(np.argmax(np.abs(along[worst])))]
     return (
         f"the fitted mass matrix is not positive definite (kinetic energy {size[worst, 0] / 2:.3g} J at usual speeds, "
         f"mostly of joint {joint}): no robot moves like this; check the signs and order of torques and positions, and "
@@ -71,7 +71,7 @@ def check_digits(log: Log) -> None:
             f"{log.source}: times reach {far:.3g} s, where float64 keeps {np.spacing(far):.2g} s of a step of "
             f"{step:.3g} s; subtract the first time before storing them"
         )
-    top = np.abs(log.q).max(axis=0)
+    top = np.abs(log.split("q")[1]).max(axis=0)
     coarse = np.spacing(top) > _ANGLE
     if coarse.any():
         j = int(np.argmax(coarse))
@@ -81,9 +81,9 @@ def check_digits(log: Log) -> None:
         )
     for name in ("tau", "qd", "qdd", "wrench"):
         array = getattr(log, name)
-        if array is not None and np.abs(array).max() > _HUGE:
+        if array is not None and np.nanmax(np.abs(array)) > _HUGE:
             raise InputError(
-                f"{log.source}: {name} reaches {np.abs(array).max():.3g}; give SI units"
+                f"{log.source}: {name} reaches {np.nanmax(np.abs(array)):.3g}; give SI units"
             )
 
 

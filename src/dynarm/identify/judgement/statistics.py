@@ -12,6 +12,7 @@ from ..estimators.factors import CHUNK, stream
 from ..estimators.problem import Problem, Solution
 from ..preprocess import Preparation, Stretch, band, factor_for
 from ..regressor import Terms
+from ..rests import idle_rows
 
 _MOTION = 0.95  # part of the velocities' power that says where the motion's frequencies end
 _ENOUGH = 200_000  # samples that residuals are looked at in
@@ -28,7 +29,9 @@ class Residuals:
     predicted: tuple[np.ndarray, ...]
     inflation: np.ndarray  # (n,) long-run variance over variance
     rms: np.ndarray  # (n,)
-    spread: np.ndarray  # (n,) standard deviation of the torque
+    spread: (
+        np.ndarray
+    )  # (n,) standard deviation of the torque; NaN where there is nothing to explain
     correlation: np.ndarray  # (n, lags) autocorrelation of the residual, lags 1, 2, ...
     white: np.ndarray  # (n,) part of those lags inside the 95 % band of white noise
     spectrum: tuple[tuple[np.ndarray, np.ndarray], ...]  # frequency [Hz] and density of each
@@ -60,13 +63,19 @@ def residuals(
     edge = band(_excerpt(pieces), _MOTION)
     lags = np.array([_correlation(r) for r in left])
     bound = 1.96 / np.sqrt([max(len(r), 1) for r in left])
+    some = np.array([len(r) > 0 for r in left])
+    swell = np.array([inflation(r, edge * _lasting(x)) for x, r in zip(time, left, strict=True)])
+    if not some.all() and some.any():
+        swell[~some] = swell[some].mean()
+    still = np.all([(piece.qd == 0).all(axis=0) for piece in pieces], axis=0)
+    told = some & ~idle_rows(terms.arm, still)
     return Residuals(
         tuple(_thin(x) for x in time),
         tuple(_thin(x) for x in measured),
         tuple(_thin(x) for x in predicted),
-        np.array([inflation(r, edge * _lasting(x)) for x, r in zip(time, left, strict=True)]),
+        swell,
         np.array([np.sqrt((r**2).mean()) if len(r) else 0.0 for r in left]),
-        np.array([m.std() if len(m) else 0.0 for m in measured]),
+        np.array([m.std() if t else np.nan for m, t in zip(measured, told, strict=True)]),
         lags,
         (np.abs(lags) < bound[:, None]).mean(axis=1),
         tuple(_spectrum(x, r) for x, r in zip(time, left, strict=True)),
@@ -88,7 +97,7 @@ def _excerpt(pieces: Sequence[Stretch]) -> list[Stretch]:
 
 def _undecimated(terms: Terms, piece: Stretch, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Measured and predicted torques of a stretch, all samples."""
-    force = np.empty_like(piece.q)
+    force = np.empty_like(piece.tau)
     for low in range(0, len(piece), CHUNK):
         rows = slice(low, low + CHUNK)
         force[rows] = terms.forces(values, piece.q[rows], piece.qd[rows], piece.qdd[rows])

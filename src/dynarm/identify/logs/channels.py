@@ -16,6 +16,11 @@ A declaration is a TOML file beside the log, or a dict:
     offset = [0, -90]               # then added
 
     value = factor(unit) * (scale * raw + offset)
+
+On a free base [q] begins with x, y, z, qx, qy, qz, qw, its pose in the world, and [qd], [qdd] with six velocities in
+its axes. [base_wrench] is the force and moment on it in its axes; [tau] may begin with these instead, or be left out.
+joint_names name the joints. Without a declaration the base is recognised by columns called so: x ... qw, vx ... wz,
+fx ... mz (or tau_vx ... tau_wz).
 """
 
 from __future__ import annotations
@@ -224,6 +229,8 @@ def _without_missing(source: str, channels: dict[str, Outside], drop: bool) -> d
     bad = np.zeros(len(channels["q"]), bool)
     for name, value in arrays.items():
         rows = ~np.isfinite(value.reshape(len(value), -1))
+        if name == "tau":  # not measured at all is not missing
+            rows &= ~np.isnan(value).all(axis=0)
         if rows.any() and not drop:
             row, column = np.argwhere(rows)[0]
             raise FormatError(

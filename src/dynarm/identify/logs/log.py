@@ -15,17 +15,20 @@ from ...border.memo import cached_property
 from ...errors import DynarmError, InputError, KindError
 from ...robot.arm import Arm
 from ..judgement.quality import Quality, inspect
+from .base import BASE_FORCES, BASE_POSE, BASE_SPEEDS, upright
 from .channels import check_same_names, read_channels, table_channels
 from .declaration import load_declaration
-from .frames import check_indexes, columns_in_order, numbers_of, seconds_of, table_of
+from .frames import Values, check_indexes, columns_in_order, numbers_of, seconds_of, table_of
 from .recognition import recognise
 from .summary import headline, html_summary, text_summary
 
 _STATES = ("q", "qd", "qdd", "tau", "reference")
 
 
-def _array(what: str, array: np.ndarray, width: int | None, rows: int | None) -> np.ndarray:
-    """(N, width) finite floats, or an error that says what came and where."""
+def _array(
+    what: str, array: np.ndarray, width: int | None, rows: int | None, gaps: bool = False
+) -> np.ndarray:
+    """(N, width) finite floats, or an error that says what came and where; gaps: columns may be NaN throughout."""
     array = np.array(array)
     if array.ndim == 1:
         array = array[:, None]
@@ -38,6 +41,8 @@ def _array(what: str, array: np.ndarray, width: int | None, rows: int | None) ->
     if not array.shape[1]:
         raise InputError(f"{what} has no columns; give (samples, joints)")
     bad = ~np.isfinite(array)
+    if gaps:
+        bad &= ~np.isnan(array).all(axis=0)
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise InputError(
@@ -46,6 +51,27 @@ def _array(what: str, array: np.ndarray, width: int | None, rows: int | None) ->
         )
     array.setflags(write=False)
     return array
+
+
+def _wrench(array: np.ndarray, rows: int) -> np.ndarray:
+    """(N, 6 k) of wrenches (N, 6) or (N, k, 6)."""
+    array = np.asarray(array)
+    if array.ndim == 3 and array.shape[-1] == 6:
+        array = array.reshape(len(array), -1)
+    whole = array.ndim == 2 and array.shape[1] and array.shape[1] % 6 == 0
+    return _array("wrench", array, None if whole else 6, rows)
+
+
+def _joints_among(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """The labels that are not of a base's pose, where all of that is there."""
+    poses = set(BASE_POSE) <= set(labels)
+    return tuple(name for name in labels if not (poses and name in BASE_POSE))
+
+
+def _ordered(what: str, values: Values, first: Sequence[str], order: Sequence[str]) -> np.ndarray:
+    """The columns with those of the base first, where they are called so; then the joints'."""
+    labels = set(values.labels or ())
+    return columns_in_order(what, values, (*first, *order) if labels & set(first) else order)
 
 
 def _names(given: Outside) -> tuple[str, ...] | None:
@@ -62,6 +88,12 @@ def _names(given: Outside) -> tuple[str, ...] | None:
 class Log:
     """Samples of one motion. t (N,) [s]; q, tau, qd, qdd (N, n); wrench (N, 6) on the tool, in its axes.
 
+    Of a free base q is (N, nq) and the others (N, nv), in the arm's order (coordinate_names, speed_names): the base's
+    pose, velocity and wrench come before the joints'. base_wrench (N, 6): force and moment on the base in its axes, put
+    before torques of the joints alone; tau may then be left out. Columns of tau that are NaN throughout, and those not
+    given, were not measured: see `measured`. Several tools: wrench (N, k, 6), kept as (N, 6 k). joint_names name the
+    joints, not the base.
+
     `reference` holds commanded positions where the controller recorded them. Time must increase; rows that repeat a
     time stamp are left out and noted. Times may be dates or durations of any unit. DataFrames are matched to the
     joints by the names of their columns where these are names of joints, else by place; `labels` keeps those of q
@@ -70,7 +102,7 @@ class Log:
 
     t: Kept
     q: Kept
-    tau: Kept
+    tau: Kept = None
     qd: Kept = None
     qdd: Kept = None
     wrench: Kept = None
@@ -79,35 +111,86 @@ class Log:
     source: str = "log"
     notes: tuple[str, ...] = field(default=())
     labels: tuple[str, ...] | None = None
+    base_wrench: Kept = None  # becomes the first six columns of tau
 
     def __post_init__(self) -> None:
         names = _names(self.joint_names)
         given = {"t": seconds_of("t", self.t)}
         given |= {
             name: numbers_of(name, getattr(self, name))
-            for name in (*_STATES, "wrench")
+            for name in (*_STATES, "wrench", "base_wrench")
             if getattr(self, name) is not None
         }
-        for name, needed in (("q", "positions"), ("tau", "torques")):
-            if name not in given:
-                raise InputError(f"{name} is None; a log needs {needed}")
+        if "q" not in given:
+            raise InputError("q is None; a log needs positions")
+        if "tau" not in given and "base_wrench" not in given:
+            raise InputError("tau is None; a log needs torques")
         check_indexes(given)
         t = _array("t", given["t"].array, 1, None)[:, 0]
         if len(t) < 2:
             raise InputError(f"{named(self.source)} has {len(t)} samples; at least 2 are needed")
-        order = names or given["q"].labels or ()
-        values = {"q": _array("q", columns_in_order("q", given["q"], order), None, len(t))}
-        n = values["q"].shape[1]
-        for name in (k for k in _STATES[1:] if k in given):
-            values[name] = _array(name, columns_in_order(name, given[name], order), n, len(t))
+        values = self._states(given, names, len(t))
         if "wrench" in given:
-            values["wrench"] = _array("wrench", given["wrench"].array, 6, len(t))
-        if names is not None and len(names) != n:
-            raise InputError(f"{len(names)} joint names for {n} columns of q")
+            values["wrench"] = _wrench(given["wrench"].array, len(t))
+        free = values["q"].shape[1] != values["tau"].shape[1]
+        joints = values["q"].shape[1] - (7 if free else 0)
+        if names is not None and len(names) != joints:
+            raise InputError(f"{len(names)} joint names for {joints} columns of q")
+        if free:
+            values["q"] = upright(values["q"], named(self.source))
         self._keep(t, values)
         object.__setattr__(self, "joint_names", names)
-        if given["q"].labels is not None and names is None:
-            object.__setattr__(self, "labels", given["q"].labels)
+        object.__setattr__(self, "base_wrench", None)
+        labels = given["q"].labels
+        if labels is not None and names is None:
+            object.__setattr__(self, "labels", _joints_among(labels)[-joints:])
+
+    def _states(
+        self, given: dict[str, Values], names: tuple[str, ...] | None, rows: int
+    ) -> dict[str, np.ndarray]:
+        """The arrays of the states, columns in order, as wide as the robot that their widths tell."""
+        labels = given["q"].labels
+        poses = set(BASE_POSE) <= set(labels or ())
+        order = names or _joints_among(labels or ())
+        given_q = columns_in_order("q", given["q"], (*BASE_POSE, *order) if poses else order)
+        values = {"q": _array("q", given_q, None, rows)}
+        nq = values["q"].shape[1]
+        wide = given["tau"].array if "tau" in given else np.empty((rows, nq - 7))
+        wide = wide if wide.ndim > 1 else wide[:, None]
+        free = poses or "base_wrench" in given or (nq > 7 and wide.shape[-1] in (nq - 1, nq - 7))
+        if free and nq < 7:
+            raise InputError(f"q has {nq} columns; a free base alone has 7: {', '.join(BASE_POSE)}")
+        for name in (k for k in _STATES[1:] if k in given and k != "tau"):
+            n = nq if name == "reference" or not free else nq - 1
+            first = BASE_SPEEDS if free and name != "reference" else BASE_POSE if free else ()
+            ordered = _ordered(name, given[name], first, order)
+            values[name] = _array(name, ordered, n, rows)
+        values["tau"] = (
+            self._torques(given, order, nq, rows)
+            if free
+            else _array("tau", columns_in_order("tau", given["tau"], order), nq, rows, gaps=True)
+        )
+        if np.isnan(values["tau"]).all():
+            raise InputError("tau is NaN throughout; a log needs torques")
+        return values
+
+    def _torques(
+        self, given: dict[str, Values], order: Sequence[str], nq: int, rows: int
+    ) -> np.ndarray:
+        """(N, nv) of a free base and its joints, NaN where nothing was measured."""
+        tau = np.full((rows, nq - 1), np.nan)
+        if "tau" in given:
+            own = _ordered("tau", given["tau"], BASE_FORCES, order)
+            own = own[:, None] if own.ndim == 1 else own
+            alone = own.shape[-1] == nq - 7 and nq > 7
+            width = nq - 7 if alone else nq - 1
+            tau[:, -width:] = _array("tau", own, width, rows, gaps=True)
+        if "base_wrench" in given:
+            if not np.isnan(tau[:, :6]).all():
+                raise InputError("tau has columns of the base, and base_wrench is given; give one")
+            tau[:, :6] = _array("base_wrench", given["base_wrench"].array, 6, rows)
+        tau.setflags(write=False)
+        return tau
 
     def _keep(self, t: np.ndarray, values: dict[str, np.ndarray]) -> None:
         """The arrays without rows that repeat a time stamp; refused where time goes backwards."""
@@ -164,7 +247,23 @@ class Log:
     @property
     def n(self) -> int:
         """Number of joints."""
-        return int(self.q.shape[1])
+        return int(self.q.shape[1]) - (7 if self.floating else 0)
+
+    @property
+    def floating(self) -> bool:
+        """Whether a base moves freely: q then begins with its pose, and has one column more than tau."""
+        return bool(self.q.shape[1] != self.tau.shape[1])
+
+    @property
+    def measured(self) -> np.ndarray:
+        """(nv,) which forces were measured; the columns of the others are NaN in tau."""
+        return np.asarray(~np.isnan(self.tau[0]))
+
+    def split(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """A state's columns of the base, of which a fixed one has none, and those of the joints."""
+        state = getattr(self, name)
+        first = state.shape[1] - self.n
+        return state[:, :first], state[:, first:]
 
     @property
     def duration(self) -> float:
@@ -174,7 +273,7 @@ class Log:
     @cached_property
     def quality(self) -> Quality:
         """What is doubtful about the recording: gaps, resets, rests, quantisation, saturation, units."""
-        return inspect(self.t, self.q, self.tau, self.qd)
+        return inspect(self.t, self.q, self.tau, self.qd, 7 if self.floating else 0)
 
     def rows(self, which: Outside) -> Log:
         """The log of some of its samples (a mask or a slice)."""
@@ -221,7 +320,12 @@ def _log(source: str, channels: dict[str, Outside]) -> Log:
 
 
 def _reordered(log: Log, order: Sequence[int], names: Sequence[str]) -> Log:
-    picked = {k: getattr(log, k)[:, order] for k in _STATES if getattr(log, k) is not None}
+    picked: dict[str, Kept] = {
+        k: np.hstack([base, joints[:, order]])
+        for k in _STATES
+        if getattr(log, k) is not None
+        for base, joints in [log.split(k)]
+    }
     return replace(log, joint_names=tuple(names), labels=None, **picked)
 
 
@@ -229,14 +333,36 @@ def in_order(log: Outside, arm: Arm) -> Log:
     """The log with its joints in the arm's order; refused where it cannot be one of this arm."""
     if not isinstance(log, Log):
         raise KindError(f"{shown(log)} is not a log; give dynarm.Log(...) or dynarm.Log.read(path)")
+    _check_base(log, arm)
     if log.joint_names is not None:
         return log.select(arm.joint_names)
     if log.labels is not None and set(log.labels) & set(arm.joint_names):
         order = check_same_names(log.labels, arm.joint_names, log.source)
         return _reordered(log, order, arm.joint_names)
-    if log.n != arm.n:
+    joints = len(arm.joint_names)
+    if log.n != joints:
         raise InputError(
-            f"{log.source} has {log.n} joints, robot '{arm.name}' has {arm.n}; name the joints of the log's columns, "
+            f"{log.source} has {log.n} joints, robot '{arm.name}' has {joints}; name the joints of the log's columns, "
             "or declare the columns of the robot's joints only"
         )
     return log
+
+
+def _check_base(log: Log, arm: Arm) -> None:
+    """Refuse a log of another kind of base, or of other tools."""
+    if arm.floating and not log.floating:
+        raise InputError(
+            f"{log.source} holds no pose of the base, robot '{arm.name}' is on a free one; give {', '.join(BASE_POSE)} "
+            "before the positions of the joints, or load the robot with floating=False"
+        )
+    if log.floating and not arm.floating:
+        raise InputError(
+            f"{log.source} holds the pose of a base, robot '{arm.name}' stands on a fixed one; load the robot with "
+            "floating=True, or leave the base's columns out"
+        )
+    wide = 6 * max(len(arm.all_tools), 1)
+    if log.wrench is not None and (log.wrench.shape[1] != wide or not arm.all_tools):
+        raise InputError(
+            f"{log.source} has a wrench of {log.wrench.shape[1]} columns, robot '{arm.name}' has "
+            f"{len(arm.all_tools)} tools; give (samples, tools, 6)"
+        )

@@ -10,6 +10,7 @@ import numpy as np
 from ...border.files import named
 from ...border.kinds import Outside
 from ...errors import FormatError
+from .base import BASE_FORCES, BASE_POSE, BASE_SPEEDS
 from .declaration import Channel, Declaration
 from .formats.table import Table, listed
 
@@ -59,7 +60,8 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
             f"{source}: holds drive currents ('{named(first)}', ...) and no torques; declare them with their gains: "
             f"[tau] columns = ..., unit = 'A', scale = [N m per A of each joint] in {named(place)}"
         )
-    missing = [k for k in ("q", "tau") if k not in entries]
+    base = _base(table)
+    missing = [k for k in ("q", "tau") if k not in entries and not (k == "tau" and k in base)]
     times = [name for name in table if name.lower() in _TIMES and table[name].ndim == 1]
     if not times:
         missing.append("time")
@@ -69,14 +71,19 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
             f"{named(place)}: time = '...' (or rate = 1000.0), [q] columns = [...], [tau] columns = [...]"
         )
     widths = {k: _width(table, v["columns"]) for k, v in entries.items()}
-    if widths["tau"] != widths["q"]:
+    wide = widths["q"]
+    # arrays and numbered columns of a free base hold one position more than speeds
+    known = (wide,) if base or wide <= 7 else (wide, wide - 1)
+    if widths.get("tau", wide) not in known:
         raise FormatError(
-            f"{source}: {widths['q']} position columns but {widths['tau']} torque columns; declare the channels"
+            f"{source}: {wide} position columns but {widths['tau']} torque columns; declare the channels"
         )
     channels = {}
     for channel, entry in entries.items():
         columns = _in_order(entry, names)
-        if columns is not None and widths[channel] == widths["q"]:
+        if columns is not None and widths[channel] in (
+            known if channel != "reference" else (wide,)
+        ):
             channels[channel] = Channel(columns=columns, unit=entry.get("unit"))
         elif channel == "tau":  # others may be of other joints or of the motor side: left out
             raise FormatError(
@@ -84,11 +91,44 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
             )
     return Declaration(
         source="recognised names",
-        channels=channels,
+        channels=_on_base(channels, base) if base else channels,
         time=times[0],
         time_unit=_TIMES[times[0].lower()],
         joint_names=names,
     )
+
+
+def _base(table: Table) -> dict[str, tuple[str, ...]]:
+    """The columns of a free base by channel; none where its pose is not there."""
+    named_so = {
+        "q": (BASE_POSE,),
+        "qd": (BASE_SPEEDS,),
+        "tau": (BASE_FORCES, tuple(f"tau_{name}" for name in BASE_SPEEDS)),
+    }
+    columns = {
+        channel: next((names for names in choices if _all_there(table, names)), ())
+        for channel, choices in named_so.items()
+    }
+    return {k: names for k, names in columns.items() if names} if columns["q"] else {}
+
+
+def _all_there(table: Table, names: Sequence[str]) -> bool:
+    return all(name in table and table[name].ndim == 1 for name in names)
+
+
+def _on_base(channels: dict[str, Channel], base: dict[str, tuple[str, ...]]) -> dict[str, Channel]:
+    """The channels of joints with those of the base before them; speeds of joints alone are left out."""
+    whole: dict[str, Channel] = {}
+    if "tau" in base:
+        whole["base_wrench"] = Channel(columns=base["tau"])
+    for name, channel in channels.items():
+        if name == "tau" or isinstance(channel.columns, str):
+            whole[name] = channel
+        elif name in base:
+            unit = channel.unit if isinstance(channel.unit, str) else None
+            units = (*[None] * len(base[name]), *[unit] * len(channel.columns))
+            whole[name] = Channel(columns=(*base[name], *channel.columns), unit=units)
+    return whole
 
 
 def _in_order(entry: dict[str, Outside], names: Sequence[str] | None) -> Outside:

@@ -17,16 +17,19 @@ _MOST = 12  # joints that are listed
 
 def headline(log: Log) -> str:
     """One line: where it came from, how much it holds."""
-    return f"{named(log.source)}: {log.n} joints, {len(log)} samples, {log.duration:.3g} s"
+    base = " on a free base" if log.floating else ""
+    return f"{named(log.source)}: {log.n} joints{base}, {len(log)} samples, {log.duration:.3g} s"
 
 
 def _rows(log: Log) -> list[tuple[str, ...]]:
     """Head, then for each joint the range of its positions and the largest velocity and torque, in SI units."""
     names = log.joint_names or log.labels or tuple(str(j + 1) for j in range(log.n))
     rows = [("joint", "q from", "to", *(("|qd| max",) if log.qd is not None else ()), "|tau| max")]
+    q = log.split("q")[1]
+    others = [log.split(name)[1] for name in ("qd", "tau") if getattr(log, name) is not None]
     for j, name in enumerate(names[:_MOST]):
-        numbers = [log.q[:, j].min(), log.q[:, j].max()]
-        numbers += [np.abs(x[:, j]).max() for x in (log.qd, log.tau) if x is not None]
+        numbers = [q[:, j].min(), q[:, j].max()]
+        numbers += [np.abs(x[:, j]).max() for x in others]
         rows.append((named(name), *(f"{x:.4g}" for x in numbers)))
     return rows
 

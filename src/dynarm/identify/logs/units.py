@@ -44,6 +44,7 @@ _MEASURES = {
     "qdd": ("acceleration",),
     "tau": ("force", "drive"),
     "wrench": ("force",),
+    "base_wrench": ("force",),
     "time": ("time",),
 }
 

@@ -181,11 +181,11 @@ class Told:
 
     ridge_ = 0.0
     consistent_ = np.zeros(2)
+    silent_ = np.zeros(2, bool)
 
     def __init__(self, own):
         self.relative_ = np.array(own)
-        arm = type("", (), {"joint_names": ("a", "b")})
-        terms = type("", (), {"arm": arm})
+        terms = type("", (), {"row_names": ("a", "b")})
         identifier = type("", (), {"prior": None})
         self.record = type("", (), {"terms": terms, "doubts": (), "identifier": identifier})
         self.identifiability_ = type("", (), {"undetermined": ()})
@@ -207,7 +207,8 @@ class Told:
     ],
 )
 def test_where_a_verdict_turns(own, held, passes):
-    check = type("", (), {"relative": np.array(held), "source": "run"})
+    heard = np.zeros(2, bool)
+    check = type("", (), {"relative": np.array(held), "source": "run", "silent": heard})
     verdict = judgement.verdict(Told(own), [check], 0.5)
     assert verdict.passed is passes
     assert bool(verdict.reasons) is not passes

@@ -1,0 +1,41 @@
+"""Joints that rest while others move: what they measure is noise, and their forces may have nothing to be explained."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..plan.sizes import packed_pattern
+from ..robot.arm import Arm
+
+_REST = 1e-3  # [rad or m] range of the positions of a joint that rests
+_SMALL = 5e-3  # of the widest range of another joint's: where all move little, none rests
+
+
+def resting(q: np.ndarray, base: int = 0) -> np.ndarray:
+    """(nv,) which speeds are none: of joints that keep their positions while others move; of a base, all or none.
+
+    base: columns of q (N, nq) that are the pose of a free base.
+    """
+    span = np.ptp(q, axis=0)
+    still = (span < _REST) & (span < _SMALL * span.max())
+    return still if not base else np.r_[np.full(6, still[:base].all()), still[base:]]
+
+
+def idle_rows(arm: Arm, still: np.ndarray) -> np.ndarray:
+    """(nv,) which forces cannot change: of joints that rest, and so does all that moves them or is moved by them.
+
+    Their torque is a constant and noise, so no error over its deviation says anything.
+    """
+    if not still.any():
+        return still
+    felt = np.zeros((arm.nv, arm.nv), bool)
+    felt[_pattern(arm)] = True
+    return np.asarray(~((felt | felt.T) & ~still).any(axis=1))
+
+
+@lru_cache(maxsize=16)
+def _pattern(arm: Arm) -> tuple[np.ndarray, np.ndarray]:
+    rows, columns = np.array(packed_pattern(arm)).T
+    return rows, columns
