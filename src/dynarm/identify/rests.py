@@ -20,7 +20,9 @@ def resting(q: np.ndarray, base: int = 0) -> np.ndarray:
     """
     span = np.ptp(q, axis=0)
     still = (span < _REST) & (span < _SMALL * span.max())
-    return still if not base else np.r_[np.full(6, still[:base].all()), still[base:]]
+    if not base:
+        return np.asarray(still)
+    return np.concatenate([np.full(6, still[:base].all()), still[base:]])
 
 
 def idle_rows(arm: Arm, still: np.ndarray) -> np.ndarray:
