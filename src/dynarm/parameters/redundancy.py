@@ -66,7 +66,7 @@ def merging(
     proved = tree.floating or (not armature and pull > FELT)
     if proved and coupling.free:
         return Merging(list(range(total)), np.eye(total), {})
-    tidied, again = _tidied(_measured_in(chain, length), tree, tolerance)
+    tidied, again = _tidied(_measured_in(chain, length), tree, tolerance, coupling.free)
     rate = math.sqrt(pull) if pull > FELT else 1.0
     followed = _followed_in(coupling, tree.revolute, length)
     turning = anywhere and not coupling.free
@@ -155,14 +155,18 @@ def _few(basis: np.ndarray, column: np.ndarray, allowed: float) -> np.ndarray:
     return np.asarray(whole)
 
 
-def _tidied(chain: Chain, tree: TreeStructure, tolerance: float) -> tuple[Chain, TreeStructure]:
-    """The chain with angles near quarter turns and lengths and parts of gravity near zero set there.
+def _tidied(
+    chain: Chain, tree: TreeStructure, tolerance: float, upright: bool
+) -> tuple[Chain, TreeStructure]:
+    """The chain with angles near quarter turns, lengths and (upright) parts of gravity near zero set there.
 
-    Near is the tolerance, or what of it leaves the decisions of Theorem 2 as they are: small angles may add up.
+    Near is the tolerance, or what of it leaves the decisions of Theorem 2 as they are: small angles may add up. Where
+    joints follow others, no decision asks about gravity's direction, so that nobody would hear what was left out of it.
     """
     near = tolerance
     while near > ROUNDING:
         exact = _set_exact(chain, near)
+        exact = exact if upright else replace(exact, gravity=chain.gravity)
         again = tree_structure(exact, tolerance)
         if again.layout() == tree.layout():
             return exact, again

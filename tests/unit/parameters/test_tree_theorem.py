@@ -25,3 +25,11 @@ def test_count_is_rank_and_the_parameters_give_the_dynamics(portion):
         if of.count != of.rank or not max(of.rows, of.forces) < TOLERANCE:
             faults.append((arm.name, of))
     assert not faults
+
+
+def test_gravity_that_is_hardly_tilted_counts_where_joints_follow_others():
+    """What the tolerance would leave out of gravity is asked for by no decision of coupled joints."""
+    (arm,) = sample_trees(2026, 1, first=5818)
+    assert not arm.coupling.free
+    of = shown(arm)
+    assert of.count == of.rank and max(of.rows, of.forces) < TOLERANCE
