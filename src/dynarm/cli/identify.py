@@ -184,13 +184,14 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
 
 def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
     """Error over deviation of every joint: fitted, made consistent, predicted."""
+    from ..identify.regressor import force_names
     from ..identify.tables import told
 
     columns = ["joint", "fitted", "consistent", *(f"on {_short(c.source)}" for c in checks)]
     rows = [
         [name, told(own), told(safe), *(told(c.relative[j]) for c in checks)]
         for j, (name, own, safe) in enumerate(
-            zip(fit.record.terms.row_names, fit.relative_, fit.consistent_, strict=True)
+            zip(force_names(fit.record.terms.arm), fit.relative_, fit.consistent_, strict=True)
         )
     ]
     show_table("RMS error over the torque's standard deviation", columns, rows)
