@@ -156,7 +156,7 @@ class Log:
         values = {"q": _array("q", given_q, None, rows)}
         nq = values["q"].shape[1]
         wide = given["tau"].array if "tau" in given else np.empty((rows, nq - 7))
-        wide = wide if wide.ndim > 1 else wide[:, None]
+        wide = wide if wide.ndim > 1 else wide.reshape(-1, 1)
         free = poses or "base_wrench" in given or (nq > 7 and wide.shape[-1] in (nq - 1, nq - 7))
         if free and nq < 7:
             raise InputError(f"q has {nq} columns; a free base alone has 7: {', '.join(BASE_POSE)}")

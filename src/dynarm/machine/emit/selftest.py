@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...graph.graph import ANGLES, Graph
+from ..lower.fusion import users_of
 from .c import Dialect
 
 NEAR = 4  # cases with inputs from -1.5 to 1.5
@@ -91,20 +92,24 @@ def _after_turns(angle: float, size: float, rng: np.random.Generator) -> float:
 
 
 def _angles(graph: Graph) -> set[tuple[int, int]]:
-    """Elements of inputs that sin and cos take, alone or in sums; none that they take as a multiple as well.
+    """Elements of inputs that nothing but sin and cos takes, alone or in sums.
 
-    A joint that follows another with a factor is in another pose after whole turns of that one.
+    A joint that follows another is in another pose after whole turns of that one, if it follows by a factor or slides.
     """
-    pending = [(node.args[0], True) for node in graph.nodes if node.op in ANGLES]
-    angles: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
-    while pending:
-        k, whole = pending.pop()
-        node = graph.nodes[k]
-        if node.op == "input":
-            angles[whole].add((node.args[0], node.args[1]))
-        elif node.op in ("add", "sub", "mul"):
-            pending += [(arg, whole and node.op != "mul") for arg in node.args]
-    return angles[True] - angles[False]
+    users, results = users_of(graph), {ref.node for refs in graph.results for ref in refs}
+    turning = [False] * len(graph.nodes)  # whether only sines and cosines come of it
+    for k in range(len(graph.nodes) - 1, -1, -1):
+        ops = [(graph.nodes[u].op, turning[u]) for u in users[k]]
+        turning[k] = (
+            k not in results
+            and bool(ops)
+            and all(op in ANGLES or (op in ("add", "sub") and only) for op, only in ops)
+        )
+    return {
+        (node.args[0], node.args[1])
+        for k, node in enumerate(graph.nodes)
+        if node.op == "input" and turning[k]
+    }
 
 
 def _rows(quantity: str, graph: Graph, cases: _Cases, dialect: Dialect) -> tuple[str, str]:
