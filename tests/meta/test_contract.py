@@ -374,3 +374,58 @@ def test_minimal_parameters(arm):
     assert wide.matrix.shape == (len(wide.names), 11 * arm.n)
     table = np.column_stack([arm.parameters, [j.armature for j in arm.joints]])
     assert same(wide.matrix @ table.ravel(), wide.values)
+
+
+# ---- whole robots
+
+
+def whole_robot(**more):
+    link = {"mass": 1.0, "com": (0.1, 0.0, 0.0), "inertia": np.diag([0.01, 0.02, 0.03])}
+    joints = [
+        dynarm.Joint(name="waist", **link),
+        dynarm.Joint(name="left", alpha=1.0, a=0.3, **link),
+        dynarm.Joint(name="right", parent=0, gamma=2.0, b=0.1, alpha=1.0, a=0.3, **link),
+        dynarm.Joint(
+            name="thumb", a=0.1, mimic=dynarm.Mimic("left", multiplier=0.5, offset=0.1), **link
+        ),
+    ]
+    return dynarm.Arm(joints, **more)
+
+
+def test_trees_floating_bases_and_coupled_joints():
+    defaults_of = defaults(dynarm.Joint)
+    assert [defaults_of[k] for k in ("parent", "gamma", "b", "mimic")] == [None, 0.0, 0.0, None]
+    assert leading(dynarm.Mimic) == ["joint", "multiplier", "offset"]
+    assert leading(dynarm.Body)[:3] == ["mass", "com", "inertia"]
+    words = defaults(dynarm.load)
+    assert (words["floating"], words["tools"], words["freeze"]) == (False, None, True)
+    fixed = whole_robot()
+    assert fixed.parents == (-1, 0, 0, 2)
+    assert fixed.joint_names == ("waist", "left", "right") and fixed.nq == fixed.nv == 3
+    free = whole_robot(floating=dynarm.Body(2.0, (0, 0, 0.1), np.eye(3)))
+    assert (free.nq, free.nv, free.parameters.shape) == (10, 9, (5, 10))
+    assert free.parameters[0, 0] == 2.0, "the base's own link comes first"
+
+
+def test_models_of_whole_robots():
+    hand = np.eye(4)
+    tools = [dynarm.Tool("left", 1, hand), dynarm.Tool("right", 2, hand)]
+    robot = whole_robot(floating=dynarm.Body(2.0, (0, 0, 0.1), np.eye(3)), tools=tools)
+    model = dynarm.compile(robot)
+    q = np.concatenate([[0.1, 0.2, 0.3], [0, 0, 0, 1], [0.4, 0.5, 0.6]])
+    assert model.forward_kinematics(q).shape == (2, 4, 4)
+    assert model.jacobian(q).shape == (2, 6, 9)
+    rows, columns = model.mass_matrix_pattern
+    packed = model.mass_matrix_packed(np.stack([q, q]))
+    assert packed.shape == (2, len(rows)) and (rows >= columns).all()
+    assert same(packed[0], model.mass_matrix(q)[rows, columns])
+    still = np.zeros(9)
+    push = np.zeros((2, 6))
+    push[0, 2] = 1.0
+    J = model.jacobian(q)[0]
+    R = model.forward_kinematics(q)[0, :3, :3]
+    felt = model.inverse_dynamics(q, still, still) - J[:3].T @ R[:, 2]
+    assert same(model.inverse_dynamics(q, still, still, wrench=push), felt)
+    mp = dynarm.minimal_parameters(robot)
+    assert same(model.regressor(q, still, still) @ mp.values, model.gravity(q))
+    assert same(mp.matrix @ robot.parameters.ravel(), mp.values)
