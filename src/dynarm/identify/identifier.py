@@ -13,8 +13,9 @@ from ..border.arguments import among, each, flag, items, positive, real, shown
 from ..errors import DynarmWarning, InputError, KindError
 from ..robot.arm import Arm
 from . import tuning
-from .estimators import table, wls
+from .estimators import table
 from .estimators.factors import RowSource, fold
+from .estimators.methods import wls
 from .estimators.prior import pull_of
 from .estimators.problem import Problem, Pull
 from .judgement.identifiability import NOT, Identifiability, assess

@@ -10,8 +10,8 @@ import pytest
 import dynarm
 from dynarm import Friction, Identifier, Log
 from dynarm.identify.estimators import least_squares as estimators
-from dynarm.identify.estimators import ols, recursive
 from dynarm.identify.estimators.factors import Factors
+from dynarm.identify.estimators.methods import ols, recursive
 from dynarm.identify.estimators.problem import Problem, Pull
 from oracles.simulated_log import exact_torque, multi_sine, noisy_log
 

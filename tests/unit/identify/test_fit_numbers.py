@@ -9,7 +9,7 @@ import pytest
 
 import dynarm
 from dynarm import Column, Friction, Identifier, Log, Preparation, minimal_parameters
-from dynarm.identify.estimators import recursive
+from dynarm.identify.estimators.methods import recursive
 from dynarm.identify.judgement import reasons as judgement
 from oracles.simulated_log import exact_log, exact_torque, multi_sine, noisy_log
 

@@ -1,4 +1,4 @@
-"""Every estimator by its name. To add one: a file here that ends in ESTIMATOR, and its name in the list.
+"""Every estimator by its name: that of its file in `methods/`, which ends in ESTIMATOR. To add one, add the file.
 
 Files are loaded when their estimator is asked for, so that names alone (the command line's help) cost nothing.
 """
@@ -8,15 +8,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from ...border.arguments import among
 from ...errors import UnknownName
+from . import methods
 
 if TYPE_CHECKING:
     from .estimator import Estimator
 
-_TABLE: dict[str, Estimator | None] = dict.fromkeys(("ols", "wls", "irls", "iv", "recursive"))
+_USUAL = (
+    "ols",
+    "wls",
+    "irls",
+    "iv",
+    "recursive",
+)  # the order in which they are told, others behind them
+
+
+def _files() -> tuple[str, ...]:
+    """The names of the files in `methods/`, none of which is loaded."""
+    there = {module.name for module in iter_modules(methods.__path__)}
+    return (*(name for name in _USUAL if name in there), *sorted(there - set(_USUAL)))
+
+
+_TABLE: dict[str, Estimator | None] = dict.fromkeys(_files())
 
 
 def names() -> tuple[str, ...]:
@@ -41,7 +58,7 @@ def named(name: str) -> Estimator:
 
 
 def _loaded(name: str) -> Estimator:
-    estimator: Estimator = import_module(f".{name}", __package__).ESTIMATOR
+    estimator: Estimator = import_module(f".{name}", methods.__name__).ESTIMATOR
     return estimator
 
 

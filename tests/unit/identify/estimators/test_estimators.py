@@ -9,7 +9,8 @@ import pytest
 
 import dynarm
 from dynarm import Friction, Identifier, Log, Preparation, minimal_parameters
-from dynarm.identify.estimators import factors, ols, table
+from dynarm.identify.estimators import factors, table
+from dynarm.identify.estimators.methods import ols
 from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.preprocess import smooth
 from dynarm.identify.regressor import Terms

@@ -10,7 +10,7 @@ import pytest
 import dynarm
 from dynarm import Preparation
 from dynarm.identify import tuning
-from dynarm.identify.estimators import factors, ols, recursive, wls
+from dynarm.identify.estimators import factors
 from dynarm.identify.estimators import least_squares as estimators
 from dynarm.identify.estimators.factors import (
     Factors,
@@ -19,6 +19,7 @@ from dynarm.identify.estimators.factors import (
     stream,
     triangle,
 )
+from dynarm.identify.estimators.methods import ols, recursive, wls
 from dynarm.identify.estimators.problem import Problem, Pull
 from dynarm.identify.judgement import statistics
 from dynarm.identify.preprocess import Stretch

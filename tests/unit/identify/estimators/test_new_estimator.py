@@ -143,3 +143,11 @@ def test_it_is_gone_with_its_context(tmp_path):
         Identifier(TWO, estimator="toy")
     with pytest.raises(DynarmError, match="toy"):
         dynarm.load_fit(tmp_path / "fit.toml")
+
+
+def test_a_file_in_the_folder_is_all_that_it_takes(tmp_path, monkeypatch):
+    """The table is made of the files that are there, those that it has always told first."""
+    (tmp_path / "mine.py").write_text("ESTIMATOR = 'made'\n")
+    monkeypatch.setattr(table.methods, "__path__", [*table.methods.__path__, str(tmp_path)])
+    assert table._files() == ("ols", "wls", "irls", "iv", "recursive", "mine")
+    assert table._loaded("mine") == "made"

@@ -9,8 +9,8 @@ import pytest
 
 import dynarm
 from dynarm import Log, Preparation, minimal_parameters
-from dynarm.identify.estimators import irls
 from dynarm.identify.estimators.factors import RowSource, fold
+from dynarm.identify.estimators.methods import irls
 from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.judgement import outliers, soundness, statistics
 from dynarm.identify.preprocess import Stretch

@@ -10,9 +10,10 @@ import pytest
 import dynarm
 from dynarm import Friction, Log, Preparation, minimal_parameters
 from dynarm.identify import preprocess, tuning
-from dynarm.identify.estimators import iv, prior, wls
 from dynarm.identify.estimators import least_squares as estimators
+from dynarm.identify.estimators import prior
 from dynarm.identify.estimators.factors import Factors, RowSource, fold
+from dynarm.identify.estimators.methods import iv, wls
 from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.judgement import identifiability
 from dynarm.identify.preprocess import Recording, Stretch

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .estimator import Estimator
-from .least_squares import weighted
-from .problem import Problem, Solution
+from ..estimator import Estimator
+from ..least_squares import weighted
+from ..problem import Problem, Solution
 
 
 def solve(problem: Problem) -> Solution:

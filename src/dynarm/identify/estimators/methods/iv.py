@@ -13,12 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..preprocess import Stretch, differentiate, smooth_positions, speeds_of
+from ...preprocess import Stretch, differentiate, smooth_positions, speeds_of
+from ..estimator import Estimator
+from ..factors import Factors, RowSource, block_edges, placed, stream, triangle
+from ..least_squares import deviations, sizes
+from ..problem import Problem, Solution
 from . import wls
-from .estimator import Estimator
-from .factors import Factors, RowSource, block_edges, placed, stream, triangle
-from .least_squares import deviations, sizes
-from .problem import Problem, Solution
 
 PASSES = 10
 _SHARE = 0.999  # of a velocity's power lies below the band's edge

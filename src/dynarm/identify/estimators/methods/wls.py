@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .estimator import Estimator
-from .least_squares import deviations, sizes, weighted
-from .problem import Problem, Solution
+from ..estimator import Estimator
+from ..least_squares import deviations, sizes, weighted
+from ..problem import Problem, Solution
 
 PASSES = 50
 _STILL = 1e-6  # part by which weights may still move

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .estimator import Estimator
-from .factors import Factors
-from .least_squares import ROUNDING, deviations, lengths, sizes, weighted
-from .problem import Problem, Solution
+from ..estimator import Estimator
+from ..factors import Factors
+from ..least_squares import ROUNDING, deviations, lengths, sizes, weighted
+from ..problem import Problem, Solution
 
 
 def solve(problem: Problem) -> Solution:

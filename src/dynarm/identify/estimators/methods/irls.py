@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..judgement.statistics import residuals
+from ...judgement.statistics import residuals
+from ..estimator import Estimator
+from ..factors import RowSource, folded
+from ..problem import Problem, Solution
 from . import wls
-from .estimator import Estimator
-from .factors import RowSource, folded
-from .problem import Problem, Solution
 
 HUBER = 1.345
 PASSES = 8
