@@ -359,6 +359,10 @@ def test_lines_of_assembly_that_count(line, counted):
 
 
 def test_memory_of_a_call_is_seen():
-    """40 MB, more than the allocator ever takes from memory that other tests have freed."""
-    found = beyond(lambda: np.ones(5_000_000))
-    assert found is None or 30e6 < found < 60e6
+    """40 MB, more than the allocator ever takes from memory that other tests have freed.
+
+    A system that takes idle pages back at this very moment shows less: the most of several tries is looked at.
+    """
+    tries = [beyond(lambda: np.ones(5_000_000)) for _ in range(5)]
+    seen = [bytes_ for bytes_ in tries if bytes_ is not None]
+    assert not seen or 30e6 < max(seen) < 60e6
