@@ -10,7 +10,21 @@ from ..border.arguments import above_zero, real, whole
 from ..errors import InputError
 from .console import busy, print_json, say, show_table
 from .files import write_log
-from .options import BASE, HTML, JSON, ROBOT, TIP, load_arm, numbers, seconds, turning, writable_all
+from .options import (
+    BASE,
+    FLOATING,
+    FREEZE,
+    HTML,
+    JSON,
+    ROBOT,
+    TIP,
+    TOOLS,
+    load_arm,
+    numbers,
+    seconds,
+    turning,
+    writable_all,
+)
 
 if TYPE_CHECKING:
     from ..robot.arm import Arm
@@ -51,6 +65,9 @@ def excite(
     ),
     base: str = BASE,
     tip: str = TIP,
+    floating: bool = FLOATING,
+    tools: list[str] = TOOLS,
+    freeze: list[str] = FREEZE,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -61,7 +78,7 @@ def excite(
     """
     from ..identify.design.excitation import excite as find
 
-    arm = load_arm(robot, base, tip)
+    arm = load_arm(robot, base, tip, floating, tools, freeze)
     table, sheet = (".csv",), (".html",)
     writable_all({"--out": (out, table), "--log": (log, table), "--html": (html, sheet)})
     _check_times(duration, rate, harmonics)

@@ -15,12 +15,15 @@ from .options import (
     BASE,
     CHANNELS,
     CUTOFF,
+    FLOATING,
     FORCE,
+    FREEZE,
     JSON,
     LIMIT,
     LOGS,
     ROBOT,
     TIP,
+    TOOLS,
     check_logs,
     load_arm,
     refuse_given,
@@ -76,6 +79,9 @@ def identify(
     force: bool = FORCE,
     base: str = BASE,
     tip: str = TIP,
+    floating: bool = FLOATING,
+    tools: list[str] = TOOLS,
+    freeze: list[str] = FREEZE,
     as_json: bool = JSON,
 ) -> int:
     """Find a robot's parameters from logs.
@@ -86,7 +92,7 @@ def identify(
     from ..dynamics.drive import TERMS
     from ..identify.identifier import Identifier
 
-    arm = load_arm(robot, base, tip)
+    arm = load_arm(robot, base, tip, floating, tools, freeze)
     check_folder(out, force)
     check_logs(logs, channels, validate)
     terms = () if friction == "none" else words("--friction", friction, tuple(TERMS))

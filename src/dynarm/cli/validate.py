@@ -8,12 +8,15 @@ from .options import (
     BASE,
     CHANNELS,
     CUTOFF,
+    FLOATING,
+    FREEZE,
     HTML,
     JSON,
     LIMIT,
     LOGS,
     ROBOT,
     TIP,
+    TOOLS,
     check_logs,
     load_arm,
     writable_all,
@@ -33,6 +36,9 @@ def validate(
     limit: float = LIMIT,
     base: str = BASE,
     tip: str = TIP,
+    floating: bool = FLOATING,
+    tools: list[str] = TOOLS,
+    freeze: list[str] = FREEZE,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
@@ -46,7 +52,7 @@ def validate(
     from ..identify.regressor import force_names, force_units
     from ..identify.tables import told
 
-    arm = load_arm(robot, base, tip)
+    arm = load_arm(robot, base, tip, floating, tools, freeze)
     writable_all({"--html": (html, (".html",))})
     check_logs(logs, channels)
     with busy("predicting"):

@@ -82,6 +82,9 @@ class Model:
             except InputError as refusal:
                 given = "values= may hold no masses: " if self.parameters_input else ""
                 raise InputError(f"{given}{refusal}") from None
+        # What a model remembers, by quantity: `_kernels` what was compiled, `_quick` its builtin and `functions` its
+        # gufunc, both without a word of Python in a call; `_ports` and `_plans` what any other call has to look up.
+        # Everything behind them (`machine/load/compiled.py`) is shared by all models of the process.
         self.functions = Functions(self)
         self._kernels: dict[str, Kernel] = {}
         self._ports: dict[str, tuple[tuple[Port, ...], tuple[Port, ...]]] = {}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from program import dynarm
 
 import dynarm as library
 from oracles.random_trees import tree_urdf
+from oracles.simulated_tree import tree_log, two_arms
 
 N = 5
 
@@ -155,3 +158,24 @@ def test_options_of_files_are_refused_elsewhere():
     assert "--tool is for a robot's file" in line
     line = dynarm("info", "puma560", "--floating").refusal()
     assert "--floating, --tool and --freeze choose parts of a URDF" in line
+
+
+def test_a_free_robot_is_identified_from_its_files(tmp_path):
+    """Coordinates by name in a CSV; joints that are held and a free base are those of every command."""
+    bare = [replace(j, armature=0.0, friction=None) for j in two_arms().joints]
+    arm = replace(two_arms(floating=True), joints=bare)
+    arm.save(tmp_path / "robot.urdf")
+    free = library.load(tmp_path / "robot.urdf", floating=True)
+    log = tree_log(free)
+    columns = {"t": log.t} | {n: log.q[:, k] for k, n in enumerate(free.coordinate_names[:7])}
+    for k in range(len(free.joint_names)):
+        columns[f"q{k + 1}"] = log.q[:, 7 + k]
+        columns[f"tau{k + 1}"] = log.tau[:, 6 + k]
+    columns |= {n: log.tau[:, k] for k, n in enumerate(("fx", "fy", "fz", "mx", "my", "mz"))}
+    pd.DataFrame(columns).to_csv(tmp_path / "log.csv", index=False)
+    words = ["--floating", "--friction", "none", "--no-armature", "--json"]
+    words += ["--out", str(tmp_path / "made")]
+    done = dynarm("identify", str(tmp_path / "robot.urdf"), str(tmp_path / "log.csv"), *words)
+    assert done.out, done.err
+    told = json.loads(done.out)
+    assert told["rank"] == library.minimal_parameters(free).count, done.err
