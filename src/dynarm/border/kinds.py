@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -17,6 +17,12 @@ class HasArray(Protocol):
 
 # What a caller or a file gave, whatever that is: nothing is known of it before it has been checked
 Outside: TypeAlias = Any
+Foreign: TypeAlias = Any  # an object of a library that tells no types
+Maker: TypeAlias = Callable[
+    ..., Any
+]  # a function of scalars that is traced, or one of other arguments each time
+Json: TypeAlias = dict[str, Any]  # what is written as JSON: numbers, texts, lists and such by name
+Cell: TypeAlias = Any  # of a table: a number, a text, an array that is told by its spread
 Kept: TypeAlias = Any  # numbers of a record: given in any form, kept as floats in tuples or arrays
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 # Written out, not recursive: a text is a sequence of texts, which a recursive alias would let pass

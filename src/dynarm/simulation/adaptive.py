@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..border.kinds import Foreign, Json, Numbers
 from ..errors import InputError
 from .budget import Budget
 from .events import POINTS, Event, root
@@ -50,7 +50,7 @@ class Piece:
 
     start: float
     end: float
-    states: Any
+    states: Foreign
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +61,7 @@ class Path:
     pieces: Sequence[Piece]
     system: System
 
-    def __call__(self, t: Any) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, t: Numbers) -> tuple[np.ndarray, np.ndarray]:
         """q and qd at times between 0 and the end of the run."""
         times = np.asarray(t, float)
         end = self.pieces[-1].end if self.pieces else 0.0
@@ -179,11 +179,11 @@ class AdaptiveIntegration:
                 J[:moving, k] += linear.B @ change / (moved[k] - y[k])
         return J
 
-    def solver(self, t: float, y: np.ndarray, end: float) -> Any:
+    def solver(self, t: float, y: np.ndarray, end: float) -> Foreign:
         from scipy import integrate
 
         s = self.settings
-        extra: dict[str, Any] = {}
+        extra: Json = {}
         if s.method in IMPLICIT and self.sliding is None and self.system.linear is not None:
             extra["jac"] = self.jacobian
         kind = getattr(integrate, SOLVERS[s.method])
@@ -196,7 +196,9 @@ class AdaptiveIntegration:
 
     # ---- the run
 
-    def run(self, q0: Any, qd0: Any, t_end: float, progress: Progress | None) -> tuple[str, str]:
+    def run(
+        self, q0: np.ndarray, qd0: np.ndarray, t_end: float, progress: Progress | None
+    ) -> tuple[str, str]:
         """Integrate as far as it goes; status and message."""
         self.budget = Budget(t_end, self.settings.max_seconds)
         t, y = 0.0, np.append(state_of(q0, qd0), [0.0] * (self.sliding is not None))
@@ -261,7 +263,7 @@ class AdaptiveIntegration:
                     break
         return t, y
 
-    def step(self, solver: Any) -> np.ndarray | None:
+    def step(self, solver: Foreign) -> np.ndarray | None:
         """One step, its events, and where friction ended it the joints concerned."""
         if self.settings.max_seconds is not None:
             self.mind_budget()
@@ -291,7 +293,7 @@ class AdaptiveIntegration:
             )
         return fired
 
-    def keep(self, start: float, cut: float, end: float, y: np.ndarray, states: Any) -> None:
+    def keep(self, start: float, cut: float, end: float, y: np.ndarray, states: Foreign) -> None:
         state = put_back(self.system, y.copy() if cut == end else states(cut))
         if cut > self.times[-1]:
             self.pieces.append(Piece(start, cut, states))
@@ -307,7 +309,7 @@ class AdaptiveIntegration:
 
     # ---- events
 
-    def look(self, start: float, end: float, states: Any) -> tuple[float, np.ndarray | None]:
+    def look(self, start: float, end: float, states: Foreign) -> tuple[float, np.ndarray | None]:
         """Where friction changes within a step, and which joints come to rest or break loose there."""
         if self.sliding is None:
             return end, None
@@ -330,7 +332,7 @@ class AdaptiveIntegration:
             low = high
         return end, None
 
-    def watch(self, start: float, end: float, states: Any) -> tuple[float, str] | None:
+    def watch(self, start: float, end: float, states: Foreign) -> tuple[float, str] | None:
         """Report the events of a step; the first one that ends the run, if any."""
         if not self.settings.events:
             return None

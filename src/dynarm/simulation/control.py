@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import real, reals
+from ..border.kinds import Outside
 from ..border.words import brief, shown
 from ..errors import InputError, KindError
 from ..model.model import Model
 
-Reference = Callable[[float], tuple[Any, Any, Any]]
+Reference = Callable[[float], tuple[Outside, Outside, Outside]]
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class Controller:
     """
 
     model: Model
-    reference: Any
-    kp: Any
-    kd: Any
+    reference: Outside
+    kp: Outside
+    kd: Outside
     rate: float | None = None
-    limit: Any = None
-    values: Any = None
-    gravity: Any = None
+    limit: Outside = None
+    values: Outside = None
+    gravity: Outside = None
 
     __repr__ = brief
 
@@ -122,7 +122,7 @@ class ComputedTorque(Controller):
         return self.model.inverse_dynamics(q, qd, demand, **self._known)  # type: ignore[attr-defined]
 
 
-def _reference(given: Any, names: tuple[str, ...]) -> Reference:
+def _reference(given: Outside, names: tuple[str, ...]) -> Reference:
     if callable(given):
         reference: Reference = given
         return reference
@@ -130,7 +130,7 @@ def _reference(given: Any, names: tuple[str, ...]) -> Reference:
     return lambda t: (pose, still, still)
 
 
-def _fitting(name: str, value: Any, names: tuple[str, ...]) -> np.ndarray:
+def _fitting(name: str, value: Outside, names: tuple[str, ...]) -> np.ndarray:
     """An array that goes with (n,) or (N, n)."""
     n = len(names)
     array = reals(name, value, f"a number or {n} numbers", names)

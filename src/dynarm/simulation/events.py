@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import among, flag, float_of, real, shown
+from ..border.kinds import Outside
 from ..errors import InputError, KindError
 from ..model.model import Model
 from .inputs import Failed, Raised, asked, locked
@@ -73,7 +73,7 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     return float(crossing)  # of a function that jumps, where it was last seen to
 
 
-def events_of(given: Any, model: Model, limits: str) -> list[Event]:
+def events_of(given: Outside, model: Model, limits: str) -> list[Event]:
     """The user's functions and the joints' position limits, as events."""
     if not among(limits, LIMITS):
         raise InputError(f"limits is {shown(limits)}; choose 'ignore', 'report' or 'stop'")
@@ -85,7 +85,7 @@ def events_of(given: Any, model: Model, limits: str) -> list[Event]:
     return events + (_limits(model, limits == "stop") if limits != "ignore" else [])
 
 
-def _event(given: Any, k: int) -> Event:
+def _event(given: Outside, k: int) -> Event:
     if isinstance(given, Event):
         return given
     if not callable(given):
@@ -102,7 +102,12 @@ def _limits(model: Model, stop: bool) -> list[Event]:
         place, factor, shift = first + coupling.of[i], coupling.multipliers[i], coupling.offsets[i]
         for side, bound in zip(("lower", "upper"), joint.position_limits or (), strict=False):
 
-            def gap(t: float, q: Any, qd: Any, rule: Any = (place, factor, shift - bound)) -> float:
+            def gap(
+                t: float,
+                q: np.ndarray,
+                qd: np.ndarray,
+                rule: tuple[int, float, float] = (place, factor, shift - bound),
+            ) -> float:
                 place, factor, shift = rule
                 return float(factor * q[place] + shift)
 

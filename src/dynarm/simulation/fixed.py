@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,9 @@ STEPPERS: dict[str, Callable[[System, int], Stepper]] = {
 }
 
 
-def step_length(system: System, q0: np.ndarray, qd0: np.ndarray, drives: Sequence[Any]) -> float:
+def step_length(
+    system: System, q0: np.ndarray, qd0: np.ndarray, drives: Sequence[np.ndarray]
+) -> float:
     """A step in which no joint and no joint velocity changes much, as turney1980 section 7 advises.
 
     Positions: by CHANGE at the velocity limit (or at the usual velocity where there is none, or at the first velocity

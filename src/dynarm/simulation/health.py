@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ BLOWN = 1e5  # a joint velocity [rad/s or m/s] at which a motion has blown up
 SINGULAR = 1e-13
 NEARLY = 1e-7  # the same of a pose in which a motion broke down
 
-Progress = Callable[[float], Any]
+Progress = Callable[[float], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Outcome:
     push: np.ndarray | None
     status: str = "success"
     message: str = ""
-    reached: Any = None  # last good time, (N,) for a batch
+    reached: float | np.ndarray = np.nan  # last good time, (N,) for a batch
     evaluations: int = 0
     steps: int = 0
 

@@ -6,15 +6,16 @@ a straight line, or a function of the state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ..border.arguments import above_zero, among, check_finite, real, reals, shown
 from ..border.frames import is_plain, order_of
+from ..border.kinds import Maker, Outside
 from ..border.words import brief
 from ..errors import DynarmError, InputError
 from .health import BLOWN
@@ -48,7 +49,7 @@ def errors_of_functions() -> Iterator[None]:
         raise raised.error from None
 
 
-def asked(function: Callable[..., Any], *state: Any) -> Any:
+def asked(function: Maker, *state: Outside) -> Outside:
     """What a user's function returns; what it raises is carried past the integrator."""
     try:
         return function(*state)
@@ -119,10 +120,10 @@ class Sampled:
     is used.
     """
 
-    t: Any
-    values: Any
+    t: Outside
+    values: Outside
     hold: str = "zero"
-    labels: tuple[Any, ...] | None = field(default=None, repr=False)  # of a DataFrame's columns
+    labels: tuple[Outside, ...] | None = field(default=None, repr=False)  # of a DataFrame's columns
 
     __repr__ = brief
 
@@ -170,7 +171,7 @@ class Sampled:
 class FunctionInput:
     """Forces by a function f(t, q, qd) of the user, checked on every call."""
 
-    function: Callable[..., Any]
+    function: Maker
     shape: tuple[int, ...]
     what: str
     names: Sequence[str] = ()
@@ -246,7 +247,7 @@ def locked(x: Array) -> Array:
 
 
 def source_of(
-    given: Any,
+    given: Outside,
     shape: tuple[int, ...],
     what: str,
     names: Sequence[str] = (),
@@ -281,7 +282,7 @@ def source_of(
 
 
 def _constant(
-    given: Any,
+    given: Outside,
     shape: tuple[int, ...],
     what: str,
     names: Sequence[str],

@@ -6,10 +6,10 @@ ab4       lin1991: x' = x + h/24 (55 f - 59 f_1 + 37 f_2 - 9 f_3), one evaluatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ..algebra.vectors import Scalar, add, mul
+from ..border.kinds import Maker
 from ..graph.graph import Port
 from ..machine.load.march import March
 from .system import Rates, System, vectors
@@ -24,17 +24,17 @@ def rk4_step(system: System) -> March:
     inputs = [*vectors(layout.size, "x"), *vectors(layout.inputs, "tau0", "tau1", "tau2")]
     inputs += [*vectors(layout.push, *pushes), Port("h", ())]
 
-    def body() -> Callable[..., Any]:
+    def body() -> Maker:
         step = rk4_body(system.flow(), bool(layout.push))
         return lambda *given: back(system, step(*given))
 
     return system.compiled("rk4_step", inputs, vectors(layout.size, "x_next"), body)
 
 
-def rk4_body(f: Rates, wrench: bool = False) -> Callable[..., Any]:
+def rk4_body(f: Rates, wrench: bool = False) -> Maker:
     """One step of RK4 over scalars for a right-hand side f(x, tau, wrench, ...)."""
 
-    def step(x: Any, t0: Any, t1: Any, t2: Any, *rest: Any) -> list[Scalar]:
+    def step(x: Scalar, t0: Scalar, t1: Scalar, t2: Scalar, *rest: Scalar) -> list[Scalar]:
         (w0, w1, w2), rest = (rest[:3], rest[3:]) if wrench else ((None,) * 3, rest)
         (h,), extras = rest[0], rest[1:]
         half = mul(0.5, h)
@@ -55,10 +55,10 @@ def ab4_step(system: System) -> March:
     layout = system.layout
     inputs = [*vectors(layout.size, "x", "f1", "f2", "f3"), *layout.input_ports, Port("h", ())]
 
-    def body() -> Callable[..., Any]:
+    def body() -> Maker:
         step = ab4_body(system.flow(), bool(layout.push))
 
-        def whole(*given: Any) -> Any:
+        def whole(*given: Scalar) -> Scalar:
             after, now = step(*given)
             return back(system, after), now
 
@@ -67,10 +67,10 @@ def ab4_step(system: System) -> March:
     return system.compiled("ab4_step", inputs, vectors(layout.size, "x_next", "rate"), body)
 
 
-def ab4_body(f: Rates, wrench: bool = False) -> Callable[..., Any]:
+def ab4_body(f: Rates, wrench: bool = False) -> Maker:
     """One step of AB4 over scalars for a right-hand side f(x, tau, wrench, ...)."""
 
-    def step(x: Any, f1: Any, f2: Any, f3: Any, tau: Any, *rest: Any) -> Any:
+    def step(x: Scalar, f1: Scalar, f2: Scalar, f3: Scalar, tau: Scalar, *rest: Scalar) -> Scalar:
         push, rest = (rest[0], rest[1:]) if wrench else (None, rest)
         (h,), extras = rest[0], rest[1:]
         now = f(x, tau, push, *extras)

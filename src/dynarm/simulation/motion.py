@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import above_zero, check_finite, positive, real, reals, whole
-from ..border.kinds import Given, Numbers
+from ..border.kinds import Given, Numbers, Outside
 from ..border.progress import progress_of
 from ..border.words import shown
 from ..errors import InputError, KindError, UnknownName
@@ -37,24 +36,24 @@ def simulate(
     q0: Numbers,
     qd0: Numbers,
     t_end: float,
-    torque: Any = None,
+    torque: Outside = None,
     method: str = "dop853",
     dt: float | None = None,
     *,
-    wrench: Any = None,
+    wrench: Outside = None,
     gravity: Given = None,
     values: Given = None,
     rtol: float = 1e-9,
     atol: float | None = None,
     times: Given = None,
-    events: Any = (),
+    events: Outside = (),
     limits: str = "ignore",
     max_step: float = np.inf,
     max_steps: int = 1_000_000,
     max_seconds: float | None = None,
     every: int = 1,
     threads: int | None = None,
-    progress: bool | Callable[[float], Any] | None = None,
+    progress: bool | Callable[[float], Outside] | None = None,
 ) -> Run:
     """The motion of a model from q0, qd0 until t_end [s].
 
@@ -138,7 +137,7 @@ class Job:
     method: str
 
 
-def _adaptive(job: Job, settings: Settings, times: np.ndarray | None, bar: Any) -> Run:
+def _adaptive(job: Job, settings: Settings, times: np.ndarray | None, bar: Outside) -> Run:
     if job.q0.ndim > 1:
         raise InputError(
             f"q0 has shape {job.q0.shape}; batches need fixed steps: method='rk4', 'ab4' or 'midpoint'"
@@ -150,7 +149,7 @@ def _adaptive(job: Job, settings: Settings, times: np.ndarray | None, bar: Any) 
     return _run(job, record, events=tuple(sorted(motion.events)), dense=motion.path)
 
 
-def _stepped(job: Job, dt: Any, every: int, threads: int, bar: Any) -> Run:
+def _stepped(job: Job, dt: Outside, every: int, threads: int, bar: Outside) -> Run:
     if coulomb_limits(job.plant.model).any():
         raise InputError(
             f"{job.method} cannot step across sharp Coulomb friction; use an adaptive method such as 'dop853', or "
@@ -177,7 +176,7 @@ def _check_method(model: Model, method: str) -> None:
         )
 
 
-def _push(plant: Plant, wrench: Any, lead: tuple[int, ...]) -> Source:
+def _push(plant: Plant, wrench: Outside, lead: tuple[int, ...]) -> Source:
     """The wrenches on the tools, six numbers each, one tool after the other."""
     arm = plant.model.arm
     if not arm.all_tools:
@@ -189,7 +188,9 @@ def _push(plant: Plant, wrench: Any, lead: tuple[int, ...]) -> Source:
     return source_of(wrench, shape, "wrench", axes, entry=entry)
 
 
-def _start(model: Model, q0: Any, qd0: Any, gravity: Any, values: Any) -> tuple[Any, ...]:
+def _start(
+    model: Model, q0: Outside, qd0: Outside, gravity: Outside, values: Outside
+) -> tuple[Outside, ...]:
     """First states, gravity and values as arrays that fit together."""
     arm = model.arm
     q0 = _array("q0", q0, arm.nq, _meaning(arm, arm.coordinate_names), model.entry_names("q"))
@@ -243,7 +244,7 @@ def _upright(q0: np.ndarray) -> np.ndarray:
     return q0
 
 
-def _array(name: str, value: Any, size: int, meaning: str, names: Sequence[str]) -> np.ndarray:
+def _array(name: str, value: Outside, size: int, meaning: str, names: Sequence[str]) -> np.ndarray:
     array = reals(name, value, f"{size} numbers", names)
     if array.ndim == 0 or array.shape[-1] != size or array.ndim > 2 or not array.size:
         raise InputError(
@@ -252,22 +253,22 @@ def _array(name: str, value: Any, size: int, meaning: str, names: Sequence[str])
     return check_finite(name, array)
 
 
-def _positive(name: str, value: Any, what: str, infinite: bool = False) -> float:
+def _positive(name: str, value: Outside, what: str, infinite: bool = False) -> float:
     return real(name, value, f"{what} above 0", positive if infinite else above_zero)
 
 
-def _whole(name: str, value: Any) -> int:
+def _whole(name: str, value: Outside) -> int:
     return whole(name, value, 1, 2**62)
 
 
 def _settings(
     method: str,
-    rtol: Any,
-    atol: Any,
-    max_step: Any,
-    max_steps: Any,
-    max_seconds: Any,
-    events: Sequence[Any],
+    rtol: Outside,
+    atol: Outside,
+    max_step: Outside,
+    max_steps: Outside,
+    max_seconds: Outside,
+    events: Sequence[Outside],
 ) -> Settings:
     rtol = _positive("rtol", rtol, "a relative error")
     if rtol < TIGHTEST:
@@ -280,7 +281,7 @@ def _settings(
     return Settings(method, rtol, atol, longest, most, events, max_seconds)
 
 
-def _times(given: Any, t_end: float) -> np.ndarray | None:
+def _times(given: Outside, t_end: float) -> np.ndarray | None:
     if given is None:
         return None
     times = np.unique(reals("times", given, "numbers of seconds").ravel())
@@ -289,7 +290,7 @@ def _times(given: Any, t_end: float) -> np.ndarray | None:
     return times
 
 
-def _step(job: Job, dt: Any) -> float:
+def _step(job: Job, dt: Outside) -> float:
     """The step that was asked for, or one that suits the robot."""
     if dt is not None:
         step = min(_positive("dt", dt, "a number of seconds"), job.t_end)
@@ -329,7 +330,7 @@ def _run(
     r: Outcome,
     dt: float | None = None,
     events: tuple[tuple[float, str], ...] = (),
-    dense: Any = None,
+    dense: Outside = None,
 ) -> Run:
     plant = job.plant
 

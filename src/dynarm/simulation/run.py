@@ -7,13 +7,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import path_of
 from ..border.extras import extra
-from ..border.kinds import FloatArray
+from ..border.kinds import Cell, FloatArray, Foreign, Json, Numbers
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import titled
@@ -27,10 +26,10 @@ from ..robot.arm import Arm
 class EnergyBooks:
     """What follows from energies, work and loss at each time, (..., T) [J], whatever has moved."""
 
-    kinetic: Any
-    potential: Any
-    work: Any
-    loss: Any
+    kinetic: np.ndarray
+    potential: np.ndarray
+    work: np.ndarray
+    loss: np.ndarray
 
     @cached_property
     def energy(self) -> FloatArray:
@@ -77,11 +76,11 @@ class Run(EnergyBooks):
     dt: float | None  # the longest step, for methods with fixed steps
     status: str
     message: str
-    reached: Any = None
+    reached: float | np.ndarray | None = None
     events: tuple[tuple[float, str], ...] = ()
     steps: int = 0
     evaluations: int = 0  # of the dynamics
-    dense: Callable[[Any], tuple[np.ndarray, np.ndarray]] | None = None
+    dense: Callable[[Numbers], tuple[np.ndarray, np.ndarray]] | None = None
     wrench: np.ndarray | None = None
     gravity: np.ndarray | None = None
     values: np.ndarray | None = None
@@ -97,7 +96,7 @@ class Run(EnergyBooks):
     def _repr_html_(self) -> str:
         return html_table(*self._sheet())
 
-    def _sheet(self) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+    def _sheet(self) -> tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]:
         """Title, head and rows of its table: where each joint (of the first sample) goes, and with what force."""
         q, qd, tau = (x[0] if self.batch is not None else x for x in (self.q, self.qd, self.tau))
         peak = np.abs(tau).max(axis=0, initial=0.0)
@@ -109,7 +108,7 @@ class Run(EnergyBooks):
         rows = [(name, *map(float, numbers)) for name, *numbers in zip(*columns, strict=True)]
         return repr(self).strip("<>"), head, [*_base_rows(arm, *parts), *rows]
 
-    def _inputs(self, *names: str) -> dict[str, Any]:
+    def _inputs(self, *names: str) -> Json:
         """Gravity and values as keywords for arrays (..., T, n)."""
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return {k: v[..., None, :] if v.ndim > 1 else v for k, v in given.items()}
@@ -146,7 +145,7 @@ class Run(EnergyBooks):
         with drafted(target) as draft:
             writers[target.suffix](draft)
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> Json:
         """What the arrays do not say, for files and pages."""
         arm = self.model.arm
         free = {"coordinates": list(arm.coordinate_names), "speeds": list(arm.speed_names)}
@@ -163,8 +162,8 @@ class Run(EnergyBooks):
             "evaluations": self.evaluations,
         }
 
-    def _arrays(self) -> dict[str, Any]:
-        arrays: dict[str, Any] = {"t": self.t, "q": self.q, "qd": self.qd, "tau": self.tau}
+    def _arrays(self) -> Json:
+        arrays: Json = {"t": self.t, "q": self.q, "qd": self.qd, "tau": self.tau}
         arrays |= {"kinetic": self.kinetic, "potential": self.potential}
         arrays |= {"work": self.work, "loss": self.loss}
         return arrays if self.wrench is None else arrays | {"wrench": self.wrench}
@@ -172,7 +171,7 @@ class Run(EnergyBooks):
     def _npz(self, path: Path) -> None:
         np.savez(path, **self._arrays(), about=np.array(json.dumps(self.about())))
 
-    def frame(self) -> Any:
+    def frame(self) -> Foreign:
         """A pandas table: sample (of a batch), t, for each joint <name>_q, <name>_qd, <name>_tau, and energies [J].
 
         Those of a free base are called as `arm.coordinate_names` and `arm.speed_names` say: qx_q, vx_qd, vx_tau.
@@ -235,7 +234,9 @@ class Run(EnergyBooks):
         return "\n".join(lines)
 
 
-def _base_rows(arm: Arm, start: Any, end: Any, speed: Any, peak: Any) -> list[tuple[Any, ...]]:
+def _base_rows(
+    arm: Arm, start: np.ndarray, end: np.ndarray, speed: np.ndarray, peak: np.ndarray
+) -> list[tuple[Cell, ...]]:
     """Rows of a free base, which has more coordinates than speeds: one for each coordinate, then one for each speed."""
     k = arm.nv - len(arm.joint_names)
     places = [(name, float(start[i]), float(end[i]), "", "") for i, name in _before_joints(arm)]

@@ -5,12 +5,12 @@ The energy of a free motion oscillates but does not drift; p = M qd, dp/dt = C' 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..algebra.vectors import Scalar, add, magnitude, mul
+from ..border.kinds import Maker
 from ..errors import InputError
 from ..graph.graph import Port
 from ..graph.trace import jacobian
@@ -55,7 +55,9 @@ class Midpoint(Stepper):
             after[..., n : 2 * n] = self.velocities(q1, p, *self.extras)
             after[..., 2 * n :] = rows.x[k, ..., 2 * n :] + h * power
 
-    def solve(self, q0: Any, p0: Any, q1: Any, tau: Any) -> tuple[Any, Any, Any]:
+    def solve(
+        self, q0: np.ndarray, p0: np.ndarray, q1: np.ndarray, tau: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The end of a step by iteration, until it no longer gets better."""
         before, p1 = np.inf, p0
         for _ in range(ITERATIONS):
@@ -77,10 +79,12 @@ def midpoint_turns(plant: Plant) -> np.ufunc:
     inputs = [*vectors(n, "q0", "p0", "q1", "p1", "tau"), Port("h", ())]
     outputs = [*vectors(n, "q_next", "p_next", "change"), Port("power", (2,))]
 
-    def body() -> Any:
+    def body() -> Maker:
         chosen = plant.chosen("mass_matrix", "inverse_dynamics", "bias")
 
-        def turns(q0: Any, p0: Any, q1: Any, p1: Any, tau: Any, h: Any, *extras: Any) -> Any:
+        def turns(
+            q0: Scalar, p0: Scalar, q1: Scalar, p1: Scalar, tau: Scalar, h: Scalar, *extras: Scalar
+        ) -> Scalar:
             for _ in range(TURNS):
                 q, p = (
                     [mul(0.5, add(a, b)) for a, b in zip(x, y, strict=True)]
@@ -100,7 +104,7 @@ def midpoint_turns(plant: Plant) -> np.ufunc:
 def momenta(plant: Plant) -> np.ufunc:
     """(q, qd, ...) -> p = M qd."""
 
-    def product(scene: Scene, qd: Any) -> list[Scalar]:
+    def product(scene: Scene, qd: Scalar) -> list[Scalar]:
         return [dot(row, qd) for row in scene.mass_matrix]
 
     return _with_mass_matrix(plant, "momenta", product)
@@ -111,8 +115,8 @@ def velocities(plant: Plant) -> np.ufunc:
     return _with_mass_matrix(plant, "velocities", lambda scene, p: scene.factors.solve(p))
 
 
-def _with_mass_matrix(plant: Plant, name: str, compute: Callable[..., Any]) -> np.ufunc:
-    def body() -> Any:
+def _with_mass_matrix(plant: Plant, name: str, compute: Maker) -> np.ufunc:
+    def body() -> Maker:
         chosen = plant.chosen("mass_matrix")
         return lambda q, x, *extras: compute(plant.scene(chosen, {"q": q}, extras), x)
 

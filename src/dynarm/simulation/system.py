@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..algebra.vectors import Scalar
+from ..border.kinds import Maker
 from ..graph.graph import Graph, Port
 from ..graph.trace import trace_function
+from ..machine.load.cache import Part
 from ..machine.load.compiled import function
 from ..machine.load.march import March
 
 BOOKS = 2  # numbers of a state that keep account: work and loss
 Rates = Callable[..., list[Scalar]]  # (state, tau, push, ...) -> rate of the state
-Body = Callable[[], Callable[..., Any]]  # makes a function over scalars, when it is to be traced
+Body = Callable[[], Maker]  # makes a function over scalars, when it is to be traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +71,15 @@ class Switching(Protocol):
     @property
     def mode(self) -> np.ndarray: ...
 
-    def rates(self, x: np.ndarray, *drives: Any) -> np.ndarray: ...
+    def rates(self, x: np.ndarray, *drives: np.ndarray) -> np.ndarray: ...
 
-    def gaps(self, q: Any, qd: Any, *drives: Any) -> np.ndarray: ...
+    def gaps(self, q: np.ndarray, qd: np.ndarray, *drives: np.ndarray) -> np.ndarray: ...
 
     def arm(self, qd: np.ndarray) -> None: ...
 
-    def settle(self, q: Any, qd: Any, resting: Any, *drives: Any) -> None: ...
+    def settle(
+        self, q: np.ndarray, qd: np.ndarray, resting: np.ndarray, *drives: np.ndarray
+    ) -> None: ...
 
     def changes(self, before: np.ndarray) -> list[str]: ...
 
@@ -121,9 +125,9 @@ class System(Protocol):
 
 
 def compiled(
-    known: dict[Any, March],
-    key: tuple[Any, ...],
-    recipe: Sequence[Any],
+    known: dict[Part, March],
+    key: tuple[Part, ...],
+    recipe: Sequence[Part],
     ports: tuple[Sequence[Port], Sequence[Port]],
     body: Body,
 ) -> March:
@@ -144,7 +148,7 @@ def rates(system: System) -> np.ufunc:
     layout = system.layout
     inputs = [*vectors(layout.size, "x"), *layout.input_ports]
 
-    def body() -> Any:
+    def body() -> Maker:
         f, push = system.flow(), bool(layout.push)
         return lambda x, tau, *rest: f(x, tau, *(rest if push else (None, *rest)))
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from ..border.kinds import Outside
 from ..errors import InputError
 from .health import Outcome
 from .system import Layout
@@ -111,7 +111,7 @@ class Tape:
 
     def put(self, step: int, times: np.ndarray, scratch: Scratch) -> None:
         """Outcome the rows of the scratch from HISTORY on; the first of them is the state after `step` steps."""
-        rows: Any = slice(HISTORY, HISTORY + len(times))
+        rows: slice | np.ndarray = slice(HISTORY, HISTORY + len(times))
         if self.every > 1:
             wanted = (step + np.arange(len(times))) % self.every == 0
             if len(times) and step + len(times) - 1 == self.steps:
@@ -148,7 +148,7 @@ class Tape:
             if a is not None:
                 a[self.rows - 1] = np.nan
 
-    def record(self, **rest: Any) -> Outcome:
+    def record(self, **rest: Outside) -> Outcome:
         end = self.rows
         push = None if self.push is None else self.push[:end]
         return Outcome(self.t[:end], self.x[:end], self.tau[:end], push, **rest)

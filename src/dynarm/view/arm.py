@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from ..border.kinds import Foreign, Numbers
 from ..robot.arm import Arm, Body, Joint, Tool
 from ..robot.frames.placed import coordinates, link_poses, root_pose
 from .meshes import Visual
@@ -24,7 +24,7 @@ class ArmDrawing:
     """Nodes of the scene that follow q. `root` is the node that the arm's base link stands on."""
 
     def __init__(
-        self, scene: Any, arm: Arm, root: str = "/arm", visuals: list[Visual] | None = None
+        self, scene: Foreign, arm: Arm, root: str = "/arm", visuals: list[Visual] | None = None
     ):
         self.scene, self.arm, self.root = scene, arm, root
         self.q = coordinates(arm, np.zeros(len(arm.joint_names)))
@@ -69,7 +69,7 @@ class ArmDrawing:
         ]
         self.show(self.q)
 
-    def show(self, q: Any) -> None:
+    def show(self, q: Numbers) -> None:
         """Move every link to its place at coordinates q."""
         self.q = np.array(q, float)
         places = [root_pose(self.arm, self.q), *link_poses(self.arm, self.q)]
@@ -84,7 +84,7 @@ class ArmDrawing:
 
     # ---- what is drawn
 
-    def _link(self, k: int) -> list[Any]:
+    def _link(self, k: int) -> list[Foreign]:
         """What leads from the frame that joint k hangs on to its place, in that frame's own axes."""
         arm, parent = self.arm, self.arm.parents[k]
         joint = arm.joints[k]
@@ -98,18 +98,18 @@ class ArmDrawing:
         name = f"{self.root}/link{parent}" if parent >= 0 else f"{self.root}/base"
         return self._rods(name if parent == k - 1 else f"{name}/to{k}", corners, rail)
 
-    def _to_tool(self, tool: Tool) -> list[Any]:
+    def _to_tool(self, tool: Tool) -> list[Foreign]:
         end = tool.matrix[:3, 3]
         along = [np.array([0, 0, end[2]])] if self.arm.serial else []
         node = self._node(tool.joint)
         name = node if self.arm.tools is None else f"{node}/to_{_tool_name(self.arm, tool)}"
         return self._rods(name, [np.zeros(3), *along, end])
 
-    def _stub(self, k: int) -> list[Any]:
+    def _stub(self, k: int) -> list[Foreign]:
         """The last link of a branch that has no tool, as far as its centre of mass."""
         return self._rods(f"{self.root}/link{k}", [np.zeros(3), np.array(self.arm.joints[k].com)])
 
-    def _rods(self, name: str, corners: list[np.ndarray], rail: int = 99) -> list[Any]:
+    def _rods(self, name: str, corners: list[np.ndarray], rail: int = 99) -> list[Foreign]:
         """Capsules from corner to corner; those of a rail are thin."""
         rods = []
         for i, (a, b) in enumerate(pairwise(corners)):
@@ -120,14 +120,14 @@ class ArmDrawing:
             rods.append(self.scene.add_mesh_simple(f"{name}/rod{i}", vertices, faces, color=LINK))
         return rods
 
-    def _joint(self, k: int) -> Any:
+    def _joint(self, k: int) -> Foreign:
         joint, r = self.arm.joints[k], self.radius
         name = f"{self.root}/link{k}/joint"
         if joint.revolute:
             return self.scene.add_cylinder(name, radius=1.25 * r, height=3 * r, color=REVOLUTE)
         return self.scene.add_box(name, color=PRISMATIC, dimensions=(2.2 * r, 2.2 * r, 3.4 * r))
 
-    def _mass(self, node: str, body: Joint | Body, heaviest: float) -> list[Any]:
+    def _mass(self, node: str, body: Joint | Body, heaviest: float) -> list[Foreign]:
         if body.mass <= 0:
             return []
         size = self.radius * (0.5 + 1.3 * np.cbrt(body.mass / heaviest))
@@ -137,7 +137,7 @@ class ArmDrawing:
             )
         ]
 
-    def _ellipsoid(self, node: str, body: Joint | Body) -> list[Any]:
+    def _ellipsoid(self, node: str, body: Joint | Body) -> list[Foreign]:
         ellipsoid = inertia_ellipsoid(body.mass, np.array(body.inertia))
         if ellipsoid is None:
             return []
@@ -155,7 +155,7 @@ class ArmDrawing:
             )
         ]
 
-    def _mesh(self, k: int, visual: Visual) -> Any:
+    def _mesh(self, k: int, visual: Visual) -> Foreign:
         name = self._node(visual.link)
         T = visual.pose
         return self.scene.add_mesh_simple(

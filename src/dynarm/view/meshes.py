@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from ..border.kinds import Foreign
 from ..robot.arm import Arm
 from ..robot.formats.posture import Posture, posture
 from ..robot.formats.tree import Tree
@@ -29,7 +29,7 @@ class Visual:
     faces: np.ndarray
 
 
-def visuals(path: Path, arm: Arm, freeze: Any = True) -> tuple[list[Visual], list[str]]:
+def visuals(path: Path, arm: Arm, freeze: Foreign = True) -> tuple[list[Visual], list[str]]:
     """What can be drawn of a URDF's visuals, and what cannot, in sentences; freeze as the arm was loaded with it."""
     content = path.read_bytes()
     root, tree = parse(content, str(path), SKIPPED), read_tree(content, str(path))
@@ -111,7 +111,7 @@ def _geometry(visual: Element, urdf: Path) -> tuple[tuple[np.ndarray, np.ndarray
         return None, f"mesh {name} is not there"
     scale = _numbers(a.get("scale", "1 1 1"), 3)
     try:
-        mesh: Any = trimesh.load(file, force="mesh")
+        mesh: Foreign = trimesh.load(file, force="mesh")
     except Exception as error:  # whatever the reader of that format stumbles over
         return None, f"mesh {name} cannot be read ({type(error).__name__})"
     if not len(getattr(mesh, "faces", ())) or len(mesh.faces) > MOST:
@@ -120,7 +120,7 @@ def _geometry(visual: Element, urdf: Path) -> tuple[tuple[np.ndarray, np.ndarray
     return (vertices * scale.astype(np.float32), faces), ""
 
 
-def _parts(mesh: Any) -> tuple[np.ndarray, np.ndarray]:
+def _parts(mesh: Foreign) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32)
 
 

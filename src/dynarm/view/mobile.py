@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..border.kinds import Foreign
 from ..mobile.outline import platform_pose, wheel_headings
 from ..mobile.robot import MobileManipulator
 from .arm import ArmDrawing
@@ -20,7 +19,7 @@ LIFTED = (192, 50, 43)
 class MobileDrawing:
     """Nodes of the scene that follow q and the ground forces."""
 
-    def __init__(self, scene: Any, robot: MobileManipulator):
+    def __init__(self, scene: Foreign, robot: MobileManipulator):
         self.scene, self.robot = scene, robot
         height = robot.platform.height
         points = robot.support.points[:, :2]

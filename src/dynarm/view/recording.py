@@ -5,12 +5,12 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
 from ..border.arguments import path_of
+from ..border.kinds import Outside
 from ..errors import FileMissing, FormatError, InputError
 from ..robot.arm import Arm
 from ..robot.frames.placed import coordinates
@@ -44,7 +44,7 @@ def thinned(whole: ShownRecording) -> ShownRecording:
     return ShownRecording(whole.t[::step], whole.q[::step], tau, whole.source)
 
 
-def read(path: str | Path, arm: Arm, channels: Any = None) -> ShownRecording:
+def read(path: str | Path, arm: Arm, channels: Outside = None) -> ShownRecording:
     """The motion in a run's .npz or .parquet, else in a log."""
     file = path_of("--play", path, "a run's .npz or a log")
     if not file.is_file():
@@ -74,7 +74,7 @@ def _stored_run(file: Path) -> ShownRecording | None:
         raise FormatError(f"{file} cannot be read: {error}; give a run's .npz or a log") from None
 
 
-def _log(file: Path, arm: Arm, channels: Any) -> ShownRecording:
+def _log(file: Path, arm: Arm, channels: Outside) -> ShownRecording:
     from ..identify.logs.log import Log
 
     log = Log.read(file, channels)
