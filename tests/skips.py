@@ -44,6 +44,7 @@ ALLOWED = (
     Allowed("measured logs", lambda: not (ROOT.parent / "shared" / "data").exists()),
     Allowed("gcc is not installed", _without("gcc")),
     Allowed("no C compiler", _without("cc")),
+    Allowed("Node is not installed", _without("node")),
     Allowed("cmake is not installed", _without("cmake")),
     Allowed("g++ is not installed", _without("g++")),
     Allowed("aarch64", _without("aarch64-linux-gnu-gcc", "qemu-aarch64")),

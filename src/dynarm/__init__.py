@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .identify.saved import load_fit as load_fit
     from .model.batch import set_threads as set_threads
     from .model.export import export_c as export_c
+    from .model.export_wasm import export_wasm as export_wasm
     from .model.model import Model as Model
     from .model.model import compile as compile
     from .model.pruning import prune as prune
@@ -62,6 +63,7 @@ _PUBLIC = {
     "term_shares": ".model.pruning",
     "set_threads": ".model.batch",
     "export_c": ".model.export",
+    "export_wasm": ".model.export_wasm",
     "simulate": ".simulation",
     "Run": ".simulation",
     "Log": ".identify.logs.log",

@@ -27,7 +27,10 @@ def check_folder(folder: Path, force: bool) -> Path:
     return folder
 
 
-def write_folder(folder: Path, files: Mapping[str, str]) -> None:
+Files = Mapping[str, str | bytes]  # what each holds, by name
+
+
+def write_folder(folder: Path, files: Files) -> None:
     """Files by name, which appear together: a new folder is renamed into place; in one that is there already files of
     the same names are replaced, keep their modes, and come back if anything goes wrong on the way.
     """
@@ -55,7 +58,7 @@ def _said(folder: Path) -> Iterator[None]:
         ) from None
 
 
-def _check_places(folder: Path, names: Mapping[str, str]) -> None:
+def _check_places(folder: Path, names: Files) -> None:
     """A link would lead the writing somewhere else, and what is no file cannot be replaced by one."""
     for name in names:
         place = folder / name
@@ -80,19 +83,22 @@ def _room(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _draft(room: Path, files: Mapping[str, str]) -> Iterator[Path]:
+def _draft(room: Path, files: Files) -> Iterator[Path]:
     """A folder in the room that holds the files, with the modes that new files have here."""
     draft = room / f".dynarm-{secrets.token_hex(6)}"
     draft.mkdir()
     try:
-        for name, text in files.items():
-            (draft / name).write_text(text, encoding="utf-8", newline="\n")
+        for name, content in files.items():
+            if isinstance(content, bytes):
+                (draft / name).write_bytes(content)
+            else:
+                (draft / name).write_text(content, encoding="utf-8", newline="\n")
         yield draft
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _replace(draft: Path, folder: Path, names: Mapping[str, str]) -> None:
+def _replace(draft: Path, folder: Path, names: Files) -> None:
     old = draft / "old"
     old.mkdir()
     for name in names:

@@ -62,6 +62,8 @@ class Operation:
     word: str
     parity: Parity | None = None  # None: two arguments, whose signs the builder's own method sorts
     arity: int = 1
+    # an instruction of WebAssembly's f64 and f64x2; nothing: JavaScript's Math has it under the operation's name
+    wasm: str = ""
     commutative: bool = False
     # CasADi's name of it among the instructions of a derivative; nothing: it has none
     opcode: str = ""
@@ -119,6 +121,7 @@ def _arithmetic(
         word=f"f{name}",
         arity=2,
         opcode=f"OP_{name.upper()}",
+        wasm=name,
         cost=cost,
         **more,
     )
@@ -151,6 +154,7 @@ _TABLE = (
     replace(
         library_function("sqrt", np.sqrt, Parity.NEITHER, opcode="OP_SQRT"),
         way=Way.INTRINSIC,
+        wasm="sqrt",
         instructions=1,
         cost="sqrt",
         slow=True,
@@ -159,6 +163,7 @@ _TABLE = (
         library_function("fabs", np.abs, Parity.EVEN, jax="abs", opcode="OP_FABS"),
         name="abs",
         way=Way.INTRINSIC,
+        wasm="abs",
         instructions=1,
     ),
     Operation(

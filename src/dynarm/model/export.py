@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..border.arguments import flag, items, path_of, shown
 from ..border.folders import check_folder, write_folder
+from ..border.kinds import Outside
 from ..border.words import brief
 from ..errors import InputError, KindError
 from ..graph.graph import Graph, Port
@@ -109,17 +110,14 @@ def export_c(
     replaces the files of the same names and keeps their modes; where one of them is a link, it is refused.
     """
     bounded = flag("bounded_stack", bounded_stack)
-    source = _of_model(model, bounded) if isinstance(model, Model) else _of_robot(model)
-    if name is not None and not isinstance(name, str):
-        raise KindError(f"name is {shown(name)}; give the word that the C names begin with")
-    prefix = identifier(source.name) if name is None else check_prefix(name)
-    dialect = c.Dialect(prefix, flag("single", single), bounded)
+    source = source_of(model, bounded)
+    dialect = c.Dialect(prefix_of(source, name), flag("single", single), bounded)
     folder = check_folder(path_of("folder", folder, "a path"), flag("force", force))
-    wanted = source.default if quantities is DEFAULT else _wanted(quantities, source.default)
+    wanted = wanted_of(source, quantities)
     written, stack = texts(source, wanted, dialect)
     write_folder(folder, written)
-    names = tuple(f"{prefix}_{q.replace(':', '_')}" for q in wanted)
-    return Exported(folder, prefix, names, stack)
+    names = tuple(f"{dialect.prefix}_{q.replace(':', '_')}" for q in wanted)
+    return Exported(folder, dialect.prefix, names, stack)
 
 
 def texts(source: Written, names: Sequence[str], dialect: c.Dialect) -> tuple[dict[str, str], int]:
@@ -154,15 +152,30 @@ extern "C" {{
 """
 
 
-def _wanted(quantities: Any, default: tuple[str, ...]) -> list[str]:
-    wanted = f"a list of names such as {default[:2]}"
+def source_of(model: Model | Exportable, bounded: bool = False) -> Written:
+    """What is written of a model, or of a robot that says so itself."""
+    return _of_model(model, bounded) if isinstance(model, Model) else _of_robot(model)
+
+
+def prefix_of(source: Written, name: str | None) -> str:
+    """What files and functions begin with: the name given, or one made of the robot's."""
+    if name is not None and not isinstance(name, str):
+        raise KindError(f"name is {shown(name)}; give the word that names of files begin with")
+    return identifier(source.name) if name is None else check_prefix(name)
+
+
+def wanted_of(source: Written, quantities: Sequence[str]) -> Sequence[str]:
+    """The names of the functions to write."""
+    if quantities is DEFAULT:
+        return source.default
+    wanted = f"a list of names such as {source.default[:2]}"
     names = items("quantities", quantities, wanted)
     if not names or not all(isinstance(name, str) for name in names):
         raise InputError(f"quantities is {shown(quantities)}; give {wanted}")
     return names
 
 
-def _of_robot(robot: Any) -> Written:
+def _of_robot(robot: Outside) -> Written:
     if not callable(getattr(robot, "written", None)) or isinstance(robot, type):
         raise KindError(f"model is {shown(robot)}; give dynarm.compile(arm)")
     written: Written = robot.written()
