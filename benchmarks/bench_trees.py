@@ -31,6 +31,7 @@ PEERS = {
     "forward_dynamics": "pin.abaInParallel(1)",
     "mass_matrix_packed": "pin.crba",
     "inverse_dynamics_derivatives": "pin.computeRNEADerivatives",
+    "inverse_dynamics_derivatives_packed": "pin.computeRNEADerivatives",
 }
 # how many times as fast, by lanes of a vector
 ASKED = {
@@ -179,6 +180,10 @@ def _difference(twin: Twin, quantity: str, out: Any, theirs: Any) -> float:
     placed = [np.asarray(x)[np.ix_(columns, columns)] for x in full]
     if quantity == "mass_matrix_packed":
         return _relative(out[EACH - 1], placed[0][twin.model.mass_matrix_pattern])
+    if quantity == "inverse_dynamics_derivatives_packed":
+        slopes = twin.model.derivatives_pattern
+        at = (slopes, slopes, twin.model.mass_matrix_pattern)
+        placed = [x[places] for x, places in zip(placed, at, strict=True)]
     return max(_relative(x[EACH - 1], y) for x, y in zip(out, placed, strict=True))
 
 

@@ -14,6 +14,10 @@ from .batches import host_lanes
 from .peers import MODULES, installed
 
 Machine = dict[str, Any]
+KIND = (
+    "family",
+    "model",
+)  # numbers of x86: processors of several generations call themselves the same
 
 
 def machine() -> Machine:
@@ -21,7 +25,7 @@ def machine() -> Machine:
     peers = [MODULES[name][1] for name in installed()]
     libraries = dict.fromkeys(("numpy", "llvmlite", "casadi", "scipy", *peers))
     return {
-        "cpu": _cpu(),
+        **processor(_cpuinfo()),
         "lanes": host_lanes(),
         "python": platform.python_version(),
         "dynarm": dynarm.__version__,
@@ -32,16 +36,25 @@ def slug(host: Machine) -> str:
     """A machine's name in file names: its processor and the lanes of its vectors."""
     words = re.sub(r"\((r|tm)\)", "", str(host["cpu"]).lower())
     words = re.sub(r"[^a-z0-9]+", "-", words).strip("-")
-    return f"{words}-{host['lanes']}-lanes"
+    return "-".join(
+        [words, *(str(host[key]) for key in KIND if key in host), f"{host['lanes']}-lanes"]
+    )
 
 
 def same(one: Machine, other: Machine) -> bool:
     """Whether figures of the two may stand in one table."""
-    return all(one.get(key) == other.get(key) for key in ("cpu", "lanes"))
+    return all(one.get(key) == other.get(key) for key in ("cpu", *KIND, "lanes"))
 
 
-def _cpu() -> str:
+def processor(cpuinfo: str) -> Machine:
+    """What the first processor of Linux' list calls itself, and its kind, where the list says it."""
+    pairs = (line.partition(":")[::2] for line in cpuinfo.split("\n\n")[0].splitlines())
+    said = {key.strip(): value.strip() for key, value in pairs}
+    kind = {"family": said.get("cpu family", ""), "model": said.get("model", "")}
+    name = said.get("model name") or platform.machine()
+    return {"cpu": name} | {key: int(number) for key, number in kind.items() if number.isdigit()}
+
+
+def _cpuinfo() -> str:
     path = Path("/proc/cpuinfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    names = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
+    return path.read_text() if path.exists() else ""

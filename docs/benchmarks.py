@@ -74,6 +74,8 @@ def _robot(name: str, result: Figures) -> str:
     tables = _part("tables")
     machine = dict(result.get("machine", {}))
     cpu = machine.pop("cpu", "unknown processor")
+    kind = [f"{key} {machine.pop(key)}" for key in ("family", "model") if key in machine]
+    cpu += f" ({' '.join(kind)})" if kind else ""
     lanes = machine.pop("lanes", None)
     cpu += f", {lanes} lanes a vector" if lanes else ""
     days = sorted({stamp["date"] for stamp in result.get("measured", {}).values()})

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import Arm, Joint
+from dynarm import Arm, Friction, Joint
 from dynarm.algebra.vectors import Vec3
 from dynarm.dynamics.own.free_base import rotation_of, turning
 from dynarm.dynamics.table import PARTS, TABLE, applicable, formulation, formulations
@@ -310,3 +310,49 @@ def test_machine_code_has_the_same_zeros(kind):
     assert not M[~mask].any() and np.array_equal(M, M.T)
     # a packed kernel is another one, whose sums may be fused otherwise
     assert small(model.mass_matrix_packed(q) - M[rows, columns], M)
+
+
+# ---- derivatives, packed
+
+CHAINS = {
+    "arm": dynarm.load("generic_7r"),
+    "floating arm": random_tree(np.random.default_rng(4), 3, "RRP", branching=0.0, floating=True),
+    "rubbed": replace(
+        SMALL["fixed"],
+        joints=tuple(
+            replace(j, friction=Friction(0.5, 0.8, shape="tanh"), armature=0.1)
+            for j in SMALL["fixed"].joints
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", [*SMALL, *CHAINS])
+def test_packed_derivatives_are_the_dense_ones(kind):
+    arm = {**SMALL, **CHAINS}[kind]
+    model = dynarm.compile(arm, friction=kind == "rubbed")
+    s = moving(arm)
+    batch = [np.stack([s[name], 0.7 * s[name]]) for name in ("q", "qd", "qdd")]
+    if arm.floating:
+        batch[0][1, 3:7] = s["q"][3:7]
+    dense = model.inverse_dynamics_derivatives(*batch)
+    packed = model.inverse_dynamics_derivatives_packed(*batch)
+    slopes, lower = model.derivatives_pattern, model.mass_matrix_pattern
+    for x, y, at in zip(packed, dense, (slopes, slopes, lower), strict=True):
+        assert x.shape == (2, len(at[0])) and small(x - y[:, at[0], at[1]], y)
+    for y in dense[:2]:
+        y[:, slopes[0], slopes[1]] = 0.0
+        assert not y.any(), "entries that structure makes zero are exactly zero"
+    assert (slopes[0].size < arm.nv**2) == bool(arm.branched or arm.floating)
+
+
+@pytest.mark.parametrize("k", range(6))
+def test_patterns_of_derivatives_are_no_larger_than_they_must_be(k):
+    """Trees without special numbers have no place in the pattern where both derivatives are zero."""
+    arm = random_tree(
+        np.random.default_rng([3, k]), 7, "R", "generic", "generic", floating=k % 2 > 0, mimic=k % 3
+    )
+    s = moving(arm)
+    made = dynarm.compile(arm).graph("inverse_dynamics_derivatives_packed")
+    dq, dqd, _ = made.evaluate(s["q"], s["qd"], s["qdd"])
+    assert ((dq != 0) | (dqd != 0)).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import platform
 import re
 from functools import partial
 from xml.etree import ElementTree
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from benchmarks import bench_trees, contenders, emitted, results
 from benchmarks.contenders import Call, States, agreeing, difference, states
+from benchmarks.machine import processor
 from benchmarks.memory import beyond
 from benchmarks.picture import picture
 from benchmarks.robots import Robot, robot
@@ -144,6 +146,27 @@ def test_results_of_machines_are_kept_apart():
     path = results.path_of("models/panda.urdf", HERE)
     assert path.name == "panda-some-processor-9-2-ghz-4-lanes.json"
     assert results.path_of("panda", HERE | {"lanes": 8}) != results.path_of("panda", HERE)
+    known = results.path_of("panda", HERE | {"family": 26, "model": 2})
+    assert known.name == "panda-some-processor-9-2-ghz-26-2-4-lanes.json"
+
+
+CPUINFO = """processor\t: 0
+vendor_id\t: Some
+cpu family\t: 26
+model\t\t: 2
+model name\t: Some: 9
+bugs\t\t:
+
+processor\t: 1
+cpu family\t: 6
+model\t\t: 7
+"""
+
+
+def test_a_processor_is_known_by_its_numbers_where_it_has_them():
+    assert processor(CPUINFO) == {"cpu": "Some: 9", "family": 26, "model": 2}
+    assert processor("processor\t: 0\nCPU part\t: 0xd4f\n") == {"cpu": platform.machine()}
+    assert processor("") == {"cpu": platform.machine()}
 
 
 def test_sections_of_one_machine_are_gathered_with_their_days(tmp_path):
@@ -161,7 +184,9 @@ def test_sections_of_one_machine_are_gathered_with_their_days(tmp_path):
     assert results.begin(path, "panda", HERE, anew=True).keys() == {"robot", "machine", "measured"}
 
 
-@pytest.mark.parametrize("other", [{"lanes": 8}, {"cpu": "Another"}])
+@pytest.mark.parametrize(
+    "other", [{"lanes": 8}, {"cpu": "Another"}, {"family": 25, "model": 1}, {"model": 2}]
+)
 def test_figures_of_two_machines_never_share_a_file(tmp_path, other):
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"robot": "panda", "machine": HERE | other, "batch": 1}))

@@ -58,7 +58,13 @@ ORACLE: dict[str, Oracle] = {
     "inverse_dynamics_derivatives": lambda P, s: P.derivatives(s["q"], s["qd"], s["qdd"]),
     "forward_dynamics_derivatives": lambda P, s: P.forward_derivatives(s["q"], s["qd"], s["tau"]),
 }
-ELSEWHERE = {"mass_matrix_packed", "coriolis_matrix", "coriolis_tensor", "regressor"}
+ELSEWHERE = {
+    "mass_matrix_packed",
+    "coriolis_matrix",
+    "coriolis_tensor",
+    "regressor",
+    "inverse_dynamics_derivatives_packed",
+}
 TOOLS = {"forward_kinematics", "jacobian", "jacobian_derivative"}
 SOLVED = {"forward_dynamics", "forward_dynamics_derivatives"}
 COLUMNWISE = {"center_of_mass_jacobian", "momentum_matrix"}  # O(n^2) on plain numbers

@@ -73,6 +73,8 @@ class Tuning:
     # caches and memory
     line: int = 64  # bytes of a line of cache
     stage: tuple[int, int] = (16, 128)  # sizes of outputs that are written in whole lines
+    # elements of an output up to which a kernel asks for its lines; stores of longer ones are quicker alone
+    asked_most: int = 16
     soon: int = 4  # blocks ahead for which a woven kernel asks for lines
     past_caches: int = 32 << 20  # bytes of an output that no cache will hold until it is read
     stack: int = 1 << 16  # bytes; larger workspaces are taken from the heap

@@ -19,7 +19,7 @@ from ..graph.graph import Graph, Port
 from ..machine.emit import c
 from ..machine.emit.c_files import comment, files
 from ..machine.emit.c_names import check_prefix, identifier
-from ..plan.sizes import packed_pattern
+from ..plan.sizes import packed_pattern, slopes_pattern
 from ..robot.arm import Arm, Joint
 from ..robot.sheet import link_name, rule
 from .model import Model
@@ -187,8 +187,7 @@ def _of_model(model: Model, bounded: bool) -> Written:
 
     def prototype(name: str, graph: Graph, dialect: c.Dialect) -> str:
         ports = _ports(graph.inputs, graph.outputs, units)
-        if name == "mass_matrix_packed":
-            ports += f"\n{_pattern(arm)}"
+        ports += _patterns(name, arm)
         about = f"/* {comment(_summary(name))}\n{ports} */\n"
         return f"{about}{c.signature(name, graph.inputs, graph.outputs, dialect)};\n"
 
@@ -214,13 +213,18 @@ def _units(arm: Arm) -> dict[str, str]:
     return units
 
 
-def _pattern(arm: Arm) -> str:
-    """Where the packed entries of the mass matrix belong, in lines of a comment."""
-    places = " ".join(f"{row},{column}" for row, column in packed_pattern(arm))
-    lines = textwrap.wrap(
-        f"M holds these entries of the lower triangle (row,column): {places}", LINE
-    )
-    return "\n".join(f" *   {line}" for line in lines)
+def _patterns(name: str, arm: Arm) -> str:
+    """Where the entries of packed matrices belong, in lines of a comment."""
+    told = []
+    if name == "inverse_dynamics_derivatives_packed":
+        told.append(("dtau_dq and dtau_dqd hold these entries", slopes_pattern(arm)))
+    if name in ("mass_matrix_packed", "inverse_dynamics_derivatives_packed"):
+        told.append(("M holds these entries of the lower triangle", packed_pattern(arm)))
+    lines = []
+    for words, pattern in told:
+        places = " ".join(f"{row},{column}" for row, column in pattern)
+        lines += textwrap.wrap(f"{words} (row,column): {places}", LINE)
+    return "".join(f"\n *   {line}" for line in lines)
 
 
 def _about(model: Model, bounded: bool, stack: int) -> str:

@@ -23,7 +23,7 @@ from ..parameters.minimal import MinimalParameters
 from ..plan.choice import Planned, choose, minimal_of, planned, probe
 from ..plan.quantities import Quantity, quantity_named
 from ..plan.scene import Options
-from ..plan.sizes import packed_pattern, sizes_of
+from ..plan.sizes import packed_pattern, sizes_of, slopes_pattern
 from ..robot.arm import Arm
 from ..robot.frames.quaternions import with_unit_quaternion
 from . import batch
@@ -448,6 +448,22 @@ class Model:
         extras = {"gravity": gravity, "values": values}
         three = self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
         return three  # type: ignore[return-value]
+
+    @quickly
+    def inverse_dynamics_derivatives_packed(
+        self, q: Numbers, qd: Numbers, qdd: Numbers, *,
+        gravity: Given = None, values: Given = None, threads: int | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
+        """dtau_dq, dtau_dqd (..., k) at `derivatives_pattern`, all others being 0, and M as `mass_matrix_packed`."""
+        word, extras = "inverse_dynamics_derivatives_packed", {"gravity": gravity, "values": values}
+        three = self._call(word, (q, qd, qdd), None, threads, **extras)
+        return three  # type: ignore[return-value]
+
+    @cached_property
+    def derivatives_pattern(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of the entries of dtau_dq and dtau_dqd of `inverse_dynamics_derivatives_packed`."""
+        rows, columns = np.array(slopes_pattern(self.arm)).T
+        return rows, columns
 
     @quickly
     def forward_dynamics_derivatives(

@@ -14,7 +14,7 @@ from ..dynamics.table import PARTS, Formulation, formulation
 from ..graph.trace import flatten, fresh_symbols, jacobian, substitute
 from ..parameters.loads import entry_matrix
 from .scene import Rows, Scene, minus, plus
-from .sizes import packed_pattern
+from .sizes import packed_pattern, slopes_pattern
 
 
 def mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
@@ -28,8 +28,11 @@ def mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
 
 
 def packed(scene: Scene) -> list[Scalar]:
-    M = scene.mass_matrix
-    return [M[i][j] for i, j in packed_pattern(scene.arm)]
+    return _entries(scene.mass_matrix, packed_pattern(scene.arm))
+
+
+def _entries(rows: Rows, pattern: Sequence[tuple[int, int]]) -> list[Scalar]:
+    return [rows[i][j] for i, j in pattern]
 
 
 def forward_dynamics(scene: Scene) -> list[Scalar]:
@@ -159,6 +162,12 @@ def momentum_rate(scene: Scene) -> list[Scalar]:
 
 def inverse_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
     return _differentiated(scene, scene.given["qdd"])
+
+
+def packed_derivatives(scene: Scene) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    dq, dqd, M = inverse_dynamics_derivatives(scene)
+    slopes = slopes_pattern(scene.arm)
+    return _entries(dq, slopes), _entries(dqd, slopes), _entries(M, packed_pattern(scene.arm))
 
 
 def _differentiated(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:

@@ -232,6 +232,17 @@ QUANTITIES: dict[str, Quantity] = {
             uses=("inverse_dynamics_derivatives",),
         ),
         Quantity(
+            "inverse_dynamics_derivatives_packed",
+            ("q", "qd", "qdd"),
+            lambda of: (
+                Port("dtau_dq", (of.slopes,)),
+                Port("dtau_dqd", (of.slopes,)),
+                Port("M", (of.packed,)),
+            ),
+            evaluation.packed_derivatives,
+            uses=("inverse_dynamics_derivatives",),
+        ),
+        Quantity(
             "forward_dynamics_derivatives",
             ("q", "qd", "tau"),
             _matrix("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),

@@ -17,7 +17,7 @@ from dynarm.machine.emit.lanes import Lanes
 from dynarm.machine.host import USUAL, Host, named, narrowed
 from dynarm.machine.lower.fusion import Instruction
 from dynarm.machine.lower.program import Call, Program, program_of
-from oracles.machine_graphs import newton_euler_graph
+from oracles.machine_graphs import newton_euler_graph, random_graph
 
 SINCOS = Call("sincos", (0,), (1, 2))
 
@@ -36,7 +36,7 @@ def made(steps, slots: int = 40, outputs=((20, 21, 22, 23),)) -> Program:
 def test_every_line_is_asked_for_once_after_the_last_call_and_evenly():
     """By pieces three to one in length, and of a long and a short port in turn."""
     program = made([sums(50), SINCOS, sums(30), sums(10)])
-    ports = [Port("long", (9,)), Port("short", (3,)), Port("odd", (1,))]
+    ports = {0: Port("long", (9,)), 1: Port("short", (3,)), 2: Port("odd", (1,))}
     found = _lines(program, ports, 8, 64)
     assert set(found) == {2, 3}
     assert [len(found[k]) for k in (2, 3)] == [10, 3]
@@ -51,8 +51,8 @@ def test_every_line_is_asked_for_once_after_the_last_call_and_evenly():
 
 
 def test_programs_that_end_with_a_call_ask_for_nothing():
-    assert _lines(made([sums(5), SINCOS]), [Port("x", (9,))], 8, 64) == {}
-    assert set(_lines(made([sums(5), sums(5)]), [Port("x", (9,))], 8, 64)) == {0, 1}
+    assert _lines(made([sums(5), SINCOS]), {0: Port("x", (9,))}, 8, 64) == {}
+    assert set(_lines(made([sums(5), sums(5)]), {0: Port("x", (9,))}, 8, 64)) == {0, 1}
 
 
 def test_how_lines_are_asked_for():
@@ -85,6 +85,13 @@ def test_a_kernel_asks_for_the_lines_of_its_ports(name, lines):
     # lines are 64 bytes apart: of the first one no address need be computed
     steps = re.findall(r"getelementptr i8, ptr %v\d+, i64 (\d+)\ncall void @llvm.prefetch", text)
     assert Counter(map(int, steps)) == {64 * k: 4 for k in range(1, each)}
+
+
+@pytest.mark.parametrize(("size", "lines"), [(16, 16), (17, 0)])
+def test_lines_of_long_outputs_are_not_asked_for(size, lines):
+    graph = random_graph(1, inputs=((3,),), outputs=((size,), (2,)))
+    text = emitted(graph, named("AVX-512").tuned(woven=False))
+    assert asked_in(text) == {"0": 3, "1": lines + 2}
 
 
 def test_a_woven_kernel_asks_for_lines_four_blocks_ahead():

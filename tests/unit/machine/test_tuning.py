@@ -45,6 +45,7 @@ FORCED = {  # another value of each number
     "tile": 3,
     "line": 32,
     "stage": (5, 8),
+    "asked_most": 5,
     "soon": 1,
     "past_caches": 1 << 10,
     "stack": 1 << 10,

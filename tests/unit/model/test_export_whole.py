@@ -96,6 +96,19 @@ def test_the_header_says_the_order_of_q_and_qd(tmp_path):
     assert listed == [f"{r},{c}" for r, c in zip(rows, columns, strict=True)]
 
 
+def test_the_header_says_where_entries_of_packed_derivatives_belong(tmp_path):
+    model = model_of(floating=True)
+    words = ["inverse_dynamics_derivatives_packed"]
+    made = dynarm.export_c(model, tmp_path / "c", quantities=words)
+    text = (made.folder / "tree.h").read_text(encoding="utf-8").replace("\n *  ", "")
+    for name, pattern in (
+        ("dtau_dq and dtau_dqd hold these entries", model.derivatives_pattern),
+        ("M holds these entries of the lower triangle", model.mass_matrix_pattern),
+    ):
+        listed = re.search(rf"{name} \(row,column\): ([\d, ]*)", text)[1].split()
+        assert listed == [f"{r},{c}" for r, c in zip(*pattern, strict=True)]
+
+
 def test_a_tree_without_tools_is_refused_their_functions_in_words(tmp_path):
     with pytest.raises(dynarm.DynarmError, match="branches and has no tools"):
         dynarm.export_c(model_of(), tmp_path / "c", quantities=["jacobian"])

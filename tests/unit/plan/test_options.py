@@ -98,6 +98,7 @@ def test_friction_enters_what_it_should_and_nothing_else(plain):
         "mass_matrix_and_bias",
         "kinetic_energy",
         "inverse_dynamics_derivatives",
+        "inverse_dynamics_derivatives_packed",
         "forward_dynamics_derivatives",
     }
     assert np.array_equal(

@@ -2,15 +2,15 @@
 
 `machine/abi.py` says how they are called. Straight-line code longer than the processor's instruction cache runs only
 as fast as code can be fetched, so a long program takes two blocks of samples (a tile) through each piece in turn
-instead of each block through all pieces. While it computes, a kernel asks for the lines of cache of inputs and outputs
-that are to come, a few at a time.
+instead of each block through all pieces. While it computes, a kernel asks for the lines of cache of inputs that are to
+come, a few at a time, and for those of short outputs.
 """
 
 from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...errors import KindError
 from ...graph.graph import Port
@@ -99,7 +99,9 @@ def _kernel(
     text: list[str] = []
     main = Lanes(width, target.fused)
     line = target.tuning.line
-    asked_by = _lines(program, ports, width, line) if width > 1 else {}
+    most = target.tuning.asked_most
+    asked_for = {p: port for p, port in enumerate(ports) if p < inputs or port.size <= most}
+    asked_by = _lines(program, asked_for, width, line) if width > 1 else {}
     for k, step in enumerate(program.steps):
         if not isinstance(step, Call):
             asking = [(port, line * at, port >= inputs) for port, at in asked_by.get(k, ())]
@@ -115,13 +117,13 @@ def _kernel(
 
 
 def _lines(
-    program: Program, ports: Sequence[Port], width: int, size: int
+    program: Program, ports: Mapping[int, Port], width: int, size: int
 ) -> dict[int, list[tuple[int, int]]]:
     """For each piece after the last call, which lines of that size [bytes] it asks for: port and number, evenly."""
     last = max((k for k, step in enumerate(program.steps) if isinstance(step, Call)), default=-1)
     pieces = range(last + 1, len(program.steps))
-    counts = [-(-port.size * 8 * width // size) for port in ports]
-    lines = [(p, line) for p, count in enumerate(counts) for line in range(count)]
+    counts = {p: -(-port.size * 8 * width // size) for p, port in ports.items()}
+    lines = [(p, line) for p, count in counts.items() for line in range(count)]
     lines.sort(key=lambda place: place[1] / counts[place[0]])
     ends = list(itertools.accumulate(len(program.steps[k]) for k in pieces))
     of_piece: dict[int, list[tuple[int, int]]] = {}
