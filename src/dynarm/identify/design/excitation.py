@@ -138,7 +138,7 @@ class _Problem(Motions):
         """Coefficients improved from a start, and what the optimiser says."""
         n, size = start.shape
         x = ca.MX.sym("x", n * size)
-        states = [ca.mtimes(ca.DM(np.kron(B, np.eye(n))), x) for B in self.bases]
+        states = [ca.mtimes(ca.sparsify(ca.DM(np.kron(B, np.eye(n)))), x) for B in self.bases]
         points = len(self.bases[0])
         Q, V, A = (ca.reshape(s, n, points) for s in states)
         objective, extra, extra_low, extra_high = self._objective(Q, V, A)
@@ -217,7 +217,7 @@ class _Problem(Motions):
         self, x: Any, states: Sequence[Any], Q: Any, V: Any, A: Any
     ) -> tuple[list[Any], list[np.ndarray], list[np.ndarray]]:
         limits, n, points = self.limits, self.terms.n, Q.shape[1]
-        rest = ca.mtimes(ca.DM(np.kron(self.series.rest(), np.eye(n))), x)
+        rest = ca.mtimes(ca.sparsify(ca.DM(np.kron(self.series.rest(), np.eye(n)))), x)
         middle, half = (limits.high + limits.low) / 2, MARGIN * (limits.high - limits.low) / 2
         g = [rest, *states]
         low = [np.zeros(2 * n), np.tile(middle - half, points)]
