@@ -40,7 +40,8 @@ def test_arms_from_dh_numbers(family):
 @pytest.mark.parametrize("style", STYLES)
 def test_random_urdfs_as_mujoco_reads_them(style):
     text = random_urdf(np.random.default_rng([43, STYLES.index(style)]), 6, style=style)
-    arm = arm_of_urdf(text.encode(), style, tip="link6", gravity=(1.0, -2.0, -9.0))
+    parts = {"tip": "link6", "gravity": (1.0, -2.0, -9.0), "snap": False}
+    arm = arm_of_urdf(text.encode(), style, **parts)
     assert_equal(arm, mujoco_from_urdf(text, arm.joint_names, arm.gravity), seed=2)
 
 
@@ -50,5 +51,5 @@ def test_random_urdfs_as_mujoco_reads_them(style):
 )
 def test_real_robots_as_mujoco_reads_them(file, tip):
     path = example_robot(file)
-    arm = dynarm.load(path, tip=tip)
+    arm = dynarm.load(path, tip=tip, snap=False)
     assert_equal(arm, mujoco_from_urdf(path, arm.joint_names), seed=3)

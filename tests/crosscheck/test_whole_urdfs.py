@@ -43,7 +43,7 @@ BATCH = 7
 def loaded(path: Path, floating: bool) -> Arm:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return dynarm.load(path, floating=floating, allow_massless=True)
+        return dynarm.load(path, floating=floating, allow_massless=True, snap=False)
 
 
 def errors_of(arm: Arm, P: PinocchioTree, s: State) -> Errors:

@@ -38,7 +38,7 @@ UPWARDS = {  # when they are asked for
 DOORS = {
     "casadi": {"graph/casadi_bridge.py", "identify/design/excitation.py"},
     "llvmlite": {"machine/"},
-    "xml": {"robot/formats/urdf.py"},
+    "xml": {"robot/formats/elements.py"},
     "plotly": {"report/"},
     "jinja2": {"report/"},
     "viser": {"view/"},

@@ -60,6 +60,7 @@ __all__ = [
 
 
 FROZEN, HELD = "frozen at zero: ", "held at "  # how notes about joints that were made rigid begin
+TAKEN = "taken as exact: "  # how notes about rounded numbers begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,11 @@ class Origin:
     def held(self) -> tuple[str, ...]:
         """The notes that say which movable joints were made rigid, and where."""
         return tuple(note for note in self.notes if note.startswith((FROZEN, HELD)))
+
+    @property
+    def snapped(self) -> tuple[str, ...]:
+        """The notes that say which rounded numbers were taken as exact, and what that changes."""
+        return tuple(note for note in self.notes if note.startswith(TAKEN))
 
 
 @dataclass(frozen=True)
@@ -353,13 +359,15 @@ class Arm:
         return () if self.branched else (Tool("tool", self.n - 1, self.tool),)
 
     def check(self) -> list[str]:
-        """Every physical doubt about the arm's numbers, one sentence each, and which joints its file has beyond it.
+        """Every physical doubt about the arm's numbers, one sentence each; which joints its file has beyond it, and
+        which rounded numbers of the file were taken as exact.
 
         Empty if there is none.
         """
         from .doubts import all_doubts
 
-        return [*all_doubts(self), *(self.origin.held if self.origin else ())]
+        origin = self.origin
+        return [*all_doubts(self), *((*origin.held, *origin.snapped) if origin else ())]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the arm to x.toml or x.urdf; nothing is left half-written."""

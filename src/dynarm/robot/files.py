@@ -56,6 +56,7 @@ def load(
     freeze: bool | Mapping[str, float] = True,
     floating: bool = False,
     tools: Sequence[str] | None = None,
+    snap: bool = True,
 ) -> Arm:
     """The robot behind a built-in name or a path to a .urdf or .toml file.
 
@@ -69,6 +70,8 @@ def load(
                      held at zero where they are not named; False: refuse them
     floating         the base link moves freely
     tools            names of links whose frames are the robot's tools
+    snap             rounded numbers of a URDF that were meant to be exact, such as an angle of 1.5708, are taken as
+                     such; arm.check() lists them. False: every number as written
     """
     path = path_of("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
     wanted = None if joints is None else _joint_names(joints)
@@ -82,6 +85,7 @@ def load(
             "tip": tip,
             "joints": wanted,
             "floating": flag("floating", floating),
+            "snap": flag("snap", snap),
             "tools": None if tools is None else items("tools", tools, "a list of names of links"),
         }
         return warn_doubts(kind.read(content(path, kind.most), named(path), chosen), strict)

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..border.kinds import Foreign
 from ..robot.arm import Arm
+from ..robot.formats.elements import Element, parse
 from ..robot.formats.posture import Posture, posture
 from ..robot.formats.tree import Tree
-from ..robot.formats.urdf import Element, parse, read_tree, rpy_rotation
+from ..robot.formats.urdf import read_tree, rpy_rotation
 
 SKIPPED = frozenset(("collision", "material", "gazebo", "transmission", "sensor", "ros2_control"))
 KINDS = (".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".dae")

@@ -84,11 +84,12 @@ def test_random_trees_like_pinocchio(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     text = tree_urdf(rng, n, ("generic", "structured", "slight")[seed % 3], mimic=0.2)
-    whole = arm_of_urdf(text.encode(), "tree.urdf")
+    whole = arm_of_urdf(text.encode(), "tree.urdf", snap=False)
     picked = rng.choice(whole.joint_names, min(2, len(whole.joint_names) - 1), replace=False)
     freeze = {str(name): float(rng.uniform(-2, 2)) for name in picked}
     tools = ["l0", f"l{n}", f"end{n}"]
-    arm = arm_of_urdf(text.encode(), "tree.urdf", freeze=freeze, floating=seed % 4 > 1, tools=tools)
+    parts = {"freeze": freeze, "floating": seed % 4 > 1, "tools": tools}
+    arm = arm_of_urdf(text.encode(), "tree.urdf", **parts, snap=False)
     assert set(arm.joint_names) == set(whole.joint_names) - set(freeze)
     held = dict(freeze)
     for one in whole.joints:  # followers are held with their master

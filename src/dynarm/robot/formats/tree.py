@@ -12,6 +12,7 @@ from ...border.kinds import Outside
 from ...border.words import shown
 from ...errors import FormatError, InputError, KindError, UnknownName
 from ..coupling import MAX_JOINTS
+from ..frames.snap import Snapped
 
 __all__ = ["MAX_JOINTS", "Follow", "Tree", "TreeJoint", "listed"]
 
@@ -54,7 +55,10 @@ class TreeJoint:
 
 
 class Tree:
-    """Links with their inertias and the joints between them; one root, no loops, every name once."""
+    """Links with their inertias and the joints between them; one root, no loops, every name once.
+
+    snapped: numbers of its file that were taken as exact; written: the same tree with these as they are in the file.
+    """
 
     def __init__(
         self,
@@ -64,6 +68,8 @@ class Tree:
         joints: Sequence[TreeJoint],
     ) -> None:
         self.name, self.source = name, source
+        self.snapped: tuple[Snapped, ...] = ()
+        self.written: Tree | None = None
         if not links:
             raise FormatError(f"{source} has no <link>; give a URDF of a robot")
         for what, names in (("link", [n for n, _ in links]), ("joint", [j.name for j in joints])):

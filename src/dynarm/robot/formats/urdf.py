@@ -1,16 +1,14 @@
 """A URDF file as links and joints: a small reader of the parts that dynamics needs.
 
-The XML parser is expat with every door shut: a DOCTYPE, and with it any entity, is refused before it is read, nothing
-is fetched, no other file is opened, nesting is limited. Visuals, collisions, meshes, materials and extensions of other
-programs are skipped unread.
+Visuals, collisions, meshes, materials and extensions of other programs are skipped unread. Numbers that were meant to
+be exact are taken as such where that is asked for (`frames/snap.py`): angles of all origins, axes, offsets of joints.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from xml.parsers import expat
 
 import numpy as np
 
@@ -19,18 +17,25 @@ from ...border.kinds import Outside
 from ...errors import FormatError, ModelError
 from ..arm import Arm
 from ..frames.poses import exact_cos_sin
+from ..frames.snap import (
+    Snapped,
+    exact_angle,
+    exact_axis,
+    exact_offset,
+    is_noted,
+    meaning,
+)
 from ..inertia import move_parameters, pack_parameters
+from .elements import Element, parse
 from .tree import Follow, Tree, TreeJoint
 from .whole import arm_of_tree
 
-MAX_DEPTH = 100
-MAX_ELEMENTS = 200_000
 MAX_PARTS = 10_000  # links and joints together
 MAX_NAME = 1000  # letters
 LARGEST = 1e50  # of lengths, masses and inertias: their products must not overflow
 ENDLESS = 1e300  # limits beyond it mean that there is none
 MOVABLE = ("revolute", "continuous", "prismatic", "floating", "planar")
-_SKIPPED = frozenset(
+SKIPPED = frozenset(
     ("visual", "collision", "material", "gazebo", "transmission", "sensor", "ros2_control")
 )
 _OTHER_ROOTS = {
@@ -39,22 +44,6 @@ _OTHER_ROOTS = {
     "gazebo": "an SDF file; convert it to a URDF",
     "COLLADA": "a COLLADA file; give the robot's URDF",
 }
-
-
-@dataclass(slots=True, eq=False)
-class Element:
-    """An XML element: tag, attributes and children; text between tags has no meaning in a URDF."""
-
-    tag: str
-    attributes: dict[str, str]
-    line: int
-    children: list[Element] = field(default_factory=list)
-
-    def all(self, tag: str) -> Iterator[Element]:
-        return (child for child in self.children if child.tag == tag)
-
-    def first(self, tag: str) -> Element | None:
-        return next(self.all(tag), None)
 
 
 def arm_of_urdf(
@@ -69,10 +58,11 @@ def arm_of_urdf(
     freeze: Outside = True,
     floating: bool = False,
     tools: Sequence[str] | None = None,
+    snap: bool = True,
 ) -> Arm:
     """The robot of a URDF document, or its chain to link tip; source names it in messages."""
     try:
-        tree = read_tree(content, source)
+        tree = read_tree(content, source, snap)
         return arm_of_tree(
             tree, base, tip, joints, gravity, allow_massless, freeze, floating, tools
         )
@@ -85,82 +75,9 @@ def _visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-class _Builder:
-    """Receives expat's events and keeps the elements that somebody may read."""
-
-    def __init__(self, source: str, skipped: frozenset[str]) -> None:
-        self.source, self.skipped = source, skipped
-        self.root: Element | None = None
-        self.open: list[Element] = []
-        self.depth = self.kept = 0
-        self.skipping = 0  # depth at which an element that nobody reads began, or 0
-        self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler, self.parser.EndElementHandler = self.start, self.end
-        self.parser.StartDoctypeDeclHandler = self.parser.EntityDeclHandler = self.refuse
-        self.parser.ExternalEntityRefHandler = self.parser.UnparsedEntityDeclHandler = self.refuse
-        self.parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        line = self.parser.CurrentLineNumber
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise FormatError(
-                f"{self.source}, line {line}: elements nested deeper than {MAX_DEPTH}"
-            )
-        if tag.startswith("xacro:"):
-            raise FormatError(
-                f"{self.source}, line {line}: <{tag}> is a xacro macro; expand the file first: "
-                "xacro file > robot.urdf"
-            )
-        if self.skipping or tag in self.skipped:
-            self.skipping = self.skipping or self.depth
-            return
-        self.kept += 1
-        if self.kept > MAX_ELEMENTS:
-            raise FormatError(
-                f"{self.source} has more than {MAX_ELEMENTS} elements; a robot has fewer"
-            )
-        element = Element(tag, attributes, line)
-        if self.open:
-            self.open[-1].children.append(element)
-        else:
-            self.root = element
-        self.open.append(element)
-
-    def end(self, tag: str) -> None:
-        if not self.skipping:
-            self.open.pop()
-        elif self.depth == self.skipping:
-            self.skipping = 0
-        self.depth -= 1
-
-    def refuse(self, *_: Outside) -> Outside:
-        raise FormatError(
-            f"{self.source} declares a DOCTYPE or an entity; a URDF needs none, remove it"
-        )
-
-
-def parse(content: bytes, source: str, skipped: frozenset[str] = _SKIPPED) -> Element:
-    """The root element of an XML document without a DOCTYPE; elements to be skipped are not in it."""
-    builder = _Builder(source, skipped)
-    try:
-        builder.parser.Parse(content, True)
-    except FormatError:
-        raise
-    except expat.ExpatError as error:
-        raise FormatError(f"{source} is not well-formed XML: {error}; mend that place") from None
-    except (LookupError, ValueError) as error:
-        raise FormatError(
-            f"{source} has an encoding that cannot be read: {error}; save it as UTF-8"
-        ) from None
-    if builder.root is None:
-        raise FormatError(f"{source} holds no element; give a URDF")
-    return builder.root
-
-
-def read_tree(content: bytes, source: str) -> Tree:
-    """All links and joints of a URDF document, checked to be one tree."""
-    root = parse(content, source)
+def read_tree(content: bytes, source: str, snap: bool = False) -> Tree:
+    """All links and joints of a URDF document, checked to be one tree; snap: rounded numbers are taken as exact."""
+    root = parse(content, source, SKIPPED)
     if root.tag in _OTHER_ROOTS:
         raise FormatError(f"{source} is {_OTHER_ROOTS[root.tag]}")
     if root.tag != "robot":
@@ -168,18 +85,32 @@ def read_tree(content: bytes, source: str) -> Tree:
     count = sum(child.tag in ("link", "joint") for child in root.children)
     if count > MAX_PARTS:
         raise FormatError(f"{source} has {count} links and joints; at most {MAX_PARTS} are read")
-    reader = _Reader(source)
+    written = _tree(root, _Reader(source))
+    if not snap:
+        return written
+    offsets = (joint.placement[:3, 3] for joint in written.above.values())
+    reader = _Reader(source, True, max((float(np.abs(p).max()) for p in offsets), default=0.0))
+    tree = _tree(root, reader)
+    if reader.snapped:
+        tree.snapped, tree.written = tuple(reader.snapped), written
+    return tree
+
+
+def _tree(root: Element, reader: _Reader) -> Tree:
     links = [reader.link(e) for e in root.all("link")]
     joints = [reader.joint(e) for e in root.all("joint")]
     name = root.attributes.get("name", "").strip() or "robot"
-    return Tree(name, source, links, joints)
+    return Tree(name, reader.source, links, joints)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads elements and says in which line something is wrong."""
+    """Reads elements and says in which line something is wrong; what it takes as exact it writes down."""
 
     source: str
+    snap: bool = False
+    largest: float = 0.0  # of the offsets of all joints
+    snapped: list[Snapped] = field(default_factory=list)
 
     def error(self, element: Element, text: str) -> FormatError:
         return FormatError(f"{self.source}, line {element.line}: {text}")
@@ -223,14 +154,51 @@ class _Reader:
     def number(self, element: Element, key: str, default: str | None = None) -> float:
         return float(self.numbers(element, key, 1, default)[0])
 
-    def origin(self, element: Element) -> np.ndarray:
-        """The pose in the <origin> of an element; identity where it has none."""
+    def origin(self, element: Element, owner: str) -> np.ndarray:
+        """The pose in the <origin> of an element of a joint or link; identity where it has none."""
         T = np.eye(4)
         origin = element.first("origin")
         if origin is not None:
-            T[:3, 3] = self.numbers(origin, "xyz", 3, "0 0 0")
-            T[:3, :3] = rpy_rotation(*self.numbers(origin, "rpy", 3, "0 0 0"))
+            xyz = self.numbers(origin, "xyz", 3, "0 0 0")
+            rpy = self.numbers(origin, "rpy", 3, "0 0 0")
+            if self.snap:
+                self._take_exact(origin, owner, rpy, xyz if element.tag == "joint" else None)
+            T[:3, 3] = xyz
+            T[:3, :3] = rpy_rotation(*rpy)
         return T
+
+    def _take_exact(
+        self, origin: Element, owner: str, rpy: np.ndarray, xyz: np.ndarray | None
+    ) -> None:
+        """Replace angles, and offsets of a joint, that were meant to be exact; centres of mass stay."""
+        for k, text in enumerate(words(origin.attributes.get("rpy", ""))):
+            angle = exact_angle(text)
+            if angle is not None:
+                rpy[k] = angle
+                self._note(owner, text, angle, meaning(angle))
+        if xyz is None:
+            return
+        for k, text in enumerate(words(origin.attributes.get("xyz", ""))):
+            offset = exact_offset(text, self.largest)
+            if offset is not None:
+                xyz[k] = offset
+                self._note(owner, text, offset, "0 m")
+
+    def _note(self, owner: str, text: str, exact: float, meant: str) -> None:
+        if is_noted(text, exact):
+            self.snapped.append(Snapped(owner, text, meant))
+
+    def _axis(self, element: Element | None, owner: str) -> np.ndarray:
+        if element is None:
+            return np.array([1.0, 0.0, 0.0])
+        axis = self.numbers(element, "xyz", 3, "1 0 0")
+        exact = exact_axis(axis.tolist()) if self.snap else None
+        if exact is None:
+            return axis
+        along = f"the axis {'xyz'[int(np.argmax(np.abs(exact)))]}"
+        for text, number in zip(words(element.attributes["xyz"]), exact.tolist(), strict=True):
+            self._note(owner, text, number, along)
+        return exact
 
     def link(self, element: Element) -> tuple[str, np.ndarray | None]:
         """Name and ten inertial parameters about the link frame of a <link>; None without <inertial>."""
@@ -238,7 +206,7 @@ class _Reader:
         inertial = element.first("inertial")
         if inertial is None:
             return name, None
-        T = self.origin(inertial)
+        T = self.origin(inertial, name)
         mass_element, tensor_element = inertial.first("mass"), inertial.first("inertia")
         mass = self.number(mass_element, "value") if mass_element is not None else 0.0
         if mass < 0:
@@ -273,12 +241,6 @@ class _Reader:
             if end is None:
                 raise self.error(element, f"joint '{name}' has no <{tag}>; give one")
             ends.append(self.name(end, "link"))
-        axis_element = element.first("axis")
-        axis = (
-            np.array([1.0, 0.0, 0.0])
-            if axis_element is None
-            else self.numbers(axis_element, "xyz", 3, "1 0 0")
-        )
         position, velocity, effort = self._limits(element)
         dynamics = element.first("dynamics")
         damping, friction = (
@@ -290,8 +252,8 @@ class _Reader:
             kind,
             parent=ends[0],
             child=ends[1],
-            placement=self.origin(element),
-            axis=axis,
+            placement=self.origin(element, name),
+            axis=self._axis(element.first("axis"), name),
             position_limits=position if kind in ("revolute", "prismatic") else None,
             velocity_limit=velocity,
             effort_limit=effort,

@@ -8,7 +8,7 @@ links are merged into the link that carries them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from ..frames.dh import Frames, JointLine, modified_dh
 from ..frames.poses import inverse
 from ..frames.rounding import clean_pose, norm
 from ..inertia import move_parameters
+from .change import Described
+from .exact import exact_notes
 from .posture import SEVERAL_DEGREES, Posture, posture
 from .tree import MAX_JOINTS, Tree, TreeJoint, listed
 
@@ -52,7 +54,31 @@ def arm_of_tree(
         )
     _check_massless(tree, stand.kept, carried, allow_massless)
     frames = modified_dh(carried.segments, carried.parents, free=floating)
-    return _arm(tree, root, tip, end, stand, carried, frames, gravity, floating, tools)
+    arm = _arm(tree, root, tip, end, stand, carried, frames, gravity, floating, tools)
+    if not tree.snapped:
+        return arm
+    parts = {*carried.places, *(tree.above[x].name for x in carried.places if x != root)}
+
+    def described(one: Tree) -> Described:
+        path = list(one.outwards(root)) if end is None else one.path(root, end)
+        same = posture(one, [joint for joint in path if joint.movable], freeze)
+        return _described(_Carried(one, root, same), same, floating)
+
+    return _with_notes(arm, exact_notes(tree, parts, described, gravity))
+
+
+def _with_notes(arm: Arm, notes: Sequence[str]) -> Arm:
+    assert arm.origin is not None
+    return replace(arm, origin=replace(arm.origin, notes=(*arm.origin.notes, *notes)))
+
+
+def _described(carried: _Carried, stand: Posture, free: bool) -> Described:
+    places = {joint.name: i for i, joint in enumerate(stand.kept)}
+    follows = {
+        places[name]: (places[rule.joint], rule.multiplier, rule.offset)
+        for name, rule in stand.follows.items()
+    }
+    return Described(carried.segments, carried.parents, carried.tables[-1], follows, free)
 
 
 def _arm(
