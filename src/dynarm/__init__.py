@@ -32,8 +32,9 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .robot.arm import Arm as Arm
     from .robot.files import catalogue as catalogue
     from .robot.files import load as load
+    from .robot.friction import Coupled as Coupled
+    from .robot.friction import Friction as Friction
     from .robot.joint import Body as Body
-    from .robot.joint import Friction as Friction
     from .robot.joint import Joint as Joint
     from .robot.joint import Mimic as Mimic
     from .robot.joint import Tool as Tool
@@ -48,7 +49,8 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Arm": ".robot.arm",
     "Body": ".robot.joint",
-    "Friction": ".robot.joint",
+    "Coupled": ".robot.friction",
+    "Friction": ".robot.friction",
     "Joint": ".robot.joint",
     "Mimic": ".robot.joint",
     "Tool": ".robot.joint",

@@ -5,30 +5,52 @@ models sum coefficient times term; the columns of an identification are the term
 of them jump at rest. All of them call the same functions, over floats, batches or symbols.
 
 A further term is an entry of TERMS and, for its coefficient and for whatever number shapes it, fields of
-`robot.arm.Friction`.
+`robot.arm.Friction`. Terms that a record holds lists of are FAMILIES: each entry is a `ListedTerm`, the same again.
+
+Maxwell-slip elements have memory. Their deflections come with the `Instant` where somebody keeps them (`stops.py`);
+where nobody does, `stand_in` guesses them from velocity and acceleration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ..algebra.vectors import Scalar, add, magnitude, mul, sign, tanh, total
-from ..errors import InputError
-from ..robot.arm import Friction, Joint
+from ..algebra.vectors import Scalar, add, cos, magnitude, mul, sign, sin, tanh, total
+from ..errors import InputError, ModelError
+from ..robot.arm import Coupled, Friction, Joint
+from ..robot.friction import PAIRS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbour:
+    """The motion of a coupled joint, and the deflections of elements on the sum of both positions."""
+
+    v: Scalar
+    q: Scalar = 0
+    a: Scalar | None = None
+    x: Mapping[float, Scalar] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instant:
     """What a drive may feel at one instant; terms take from it what they depend on.
 
-    A term that depends on more (position, load, a state of its own) needs a further field here, with a default, and no
-    other term changes.
+    A term that depends on more needs a further field here, with a default, and no other term changes.
     """
 
     v: Scalar  # velocity of the joint
+    q: Scalar = 0  # its position
+    a: Scalar | None = (
+        None  # its acceleration; None: not known, elements without a state have slipped
+    )
+    r: Scalar = 0  # its rigid-body force, the armature's included
+    x: Mapping[float, Scalar] | None = (
+        None  # deflections of its elements by stroke; None: without memory
+    )
+    others: Mapping[int, Neighbour] = field(default_factory=dict)  # the motion of coupled joints
 
 
 def _never(friction: Friction) -> bool:
@@ -136,13 +158,182 @@ def extended(*terms: Term) -> Iterator[None]:
             del TERMS[name]
 
 
+# ---- lists of terms
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedTerm:
+    """One term of a list in a record: its coefficient times its force."""
+
+    family: str  # the field of `Friction` that lists it
+    index: int  # its place there
+    part: str  # which of several coefficients of one entry; nothing where there is one
+    coefficient: float
+    factor: Callable[
+        [Instant], Scalar
+    ]  # the force of a coefficient of one; of a loaded piece per unit of load
+    loaded: bool = False
+    dissipative: bool = True  # as of a `Term`
+
+    @property
+    def name(self) -> str:
+        """Such as curve1, ripple2_sine, coupling1_inertia."""
+        return f"{self.family}{self.index + 1}" + f"_{self.part}" * bool(self.part)
+
+    def force(self, at: Instant) -> Scalar:
+        """The force of a coefficient of one: a column of the linear model."""
+        x = self.factor(at)
+        return mul(magnitude(at.r), x) if self.loaded else x
+
+
+def stand_in(v: Scalar, a: Scalar, stroke: float) -> Scalar:
+    """x / stroke of an element without a state: sign(v) clip(v^2 / (2 |a| stroke) - 1, -1, 1) where v a > 0.
+
+    Elsewhere sign(v). It is what an element does that had slipped all the way before the joint turned round, if the
+    acceleration has been the same since. Written without a branch: w = s / (s + D) with s = v^2, D = 2 |a| stroke never
+    exceeds one, and s / D = w / (1 - w).
+    """
+    s, D = v * v, mul(2 * stroke, magnitude(a))
+    w = s / (s + D + 1e-300)
+    w = 0.5 * (w + 2 / 3 - magnitude(w - 2 / 3))  # s / D no more than 2
+    speeding = sign(v * a)
+    speeding = 0.5 * (speeding + magnitude(speeding))  # 1 where v a > 0, else 0
+    return sign(v) * (1 + speeding * (w / (1 - w) - 2))
+
+
+def _deflection(friction: Friction, stroke: float, v: Scalar, at: Instant | Neighbour) -> Scalar:
+    """x / stroke of an element of a joint, or of one coupled with it, that moves with velocity v."""
+    if at.x is not None:
+        return mul(1 / stroke, at.x[stroke])
+    return _coulomb(friction, Instant(v)) if at.a is None else stand_in(v, at.a, stroke)
+
+
+def _along_curve(width: float) -> Callable[[Instant], Scalar]:
+    return lambda at: tanh(at.v * (1 / width))
+
+
+def _along_stroke(friction: Friction, stroke: float) -> Callable[[Instant], Scalar]:
+    return lambda at: _deflection(friction, stroke, at.v, at)
+
+
+def _curves(family: str, loaded: bool) -> Callable[[Friction], list[ListedTerm]]:
+    return lambda f: [
+        ListedTerm(family, k, "", c, _along_curve(w), loaded)
+        for k, (w, c) in enumerate(getattr(f, family))
+    ]
+
+
+def _elements(family: str, loaded: bool) -> Callable[[Friction], list[ListedTerm]]:
+    return lambda f: [
+        ListedTerm(family, k, "", c, _along_stroke(f, d), loaded)
+        for k, (d, c) in enumerate(getattr(f, family))
+    ]
+
+
+def _ripple(friction: Friction) -> list[ListedTerm]:
+    made = []
+    for k, (order, s, c) in enumerate(friction.ripple):
+        for part, value, wave in (("sine", s, sin), ("cosine", c, cos)):
+
+            def force(
+                at: Instant, wave: Callable[[Scalar], Scalar] = wave, order: float = order
+            ) -> Scalar:
+                return wave(mul(order, at.q))
+
+            made.append(ListedTerm("ripple", k, part, value, force, dissipative=False))
+    return made
+
+
+def _coupling(friction: Friction) -> list[ListedTerm]:
+    return [p for k, c in enumerate(friction.coupling) for p in _coupled(friction, k, c)]
+
+
+def _coupled(friction: Friction, k: int, coupled: Coupled) -> list[ListedTerm]:
+    """What one joint adds to the force on another."""
+    i = int(coupled.joint)
+
+    def inertia(at: Instant) -> Scalar:
+        a = at.others[i].a
+        return 0 if a is None else a
+
+    def viscous(at: Instant) -> Scalar:
+        return at.others[i].v
+
+    def coulomb(at: Instant) -> Scalar:
+        return tanh((at.v + at.others[i].v) * (1 / coupled.width))
+
+    def element(stroke: float) -> Callable[[Instant], Scalar]:
+        return lambda at: _summed_deflection(friction, stroke, at, at.others[i])
+
+    parts = [("inertia", inertia), ("viscous", viscous), ("coulomb", coulomb)]
+    made = [
+        ListedTerm("coupling", k, part, getattr(coupled, part), force, dissipative=False)
+        for part, force in parts
+    ]
+    for e, (stroke, c) in enumerate(coupled.presliding):
+        part = f"presliding{e + 1}"
+        made.append(ListedTerm("coupling", k, part, c, element(stroke), dissipative=False))
+    return made
+
+
+def _summed_deflection(friction: Friction, stroke: float, at: Instant, other: Neighbour) -> Scalar:
+    """x / stroke of an element that moves with the sum of two positions."""
+    a = None if at.a is None or other.a is None else add(at.a, other.a)
+    both = Neighbour(add(at.v, other.v), a=a, x=other.x)
+    return _deflection(friction, stroke, both.v, both)
+
+
+FAMILIES: dict[str, Callable[[Friction], list[ListedTerm]]] = {
+    "curve": _curves("curve", loaded=False),
+    "presliding": _elements("presliding", loaded=False),
+    "load_curve": _curves("load_curve", loaded=True),
+    "load_presliding": _elements("load_presliding", loaded=True),
+    "ripple": _ripple,
+    "coupling": _coupling,
+}
+
+
+def pieces(friction: Friction | None) -> list[ListedTerm]:
+    """Every entry of a record's lists, in the order of FAMILIES."""
+    if friction is None:
+        return []
+    return [piece for family in FAMILIES.values() for piece in family(friction)]
+
+
+def columns(friction: Friction, at: Instant) -> list[Scalar]:
+    """The force for a coefficient of one of each of the pieces: force = sum of coefficient times column."""
+    return [piece.force(at) for piece in pieces(friction)]
+
+
+def with_coefficients(friction: Friction, values: Sequence[float]) -> Friction:
+    """The record whose pieces have these coefficients, one each in the order of `pieces`."""
+    given = {p.name: float(c) for p, c in zip(pieces(friction), values, strict=True)}
+
+    def pairs(family: str, listed: Iterable[tuple[float, float]], part: str = "") -> Any:
+        return tuple((w, given[f"{family}{part}{k + 1}"]) for k, (w, _) in enumerate(listed))
+
+    coupling = []
+    for k, coupled in enumerate(friction.coupling):
+        own = f"coupling{k + 1}_"
+        parts = {key: given[own + key] for key in ("inertia", "viscous", "coulomb")}
+        held = pairs(own, coupled.presliding, "presliding")
+        coupling.append(Coupled(coupled.joint, **parts, width=coupled.width, presliding=held))
+    ripple = tuple(
+        (order, given[f"ripple{k + 1}_sine"], given[f"ripple{k + 1}_cosine"])
+        for k, (order, _, _) in enumerate(friction.ripple)
+    )
+    lists = {key: pairs(key, getattr(friction, key)) for key in PAIRS}
+    return replace(friction, ripple=ripple, coupling=tuple(coupling), **lists)
+
+
 # ---- records
 
 
 def shaped(friction: Friction | None, **numbers: Any) -> Friction:
     """The record with no friction left in it but its shape, and with the numbers given."""
     record = Friction() if friction is None else friction
-    return without(record, TERMS.values(), **numbers)
+    empty = dict.fromkeys(FAMILIES, ())
+    return without(record, TERMS.values(), **(empty | numbers))
 
 
 def without(friction: Friction, terms: Iterable[Term], **numbers: Any) -> Friction:
@@ -161,17 +352,48 @@ def jumping(friction: Friction) -> list[Term]:
 
 
 def friction_force(friction: Friction | None, v: Scalar) -> Scalar:
-    """Force [N m or N] that the drive must overcome at velocity v: the sum of coefficient times term."""
-    if friction is None:
-        return 0
-    at = Instant(v)
-    return total(*(t.both_ways(friction, at, *t.coefficients(friction)) for t in TERMS.values()))
+    """Force [N m or N] that the drive must overcome at velocity v, where friction depends on nothing else."""
+    return 0 if friction is None else force_at(friction, Instant(v))
+
+
+def force_at(friction: Friction, at: Instant) -> Scalar:
+    """Force [N m or N] that the drive must overcome: the sum of coefficient times term."""
+    own = free_force(friction, at)
+    if not any_load(friction):
+        return own
+    return add(own, mul(magnitude(at.r), load_factor(friction, at)))
+
+
+def free_force(friction: Friction, at: Instant) -> Scalar:
+    """The part that does not grow with the load."""
+    own = (t.both_ways(friction, at, *t.coefficients(friction)) for t in TERMS.values())
+    listed = (mul(p.coefficient, p.factor(at)) for p in _weighed(friction) if not p.loaded)
+    return total(*own, *listed)
+
+
+def load_factor(friction: Friction, at: Instant) -> Scalar:
+    """The part that does, per unit of load: the friction is free_force + load_factor |r|."""
+    return total(*(mul(p.coefficient, p.factor(at)) for p in _weighed(friction) if p.loaded))
+
+
+def any_load(friction: Friction | None) -> bool:
+    """Whether any of it grows with the load."""
+    return any(p.loaded for p in _weighed(friction))
+
+
+def _weighed(friction: Friction | None) -> list[ListedTerm]:
+    """The pieces that have a coefficient."""
+    return [piece for piece in pieces(friction) if piece.coefficient]
 
 
 def drive_forces(
     joints: Sequence[Joint], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
     """Armature times acceleration plus friction, joint by joint [N m or N]."""
+    for j in joints:
+        if j.friction is not None and not j.friction.plain:
+            more = f"friction of joint '{j.name}' depends on more than its velocity"
+            raise ModelError(f"{more}; compile it with viscous, coulomb, offset and curve only")
     return [
         add(mul(j.armature, acc), friction_force(j.friction, v))
         for j, v, acc in zip(joints, qd, qdd, strict=True)

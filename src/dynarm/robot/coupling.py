@@ -46,7 +46,47 @@ def placed(joints: Sequence[Joint]) -> tuple[Joint, ...]:
     if len(set(names)) != len(names):
         raise InputError(f"joint names are not unique: {names}; give each joint its own name")
     hung = (_hung(j, i, len(named)) for i, j in enumerate(named))
-    return tuple(_following(j, i, names, named) for i, j in enumerate(hung))
+    joints = tuple(_following(j, i, names, named) for i, j in enumerate(hung))
+    return tuple(_felt(j, i, names, joints) for i, j in enumerate(joints))
+
+
+def _felt(joint: Joint, i: int, names: Sequence[str], joints: Sequence[Joint]) -> Joint:
+    """The joint with the indices of those that its friction is coupled with; all of them are independent."""
+    friction = joint.friction
+    if friction is None:
+        return joint
+    if joint.mimic is not None and (
+        friction.coupling or friction.load_curve or friction.load_presliding
+    ):
+        raise InputError(
+            f"joint '{joint.name}' follows another, and its friction has coupling or load terms; "
+            "give these to the joint that it follows"
+        )
+    if not friction.coupling:
+        return joint
+    coupling = [replace(c, joint=_partner(c.joint, joint, i, names)) for c in friction.coupling]
+    for entry in coupling:
+        if joints[int(entry.joint)].mimic is not None:
+            raise InputError(
+                f"friction of joint '{joint.name}' is coupled with '{names[int(entry.joint)]}', which "
+                "follows another joint; name the one that it follows"
+            )
+    return replace(joint, friction=replace(friction, coupling=tuple(coupling)))
+
+
+def _partner(other: int | str, joint: Joint, i: int, names: Sequence[str]) -> int:
+    if isinstance(other, str):
+        if other not in names:
+            raise UnknownName(f"joint for the friction coupling of '{joint.name}'", other, names)
+        other = names.index(other)
+    if not 0 <= other < len(names):
+        raise InputError(
+            f"friction of joint '{joint.name}' is coupled with joint {other}; the robot has joints 0 "
+            f"to {len(names) - 1}"
+        )
+    if other == i:
+        raise InputError(f"friction of joint '{joint.name}' is coupled with itself; name another")
+    return other
 
 
 def _hung(joint: Joint, i: int, n: int) -> Joint:

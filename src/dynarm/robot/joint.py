@@ -1,9 +1,9 @@
-"""The parts of a robot as frozen records: joints with the links they move, friction, couplings, a free base, tools."""
+"""The parts of a robot as frozen records: joints with the links they move, couplings, a free base, tools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,42 +12,27 @@ from ..border.kinds import FloatArray, Kept, Outside
 from ..border.words import brief, shown
 from ..errors import InputError, KindError, ModelError
 from .frames.poses import rigid, rotation, translation
+from .friction import SHAPES, Coupled, Friction
 from .inertia import pack_parameters, same_parameters, unpack_parameters
 
+__all__ = [
+    "HEAVIEST",
+    "KINDS",
+    "LONGEST",
+    "SHAPES",
+    "Body",
+    "Coupled",
+    "Friction",
+    "Joint",
+    "Mimic",
+    "Tool",
+    "kept_pose",
+]
+
 KINDS = ("revolute", "prismatic")
-SHAPES = ("sign", "tanh")
 # a mass matrix multiplies inertias by lengths and its factors by each other: they must not overflow
 LONGEST = 1e50  # [m]
 HEAVIEST = 1e100  # of a link's ten parameters and the armature
-
-
-@dataclass(frozen=True, slots=True)
-class Friction:
-    """Friction of one joint: viscous [N m s or N s/m], Coulomb [N m or N] and a constant offset [N m or N].
-
-    `*_negative` hold the values for negative velocity where they differ. shape="tanh" smooths the sign over
-    `width` [rad/s or m/s].
-    """
-
-    viscous: float = 0.0
-    coulomb: float = 0.0
-    offset: float = 0.0
-    shape: str = "sign"
-    width: float = 0.02
-    viscous_negative: float | None = None
-    coulomb_negative: float | None = None
-
-    __repr__ = brief
-
-    def __post_init__(self) -> None:
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if f.name != "shape" and not (value is None and f.default is None):
-                object.__setattr__(self, f.name, number(f"friction {f.name}", value))
-        if not isinstance(self.shape, str) or self.shape not in SHAPES:
-            raise InputError(f"friction shape is {shown(self.shape)}; choose 'sign' or 'tanh'")
-        if not self.width >= 1e-300:  # its inverse must be a number
-            raise InputError(f"friction width is {self.width}; give a positive velocity")
 
 
 @dataclass(frozen=True, slots=True)

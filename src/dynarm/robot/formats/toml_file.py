@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from ...border.kinds import Outside
 from ...border.toml import known_keys, tables
 from ...border.toml_text import toml_lines, toml_value
 from ...errors import DynarmError, FormatError, UnknownName
-from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, Tool
+from ..arm import Arm, Body, Coupled, Friction, Joint, Mimic, Origin, Tool
 from ..inertia import pack_parameters, unpack_parameters
 
 FORMAT = 1
@@ -164,13 +164,20 @@ def _joint(row: Outside, where: str, names: Sequence[Outside]) -> Joint:
         if key in given:
             given[key] = _angle(given[key], f"{where}: {key}")
     if "friction" in given:
-        given["friction"] = Friction(
-            **known_keys(
-                given["friction"], [f.name for f in fields(Friction)], f"{where}: friction"
-            )
-        )
+        given["friction"] = _friction(given["friction"], f"{where}: friction")
     _read_inertia(given, where)
     return Joint(**given)
+
+
+def _friction(table: Outside, where: str) -> Friction:
+    given = dict(known_keys(table, [f.name for f in fields(Friction)], where))
+    if isinstance(given.get("coupling"), list):
+        keys = [f.name for f in fields(Coupled)]
+        rows = [known_keys(row, keys, f"{where} coupling") for row in given["coupling"]]
+        if not all("joint" in row for row in rows):
+            raise FormatError(f"{where} coupling has no joint; name the one that is felt")
+        given["coupling"] = [Coupled(**row) for row in rows]
+    return Friction(**given)
 
 
 def _read_inertia(given: dict[str, Outside], where: str) -> None:
@@ -291,10 +298,23 @@ def _joint_lines(arm: Arm, joint: Joint) -> list[str]:
             f"multiplier = {toml_value(rule.multiplier)}, offset = {toml_value(rule.offset)} }}"
         )
     if joint.friction is not None:
-        lines.append(f"friction = {toml_value(joint.friction)}")
+        lines.append(f"friction = {{ {', '.join(_friction_lines(arm, joint.friction))} }}")
     for key in ("position_limits", "velocity_limit", "effort_limit"):
         if getattr(joint, key) is not None:
             lines.append(f"{key} = {toml_value(getattr(joint, key))}")
+    return lines
+
+
+def _friction_lines(arm: Arm, friction: Friction) -> list[str]:
+    """A line a number of the record; lists that are empty are left out, coupled joints go by their names."""
+    lines = []
+    for f in fields(friction):
+        value = getattr(friction, f.name)
+        if f.name == "coupling" and value:
+            named = (replace(c, joint=str(arm.joints[int(c.joint)].name)) for c in value)
+            lines.append(f"coupling = {toml_value(tuple(named))}")
+        elif value is not None and value != ():
+            lines.append(f"{f.name} = {toml_value(value)}")
     return lines
 
 

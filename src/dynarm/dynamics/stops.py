@@ -1,0 +1,165 @@
+"""Maxwell-slip elements: which ones a robot's joints have, and how their deflections move along with positions.
+
+An element is a spring behind a slider: its deflection x follows the position and stops at its stroke,
+x <- clip(x + dq, -stroke, stroke). It begins at rest, x = 0. What force that makes is said in `drive.py`.
+
+A friction state is one row of numbers: the deflections of all elements, in the order of `elements`, and after them the
+positions of the independent joints that these belong to. A robot without elements has an empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..border.kinds import FloatArray
+from ..robot.arm import Arm, Joint
+
+Keys = tuple[
+    int, int | None
+]  # the joint that feels an element, and the one whose position is added to its own
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One element: the joint that feels it, its stroke [rad or m], and the coupled joint whose position is added."""
+
+    joint: int
+    stroke: float
+    other: int | None = None
+
+
+def elements(joints: Sequence[Joint]) -> tuple[Stop, ...]:
+    """The elements of all joints, each stroke of a position once, in the order of a friction state."""
+    made = []
+    for j, joint in enumerate(joints):
+        friction = joint.friction
+        if friction is None:
+            continue
+        made += [Stop(j, stroke) for stroke in friction.strokes]
+        for coupled in friction.coupling:
+            strokes = dict.fromkeys(d for d, _ in coupled.presliding)
+            made += [Stop(j, stroke, int(coupled.joint)) for stroke in strokes]
+    return tuple(made)
+
+
+def strokes_of(held: Sequence[Stop]) -> FloatArray:
+    """(k,): the strokes of some elements."""
+    return np.array([e.stroke for e in held], float)
+
+
+def state_size(arm: Arm) -> int:
+    """Numbers of a friction state: a deflection an element and a position an independent joint; 0 without elements."""
+    k = len(elements(arm.joints))
+    return k + len(arm.coupling.masters) if k else 0
+
+
+def element_positions(arm: Arm, own: FloatArray) -> FloatArray:
+    """(..., k): the positions that the elements move with, from those (..., n) of the independent joints."""
+    coupling = arm.coupling
+    rules = zip(coupling.of, coupling.multipliers, coupling.offsets, strict=True)
+    q = [
+        own[..., j] if k == 1 and not offset else k * own[..., j] + offset for j, k, offset in rules
+    ]
+    held = elements(arm.joints)
+    moved = [q[e.joint] if e.other is None else q[e.joint] + q[e.other] for e in held]
+    return np.stack(moved, axis=-1) if moved else np.empty((*own.shape[:-1], 0))
+
+
+def start_state(arm: Arm, q: FloatArray) -> FloatArray:
+    """(..., m): the friction state at rest in the pose q (..., nq), no element deflected."""
+    k = len(elements(arm.joints))
+    if not k:
+        return np.empty((*q.shape[:-1], 0))
+    own = _joint_positions(arm, q)
+    return np.concatenate([np.zeros((*own.shape[:-1], k)), own], axis=-1)
+
+
+def next_state(arm: Arm, q: FloatArray, state: FloatArray) -> FloatArray:
+    """(..., m): the friction state once the arm has moved on to q."""
+    held = elements(arm.joints)
+    if not held:
+        return np.empty((*q.shape[:-1], 0))
+    own, d = _joint_positions(arm, q), strokes_of(held)
+    x, before = state[..., : len(held)], state[..., len(held) :]
+    moved = element_positions(arm, own) - element_positions(arm, before)
+    x = np.clip(x + moved, -d, d)
+    own = np.broadcast_to(own, (*x.shape[:-1], own.shape[-1]))
+    return np.concatenate([x, own], axis=-1)
+
+
+def states_along(arm: Arm, q: FloatArray) -> FloatArray:
+    """(N, m): the friction states along a motion (N, nq) that begins at rest."""
+    held = elements(arm.joints)
+    if not held:
+        return np.empty((len(q), 0))
+    own = _joint_positions(arm, q)
+    x = stop_states(element_positions(arm, own), strokes_of(held))
+    return np.concatenate([x, own], axis=-1)
+
+
+def _joint_positions(arm: Arm, q: FloatArray) -> FloatArray:
+    """(..., n): the positions of the independent joints, which a free base has seven coordinates before."""
+    return q[..., arm.nq - len(arm.coupling.masters) :]
+
+
+# ---- along a log
+
+
+def stop_states(
+    q: FloatArray, strokes: Sequence[float] | FloatArray, starts: Sequence[int] = ()
+) -> FloatArray:
+    """(N, k): deflections x <- clip(x + dq, -stroke, stroke) of elements along positions q, 0 at the first sample.
+
+    q: (N,), the same for all strokes, or (N, k), one column a stroke. starts: samples after a gap, where the
+    deflection is not known and begins at 0 again.
+
+    Steps of a block are one map x -> clip(x + s, low, high), so that all blocks of a log advance together: once to
+    find their maps, from which the deflection at the beginning of each follows, and once more from there.
+    """
+    d = np.asarray(strokes, float)
+    position = np.asarray(q, float)
+    moved = np.zeros((len(position), len(d)))
+    steps = np.diff(position, axis=0)
+    moved[1:] = steps[:, None] if position.ndim == 1 else steps
+    edges = [0, *sorted(s for s in {int(s) for s in starts} if 0 < s < len(moved)), len(moved)]
+    x = np.empty(moved.shape)
+    for first, last in pairwise(edges):
+        x[first:last] = _piece(moved[first:last], d)
+    return x
+
+
+def _piece(moved: FloatArray, d: FloatArray) -> FloatArray:
+    """The deflections along one piece without a gap; the first of its steps led from elsewhere and does not count."""
+    count, k = moved.shape
+    length = max(1, int(np.sqrt(count)))
+    blocks = -(-count // length)
+    steps = np.zeros((blocks * length, k))
+    steps[1:count] = moved[1:]
+    steps = np.ascontiguousarray(steps.reshape(blocks, length, k).swapaxes(0, 1))
+    x = _block_starts(steps, d)
+    out = np.empty(steps.shape)
+    for step, kept in zip(steps, out, strict=True):
+        np.add(x, step, out=kept)
+        np.minimum(kept, d, out=kept)
+        x = np.maximum(kept, -d, out=kept)
+    return out.swapaxes(0, 1).reshape(-1, k)[:count]
+
+
+def _block_starts(steps: FloatArray, d: FloatArray) -> FloatArray:
+    """(blocks, k): the deflections before the first step of each block; steps: (length, blocks, k)."""
+    blocks, k = steps.shape[1:]
+    low, high = np.tile(-d, (blocks, 1)), np.tile(d, (blocks, 1))  # what becomes of the ends
+    for step in steps:
+        for end in (low, high):
+            np.add(end, step, out=end)
+            np.minimum(end, d, out=end)
+            np.maximum(end, -d, out=end)
+    total = steps.sum(axis=0)
+    x = np.zeros((blocks, k))
+    for b in range(1, blocks):
+        x[b] = np.clip(x[b - 1] + total[b - 1], low[b - 1], high[b - 1])
+    return x

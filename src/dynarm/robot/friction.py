@@ -1,0 +1,204 @@
+"""The friction of a joint as a frozen record: what `dynamics.drive` makes forces of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from ..border.arguments import items, number
+from ..border.kinds import Outside
+from ..border.words import brief, shown
+from ..errors import InputError, KindError
+
+SHAPES = ("sign", "tanh")
+SMALLEST = 1e-300  # of a velocity or a stroke: its inverse must be a number
+PAIRS = ("curve", "presliding", "load_curve", "load_presliding")
+STROKES = ("presliding", "load_presliding")
+
+Pairs = tuple[tuple[float, float], ...]
+Triples = tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coupled:
+    """What a joint feels of another one's motion, as where the gears of a wrist are coupled.
+
+    The force on the joint, with q, qd its own and qi, qdi, qddi those of the other: inertia qddi + viscous qdi +
+    coulomb tanh((qd + qdi) / width) + the elements of `presliding`, (stroke, coefficient) each, on q + qi.
+    joint: index or name of the other joint; an arm keeps the index.
+    """
+
+    joint: int | str
+    inertia: float = 0.0
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    width: float = 0.02
+    presliding: Pairs = ()
+
+    __repr__ = brief
+
+    def __post_init__(self) -> None:
+        if isinstance(self.joint, bool) or not isinstance(self.joint, (int, np.integer, str)):
+            raise KindError(
+                f"friction coupling joint is {shown(self.joint)}; give the index or name of a joint"
+            )
+        if not isinstance(self.joint, str):
+            object.__setattr__(self, "joint", int(self.joint))
+        for key in ("inertia", "viscous", "coulomb", "width"):
+            object.__setattr__(self, key, number(f"friction coupling {key}", getattr(self, key)))
+        _check_width("friction coupling width", self.width)
+        object.__setattr__(self, "presliding", _pairs("coupling presliding", self.presliding))
+
+
+@dataclass(frozen=True, slots=True)
+class Friction:
+    """Friction of one joint: viscous [N m s or N s/m], Coulomb [N m or N] and a constant offset [N m or N].
+
+    `*_negative` hold the values for negative velocity where they differ. shape="tanh" smooths the sign over
+    `width` [rad/s or m/s]. Beside these, each a list of terms that are added:
+
+    curve            (width, c): c tanh(v / width), any odd curve over the velocity v
+    presliding       (stroke, c): c x / stroke, x <- clip(x + dq, -stroke, stroke): Maxwell slip, which has memory
+    load_curve       (width, c): c |r| tanh(v / width), r the joint's rigid-body force with its armature's
+    load_presliding  (stroke, c): c |r| x / stroke
+    ripple           (order, s, c): s sin(order q) + c cos(order q)
+    coupling         `Coupled`: what the joint feels of another one's motion
+
+    Widths are in rad/s or m/s, strokes in rad or m, load coefficients are numbers without a unit.
+    """
+
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    offset: float = 0.0
+    shape: str = "sign"
+    width: float = 0.02
+    viscous_negative: float | None = None
+    coulomb_negative: float | None = None
+    curve: Pairs = ()
+    presliding: Pairs = ()
+    load_curve: Pairs = ()
+    load_presliding: Pairs = ()
+    ripple: Triples = ()
+    coupling: tuple[Coupled, ...] = ()
+
+    __repr__ = brief
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        lists = (*PAIRS, "ripple", "coupling")
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name not in ("shape", *lists) and not (value is None and f.default is None):
+                put(self, f.name, number(f"friction {f.name}", value))
+        if not isinstance(self.shape, str) or self.shape not in SHAPES:
+            raise InputError(f"friction shape is {shown(self.shape)}; choose 'sign' or 'tanh'")
+        _check_width("friction width", self.width)
+        for key in PAIRS:
+            put(self, key, _pairs(key, getattr(self, key)))
+        put(self, "ripple", _triples(self.ripple))
+        put(self, "coupling", _couplings(self.coupling))
+
+    @property
+    def plain(self) -> bool:
+        """Whether it has velocity alone to depend on and none of the lists but `curve`."""
+        lists = (*PAIRS[1:], "ripple", "coupling")
+        return not any(getattr(self, key) for key in lists)
+
+    @property
+    def strokes(self) -> tuple[float, ...]:
+        """The strokes of its elements, each once, in the order in which they stand: one state each."""
+        return tuple(dict.fromkeys(d for key in STROKES for d, _ in getattr(self, key)))
+
+
+def nearest_plain(friction: Friction) -> Friction:
+    """The viscous and Coulomb friction nearest to a record: what files hold that know damping and frictionloss only.
+
+    Elements count as fully slipped, curves as viscous below and as Coulomb friction above the speeds in between, by
+    least squares; the mean of two directions is taken. Load, ripple, coupling and offset have no part in it.
+    """
+    viscous = _mean(friction.viscous, friction.viscous_negative)
+    coulomb = _mean(friction.coulomb, friction.coulomb_negative)
+    coulomb += sum(c for _, c in friction.presliding)
+    if friction.curve:
+        slope, height = _line(friction.curve)
+        viscous, coulomb = viscous + slope, coulomb + height
+    return Friction(max(viscous, 0.0), max(coulomb, 0.0))
+
+
+def what_is_lost(friction: Friction) -> tuple[str, ...]:
+    """The fields of a record that `nearest_plain` does not hold, or holds by something near them."""
+    usual = Friction()
+    kept = {"viscous", "coulomb"}
+    return tuple(
+        f.name
+        for f in fields(Friction)
+        if f.name not in kept and getattr(friction, f.name) != getattr(usual, f.name)
+    )
+
+
+# ---- what comes from outside
+
+
+def _check_width(what: str, width: float) -> None:
+    if not width >= SMALLEST:
+        raise InputError(f"{what} is {width}; give a positive velocity")
+
+
+def _rows(key: str, value: Outside, wanted: str, size: int) -> list[tuple[float, ...]]:
+    """A list of rows of numbers, with words about the row that is none."""
+    rows = []
+    for k, row in enumerate(items(f"friction {key}", value, wanted)):
+        if isinstance(row, str) or not isinstance(row, Iterable) or len(tuple(row)) != size:
+            raise InputError(f"friction {key}[{k}] is {shown(row)}; give {wanted}")
+        rows.append(tuple(number(f"friction {key}[{k}]", x) for x in row))
+    return rows
+
+
+def _pairs(key: str, value: Outside) -> Pairs:
+    """(width or stroke, coefficient) rows, the first number of each positive."""
+    word = "stroke" if key.endswith("presliding") else "width"
+    rows = _rows(key, value, f"({word}, coefficient) pairs", 2)
+    for k, (first, _) in enumerate(rows):
+        if not first >= SMALLEST:
+            raise InputError(f"friction {key}[{k}] has the {word} {first}; give a positive one")
+    return tuple((first, c) for first, c in rows)
+
+
+def _triples(value: Outside) -> Triples:
+    rows = _rows("ripple", value, "(order, sine, cosine) triples", 3)
+    for k, (order, _, _) in enumerate(rows):
+        if not order > 0:
+            raise InputError(f"friction ripple[{k}] has the order {order}; give a positive one")
+    return tuple((order, s, c) for order, s, c in rows)
+
+
+def _couplings(value: Outside) -> tuple[Coupled, ...]:
+    if isinstance(value, Coupled):
+        raise KindError("friction coupling is one dynarm.Coupled; give a list of them")
+    held = items("friction coupling", value, "dynarm.Coupled(joint, ...) records")
+    for k, entry in enumerate(held):
+        if not isinstance(entry, Coupled):
+            raise KindError(
+                f"friction coupling[{k}] is {shown(entry)}; give dynarm.Coupled(joint, ...)"
+            )
+    joints = [entry.joint for entry in held]
+    if len(set(joints)) < len(joints):
+        raise InputError(f"friction coupling names a joint twice: {joints}; give one entry each")
+    return tuple(held)
+
+
+# ---- the nearest plain record
+
+
+def _mean(forwards: float, backwards: float | None) -> float:
+    return forwards if backwards is None else (forwards + backwards) / 2
+
+
+def _line(curve: Pairs) -> tuple[float, float]:
+    """Slope and height of b v + c that fit the curve best over speeds up to twice its largest width."""
+    v = np.linspace(0, 2 * max(w for w, _ in curve), 201)[1:]
+    force = sum(c * np.tanh(v / w) for w, c in curve)
+    (slope, height), *_ = np.linalg.lstsq(np.column_stack([v, np.ones(len(v))]), force, rcond=None)
+    return float(slope), float(height)
