@@ -171,10 +171,10 @@ class MultiplierModel:
         M = ca.jacobian(momentum, v)
         h = ca.jtimes(momentum, q, v) - ca.gradient(kinetic, q) + ca.gradient(potential, q)
         J = self._constraints()
-        tool = np.array(robot.arm.tool).reshape(4, 4)[:3, 3]
-        linear, angular = self._jacobians(self.last, tool)
-        R = self.last[:3, :3]
-        push = ca.vertcat(R.T @ linear, R.T @ angular).T  # load in the last link's axes
+        tool = np.array(robot.arm.tool).reshape(4, 4)
+        linear, angular = self._jacobians(self.last, tool[:3, 3])
+        R = self.last[:3, :3] @ tool[:3, :3]
+        push = ca.vertcat(R.T @ linear, R.T @ angular).T  # load in the tool's axes
         forward = ca.horzcat(ca.cos(q[5]), ca.sin(q[5]), ca.SX.zeros(1, self.size - 2))
         drift = ca.jtimes(J @ v, q, v)
         self.function = ca.Function(

@@ -21,6 +21,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ..border.kinds import Numbers
     from ..mobile.robot import MobileManipulator
     from ..mobile.run import MobileRun as Run
     from ..reproductions.tanner2001_cases import CaseRun
@@ -54,7 +55,10 @@ def mobile(
         help="Simulate so long [s]; without it: only look at how it stands.",
     ),
     torque: str = typer.Option(
-        None, "--torque", help="Constant inputs: drive and steering of each wheel, then the joints."
+        None,
+        "--torque",
+        help="Constant inputs: drive and steering of each wheel, then the joints; without --time the default is what "
+        "holds the arm, 0 lets it fall.",
     ),
     adhesion: float = typer.Option(
         None, "--adhesion", min=0.0, help="Friction coefficient between wheels and ground."
@@ -92,7 +96,7 @@ def mobile(
     machine = load(robot, friction=friction or None)
     q, z, tau = _state(machine, q0, z0, torque)
     if not time:
-        _stand(machine, q, z, tau, adhesion, locked, as_json)
+        _stand(machine, q, z, None if torque is None else tau, adhesion, locked, as_json)
         return 0
     with busy("simulating"):
         run = machine.simulate(q, z, time, tau, friction=adhesion, stop=stop, locked=locked)
@@ -127,25 +131,38 @@ def _stand(
     machine: MobileManipulator,
     q: list[float],
     z: list[float],
-    tau: list[float],
+    tau: list[float] | None,
     adhesion: float | None,
     locked: bool,
     as_json: bool,
 ) -> None:
     """The ground forces of one state."""
-    contact = machine.contact(q, z, tau, locked=locked)
-    tip = machine.tipover(q, z, tau, locked=locked)
-    rows = wheel_rows(machine, contact.forces, contact.friction_needed)
-    judged = None if adhesion is None else machine.admissible(q, z, tau, adhesion, locked=locked)
+    rest = [0.0] * len(z)
+    inputs: Numbers
+    if tau is None:  # held: the joints' drives carry the arm
+        ground = machine.ground(q, z, rest)
+        forces, needed, measure, status = (
+            ground.forces,
+            ground.friction,
+            ground.measure,
+            ground.status,
+        )
+        inputs = machine.inverse_dynamics(q, z, rest)
+    else:
+        contact = machine.contact(q, z, tau, locked=locked)
+        forces, needed, inputs = contact.forces, contact.friction_needed, tau
+        measure, status = contact.tipover.measure, contact.tipover.status
+    rows = wheel_rows(machine, forces, needed)
+    judged = None if adhesion is None else machine.admissible(q, z, inputs, adhesion, locked=locked)
     if as_json:
         data = {
             "robot": machine.name,
             "coordinates": machine.coordinate_names,
             "speeds": machine.speed_names,
             "inputs": machine.input_names,
-            "wheel_forces": dict(zip(machine.wheel_names, contact.forces.tolist(), strict=True)),
-            "tipover_measure": float(tip.measure),
-            "status": tip.status,
+            "wheel_forces": dict(zip(machine.wheel_names, forces.tolist(), strict=True)),
+            "tipover_measure": float(measure),
+            "status": status,
             "admissible": None if judged is None else bool(judged),
         }
         print_json(data)
@@ -159,7 +176,7 @@ def _stand(
         say(f"  {word}: {', '.join(names)}")
     say()
     show_table("Ground forces [N]", ["wheel", "rolling", "axle", "up", "friction needed"], rows)
-    say(tip.status)
+    say(status)
     if judged is not None:
         for line in str(judged).splitlines():
             say(line)

@@ -144,7 +144,7 @@ def _viewer(
 
 
 def _mobile_viewer(robot: str, case: int | None, port: int | None) -> Viewer:
-    """The paper's machine in one of its cases; any other rolling straight at walking pace for a while."""
+    """The paper's machine in one of its cases; any other rolling straight at walking pace for a while, its arm held."""
     import numpy as np
 
     from ..mobile.files import load
@@ -159,4 +159,9 @@ def _mobile_viewer(robot: str, case: int | None, port: int | None) -> Viewer:
     machine = load(robot)
     q0, z0 = np.zeros(len(machine.coordinate_names)), np.zeros(len(machine.speed_names))
     z0[0] = 0.5
-    return MobileViewer(machine, machine.simulate(q0, z0, 2.0), port)
+    rest = np.zeros(len(z0))
+
+    def held(t: float, q: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return machine.inverse_dynamics(q, z, rest)
+
+    return MobileViewer(machine, machine.simulate(q0, z0, 2.0, held), port)

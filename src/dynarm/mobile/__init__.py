@@ -10,6 +10,7 @@ from ..robot.arm import Friction
 from .admissibility import Admissibility
 from .contact import Contact
 from .files import catalogue, load
+from .ground import Ground
 from .pace import Motion, SafeSpeed
 from .platform import Base, Platform, Steering, Wheel
 from .robot import MobileManipulator
@@ -21,6 +22,7 @@ __all__ = [
     "Base",
     "Contact",
     "Friction",
+    "Ground",
     "MobileManipulator",
     "Motion",
     "Platform",

@@ -79,6 +79,6 @@ def _about(robot: MobileManipulator, stack: int) -> str:
  *
  * M zd + F = B tau; SI units, radians; one sample a call, matrices by rows; outputs must not overlap inputs.
 {orders}
- * load: force then couple on the end effector, axes of the last link. forces: rolling, axle, up, wheel by wheel.
+ * load: force then couple on the end effector, axes of the tool. forces: rolling, axle, up, wheel by wheel.
  */
 """

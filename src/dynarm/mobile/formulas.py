@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..algebra.ldl import factorise
-from ..algebra.vectors import Scalar, Vec3, add, cos, mul, sin, sub, total
+from ..algebra.vectors import Mat3, Scalar, Vec3, add, cos, mul, sin, sub, total
 from ..border.memo import cached_property
 from ..dynamics.drive import friction_force
 from ..dynamics.papers.kane_arm_tanner2001 import load_forces
@@ -23,10 +23,11 @@ from ..dynamics.papers.kane_tanner2001 import (
     reduced,
 )
 from ..robot.arm import Arm
-from ..robot.frames.chain import Chain, chain_of, pose
+from ..robot.frames.chain import Chain, chain_of, pose, tidy
 from .bodies import links_of, machine_of, mount_of
 from .constraints import Guidance, columns
 from .platform import Base, Platform, Wheel
+from .springs import Springs, springs_of
 from .stability import Support, axle_forces, normal_forces
 
 Flat = Sequence[Scalar]
@@ -97,7 +98,7 @@ class Formulas:
         return (q[2], q[3], q[4:]) if self.guidance.steered else (q[2], 0, q[3:])
 
     def state(
-        self, q: Flat, z: Flat, virtual: bool = False
+        self, q: Flat, z: Flat, virtual: bool = False, pull: Vec3 | None = None
     ) -> tuple[Machine, PartialVelocities, list[Scalar]]:
         """Machine and motion in the independent speeds, and what is returned beside them (skew)."""
         _, phi, joints = self._split(q)
@@ -105,7 +106,8 @@ class Formulas:
         cols, slopes = columns(self.guidance, self.platform.steering, phi)
         p = self.guidance.moving
         u4 = z[p] if self.guidance.steered else 0
-        carriage = rolling_speeds(cols, slopes, z[:p], u4, self.gravity)
+        up = Vec3(0, 0, self.gravity) if pull is None else pull
+        carriage = rolling_speeds(cols, slopes, z[:p], u4, up)
         at = motion(
             machine, carriage, pose(self.chain, joints), z[self.n - self.m :], virtual=virtual
         )
@@ -121,6 +123,17 @@ class Formulas:
         return [add(first, mul(1 / area, mul(cols[1].y, cols[1].y)))]
 
     # ---- pieces
+
+    def push(self, load: Flat) -> Load:
+        """Force and couple on the end effector, from the tool's axes to those of the last link."""
+        R = Mat3(*(Vec3(*(tidy(float(x)) for x in row)) for row in self.arm.tool_pose[:3, :3]))
+        return R @ Vec3(*load[:3]), R @ Vec3(*load[3:])
+
+    @cached_property
+    def springs(self) -> Springs:
+        """The wheels as springs."""
+        stiff = [1.0 if w.stiffness is None else w.stiffness for w in self.wheels]
+        return springs_of(self.support.points[:, :2], stiff, self.support.axes)
 
     def _equations(
         self, machine: Machine, at: PartialVelocities, z: Flat, load: Load | None
@@ -251,7 +264,7 @@ class Formulas:
 
     def control(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> Any:
         machine, at, skew = self.state(q, z, virtual=True)
-        push = (Vec3(*load[:3]), Vec3(*load[3:]))
+        push = self.push(load)
         M, F, B = self._equations(machine, at, z, push)
         zd = self._accelerations(M, F, B, tau, locked)
         drive = [tau[j] for j in self.rolling]
@@ -264,14 +277,14 @@ class Formulas:
 
     def derivative(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> Any:
         machine, at, skew = self.state(q, z)
-        push = (Vec3(*load[:3]), Vec3(*load[3:]))
+        push = self.push(load)
         zd = self._accelerations(*self._equations(machine, at, z, push), tau, locked)
         return (self.rates(q, at, z), zd, *([skew] if skew else []))
 
     def flow(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> list[Scalar]:
         """Rates of q and z, the power [W] of inputs and load, and the power that friction takes."""
         machine, at, _ = self.state(q, z)
-        push = (Vec3(*load[:3]), Vec3(*load[3:]))
+        push = self.push(load)
         M, F, B = self._equations(machine, at, z, push)
         zd = self._accelerations(M, F, B, tau, locked)
         return [*self.rates(q, at, z), *zd, *self._powers(machine, at, z, B, tau, push)]
@@ -303,7 +316,7 @@ class Formulas:
 
     def prescribed(self, q: Flat, z: Flat, zd: Flat, load: Flat) -> Any:
         machine, at, skew = self.state(q, z, virtual=True)
-        push = (Vec3(*load[:3]), Vec3(*load[3:]))
+        push = self.push(load)
         M, F, _ = equations(machine, at, push)
         needed = [
             add(total(*(mul(a, b) for a, b in zip(row, zd, strict=True))), f)

@@ -6,6 +6,8 @@
     control         q, z, tau, load   -> M, F, B, zd, wrench, forces, ground
     derivative      q, z, tau, load   -> qd, zd
     prescribed      q, z, zd, load    -> needed, ground, push
+    inverse_dynamics  q, z, zd, gravity, load -> tau
+    ground          q, z, zd, gravity, load -> forces, friction, angles, measure, load on the ground
     energy          q, z              -> kinetic, potential
 
 Every function of a steered platform also returns `skew`, the squared sideways and turning speed per unit of forward
@@ -20,7 +22,10 @@ from typing import Any
 
 from ..graph.graph import Graph, Port
 from ..graph.trace import trace_function
+from . import planned
 from .formulas import Formulas
+
+PLANNED = {"inverse_dynamics": planned.inverse_dynamics, "ground": planned.contact}
 
 NAMES = (
     "equations",
@@ -31,6 +36,8 @@ NAMES = (
     "derivative",
     "derivative:locked",
     "prescribed",
+    "inverse_dynamics",
+    "ground",
     "energy",
 )
 
@@ -42,6 +49,7 @@ def ports(f: Formulas, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
     q, z = Port("q", (f.coordinates,)), Port("z", (n,))
     k = 2 + steered + f.m
     tau, load = Port("tau", (f.inputs,)), Port("load", (6,))
+    gravity = Port("gravity", (3,))
     skew = (Port("skew", ()),) if steered else ()
     MFB = (Port("M", (n, n)), Port("F", (n,)), Port("B", (n, f.inputs)))
     MFB7 = (Port("M", (k, k)), Port("F", (k,)), Port("B", (k, f.inputs)), Port("Zo", ()))
@@ -57,6 +65,18 @@ def ports(f: Formulas, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
             (q, z, zd, load),
             (Port("needed", (n,)), ground_port, Port("push", (w,)), *skew),
         ),
+        "inverse_dynamics": ((q, z, zd, gravity, load), (tau, *skew)),
+        "ground": (
+            (q, z, zd, gravity, load),
+            (
+                Port("forces", (w, 3)),
+                Port("friction", (w,)),
+                Port("angles", (len(f.support.axes),)),
+                Port("measure", ()),
+                Port("wrench", (6,)),
+                *skew,
+            ),
+        ),
         "energy": ((q, z), (Port("kinetic", ()), Port("potential", ()))),
     }
     return table[name.partition(":")[0]]
@@ -65,6 +85,8 @@ def ports(f: Formulas, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
 def scalar_function(f: Formulas, name: str) -> Callable[..., Any]:
     """The function over flat lists of scalars; `:locked` holds the steering column."""
     plain, _, option = name.partition(":")
+    if plain in PLANNED:
+        return partial(PLANNED[plain], f)
     function: Callable[..., Any] = getattr(f, plain)
     return partial(function, locked=True) if option == "locked" else function
 

@@ -106,6 +106,8 @@ class Wheel:
                way, carries weight only; its mass counts as a point at the wheel's centre.
     spin, turn inertia about the axle and about a diameter; default: those of a disk, m r^2/2 and m r^2/4
     driven     False: `safe_speed` puts no drive torque on it
+    stiffness  [N/m] of its tyre or suspension, by which wheels on the ground share the load; give it to all wheels
+               or to none, who are then equally stiff
     rolling    friction of the axle's bearing (speed: rad/s of the wheel); swivel: of the steering column
     """
 
@@ -122,6 +124,7 @@ class Wheel:
     rolling: Friction | None = None
     swivel: Friction | None = None
     name: str | None = None
+    stiffness: float | None = None
 
     __repr__ = brief
 
@@ -139,6 +142,8 @@ class Wheel:
             put(self, key, _number(f"{label}: {key}", getattr(self, key)))
         put(self, "radius", _number(f"{label}: radius", self.radius, above=0.0))
         put(self, "mass", _not_negative(f"{label}: mass", self.mass))
+        if self.stiffness is not None:
+            put(self, "stiffness", _number(f"{label}: stiffness", self.stiffness, above=0.0))
         for key, part in (("spin", 0.5), ("turn", 0.25)):
             given = getattr(self, key)
             disk = part * self.mass * self.radius**2

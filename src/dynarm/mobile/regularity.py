@@ -29,3 +29,17 @@ def check_regular(f: Formulas, locked: bool, name: str) -> None:
         raise ModelError(
             f"the mass matrix of robot '{name}' is singular; give its links more inertia"
         )
+
+
+def check_driven(f: Formulas, name: str) -> None:
+    """Refuse to plan for a machine whose driven wheels cannot move it as its speeds say."""
+    q, z = np.random.default_rng(0).uniform(-0.5, 0.5, f.coordinates), np.zeros(f.n)
+    B = np.array(scalar_function(f, "equations")(q.tolist(), z.tolist())[2], dtype=float)
+    driven = [j for j in f.rolling if f.wheels[j].driven]
+    p = f.guidance.moving
+    if np.linalg.matrix_rank(B[:p, driven], tol=1e-9) < p:
+        speeds = " and ".join(f.guidance.speeds[:p])
+        raise ModelError(
+            f"the driven wheels of robot '{name}' cannot produce {speeds}, so a planned motion has no inputs; "
+            "let more wheels be driven"
+        )

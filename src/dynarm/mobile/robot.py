@@ -24,14 +24,15 @@ from ..robot.arm import Arm
 from .constraints import SINGULAR, Guidance, guidance_of
 from .contact import Contact, contact_of
 from .formulas import Formulas
-from .kernels import NAMES, graph_of, ports
+from .kernels import NAMES, PLANNED, graph_of, ports
 from .platform import Base, Platform, Wheel
-from .regularity import check_regular
+from .regularity import check_driven, check_regular
 from .stability import Support, Tipover, friction_needed, support_of, tip_angles
 
 if TYPE_CHECKING:
     from ..model.export import Written
     from .admissibility import Admissibility
+    from .ground import Ground
     from .pace import Motion, SafeSpeed
     from .run import MobileRun
 
@@ -46,6 +47,7 @@ PLACES = {  # what the entries of an input are, and which list of names has thei
     "u": ("speeds of (7)", "kane_speed_names"),
     "tau": ("inputs", "input_names"),
     "load": ("entries", ""),
+    "gravity": ("entries", ""),
 }
 
 
@@ -89,6 +91,10 @@ class MobileManipulator:
             if not isinstance(wheel, Wheel):
                 raise KindError(f"wheels[{j}] is {shown(wheel)}; give mobile.Wheel(...)")
         put(self, "wheels", wheels)
+        if len({w.stiffness is None for w in wheels}) > 1:
+            raise InputError(
+                "some wheels have a stiffness and some have none; give it to all wheels or to none"
+            )
         if len(set(self.wheel_names)) != len(wheels):
             raise InputError(f"wheel names are not unique: {list(self.wheel_names)}; rename them")
         wanted = "its size downwards [m/s^2], for example 9.81"
@@ -183,6 +189,7 @@ class MobileManipulator:
             "zd": self.speed_names,
             "u": self.kane_speed_names,
             "tau": self.input_names,
+            "gravity": ("x", "y", "z"),
         }.get(port, AXES["wrench"])
 
     def count(self, name: str = "equations") -> Count:
@@ -219,6 +226,8 @@ class MobileManipulator:
             raise UnknownName("function", key, NAMES)
         if key.startswith(("control", "derivative")):
             check_regular(self.formulas, key.endswith(":locked"), self.name)
+        if key in PLANNED:
+            check_driven(self.formulas, self.name)
         name = "mobile_" + key.replace(":", "_")
         return kernel(self.formulas.recipe, name, *self.ports(key), lambda: (self.graph(key), {}))
 
@@ -279,6 +288,37 @@ class MobileManipulator:
         return f"{name}:locked"
 
     # ---- the words users say
+
+    def acting(self, gravity: Given, load: Given) -> tuple[Numbers, Numbers]:
+        """Gravity in the axes of {v} and the load on the tool, the usual ones where none are given."""
+        return (0.0, 0.0, -self.gravity) if gravity is None else gravity, (
+            _NO_LOAD if load is None else load
+        )
+
+    def hold(self, q: Numbers, gravity: Given = None, load: Given = None) -> FloatArray:
+        """tau (..., inputs): the inputs that keep arm and platform at rest in q."""
+        still = np.zeros(self.formulas.n)
+        return self.inverse_dynamics(q, still, still, gravity, load)
+
+    def inverse_dynamics(
+        self, q: Numbers, z: Numbers, zd: Numbers, gravity: Given = None, load: Given = None
+    ) -> FloatArray:
+        """tau (..., inputs): the inputs that give accelerations zd, drives shared with the smallest squared torque."""
+        outputs = self.call("inverse_dynamics", q, z, zd, *self.acting(gravity, load))
+        tau: FloatArray = outputs[0] if self.guidance.steered else outputs  # type: ignore[assignment]
+        return tau
+
+    def ground(
+        self, q: Numbers, z: Numbers, zd: Numbers, gravity: Given = None, load: Given = None
+    ) -> Ground:
+        """What the ground carries of a planned motion, wheels on springs that push and never pull; see `Ground`.
+
+        gravity: (..., 3) [m/s^2] in the axes of {v}, for slopes. load: (..., 6), force then couple on the tool, in the
+        tool's axes.
+        """
+        from .ground import ground_of
+
+        return ground_of(self, q, z, zd, gravity, load)
 
     def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (8): M zd + F = B tau, gravity inside F."""
@@ -342,8 +382,13 @@ class MobileManipulator:
         force, moment = ground[..., :3], ground[..., 3:]
         angles = tip_angles(self.support, force, moment)
         measure = angles.min(-1) * np.sqrt((force * force).sum(-1))
+        return Tipover(angles, measure, self.tip_axes)
+
+    @cached_property
+    def tip_axes(self) -> tuple[tuple[str, str], ...]:
+        """The wheels between which the sides of the support polygon run."""
         names = self.wheel_names
-        return Tipover(angles, measure, tuple((names[a], names[b]) for a, b in self.support.axes))
+        return tuple((names[a], names[b]) for a, b in self.support.axes)
 
     def friction_needed(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra.vectors import Scalar, Sym3, Vec3, add, mul, total
+from ..algebra.vectors import Scalar, Sym3, Vec3, add, mul, sub, total
 from ..border.words import brief
 from ..dynamics.papers.kane_platform_tanner2001 import Roller
-from ..dynamics.papers.kane_tanner2001 import Ground
+from ..dynamics.papers.kane_tanner2001 import GroundLoad
 from ..errors import ModelError
 from .platform import Wheel
 
@@ -88,7 +88,7 @@ def _hull(xy: np.ndarray) -> tuple[int, ...]:
 # ---- over abstract scalars, for the kernels
 
 
-def normal_forces(support: Support, ground: Ground) -> list[Scalar]:
+def normal_forces(support: Support, ground: GroundLoad) -> list[Scalar]:
     """Vertical ground force on each wheel: determinate for three wheels, the minimum-norm split for more."""
     h = float(-support.points[0, 2])
     R, n = ground.force, ground.moment
@@ -99,7 +99,9 @@ def normal_forces(support: Support, ground: Ground) -> list[Scalar]:
     ]
 
 
-def axle_forces(wheels: Sequence[Roller], twists: Sequence[Vec3], ground: Ground) -> list[Scalar]:
+def axle_forces(
+    wheels: Sequence[Roller], twists: Sequence[Vec3], ground: GroundLoad
+) -> list[Scalar]:
     """Ground force along each axle, the minimum-norm split of what the motion needs.
 
     The rows (1) transposed spread the axle forces f: G f = rest, solvable because the rest does no work on the free
@@ -112,19 +114,32 @@ def axle_forces(wheels: Sequence[Roller], twists: Sequence[Vec3], ground: Ground
     normal = Sym3(0, 0, 0, 0, 0, 0)
     for n in [*rows, *twists]:
         normal = normal + n.outer(n).symmetric()
-    k = _solve(normal, Vec3(*rest))
+    k = solved(normal, Vec3(*rest))
     return [n.dot(k) for n in rows]
 
 
-def _solve(A: Sym3, b: Vec3) -> Vec3:
+def tip_sides(support: Support, force: Vec3, moment: Vec3) -> list[tuple[Scalar, Scalar]]:
+    """Sine and cosine parts of the angle of (9) about each side of the support polygon."""
+    parts = []
+    for first, second in support.axes:
+        p = support.points[second]
+        a = p - support.points[first]
+        a = a / np.linalg.norm(a)
+        l = p - a * (a @ p)
+        axis, lever, across = (Vec3(*(float(x) for x in v)) for v in (a, l, np.cross(a, l)))
+        parts.append((sub(force.dot(across), moment.dot(axis)), force.dot(lever)))
+    return parts
+
+
+def solved(A: Sym3, b: Vec3) -> Vec3:
     """A^-1 b of a positive definite tensor by cofactors."""
     c1 = Vec3(A.xx, A.xy, A.xz)
     c2 = Vec3(A.xy, A.yy, A.yz)
     c3 = A.third
     a, d, e = c2.cross(c3), c3.cross(c1), c1.cross(c2)
     inverse = 1 / c1.dot(a)
-    solved: Vec3 = Vec3(a.dot(b), d.dot(b), e.dot(b)) * inverse
-    return solved
+    x: Vec3 = Vec3(a.dot(b), d.dot(b), e.dot(b)) * inverse
+    return x
 
 
 # ---- over arrays

@@ -81,7 +81,7 @@ def base_motion(carriage: Carriage, mount: Mount, virtual: bool) -> LinkMotion:
     A = tuple(into @ (Z * w) for w in carriage.angular)
     B = tuple(into @ (v + arms * w) for v, w in zip(carriage.linear, carriage.angular, strict=True))
     w, v = into @ (Z * carriage.w), into @ (carriage.v + arms * carriage.w)
-    change = carriage.change + Z * carriage.acceleration.z  # gravity stands inside
+    change = carriage.change + carriage.pull  # gravity stands inside
     G, Y = into @ (Z * carriage.wd), into @ (change + arms * carriage.wd)
     M = into.T.rows if virtual else ()
     return LinkMotion(A, B, w, v, G, Y, ZERO, M, (ZERO,) * len(M))

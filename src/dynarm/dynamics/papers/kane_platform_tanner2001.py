@@ -83,6 +83,7 @@ class Carriage:
         Vec3  # of the origin, without accelerations of the speeds; gravity as an upward one
     )
     u4: Scalar  # steering speed, 0 where nothing is steered
+    pull: Vec3  # gravity as an acceleration against it, axes of {v}
 
     def twists(self) -> list[Vec3]:
         """(vx, vy, thd) per unit of each speed."""
@@ -109,7 +110,7 @@ def inertial_speeds(
     Zc, Zs = mul(Zo, ct), mul(Zo, st)
     linear = (Vec3(Zc, -Zs, 0), Vec3(Zs, Zc, 0))
     v = Vec3(mul(Zo, Y1), mul(Zo, Y2), 0)
-    return Carriage(linear, (Z1, Z2), v, w, change, wd, acceleration, u4)
+    return Carriage(linear, (Z1, Z2), v, w, change, wd, acceleration, u4, Z * up)
 
 
 def rolling_speeds(
@@ -117,7 +118,7 @@ def rolling_speeds(
     slopes: Sequence[Vec3],
     speeds: Sequence[Scalar],
     u4: Scalar,
-    up: Scalar,
+    pull: Vec3,
 ) -> Carriage:
     """The carriage in independent speeds: columns hold (vx, vy, thd) per speed, slopes their derivatives in phi."""
     twist, change = Vec3(0, 0, 0), Vec3(0, 0, 0)
@@ -125,8 +126,9 @@ def rolling_speeds(
         twist, change = twist + column * z, change + slope * mul(z, u4)
     linear = tuple(Vec3(c.x, c.y, 0) for c in columns)
     v, vd = Vec3(twist.x, twist.y, 0), Vec3(change.x, change.y, 0)
-    acceleration = vd + Z.cross(v) * twist.z + Z * up
-    return Carriage(linear, tuple(c.z for c in columns), v, twist.z, vd, change.z, acceleration, u4)
+    acceleration = vd + Z.cross(v) * twist.z + pull
+    turns = tuple(c.z for c in columns)
+    return Carriage(linear, turns, v, twist.z, vd, change.z, acceleration, u4, pull)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,10 +190,12 @@ def add_wheels(
     for wheel, motion in zip(wheels, motions, strict=True):
         mass = add(wheel.mass, wheel.spin / (wheel.radius * wheel.radius))  # (Tw)
         heavy = [mul(mass, V) for V in motion.V]
+        slope = mul(wheel.mass, wheel.roll.dot(Vec3(carriage.pull.x, carriage.pull.y, 0)))
         for r in range(n):
             for s in range(r + 1):
                 sums.put(r, s, mul(heavy[r], motion.V[s]))
             sums.bias(r, mul(heavy[r], motion.change))
+            sums.bias(r, mul(motion.V[r], slope))  # on a slope
         if steering is not None:
             lever = mul(wheel.turn, wheel.d)
             sums.put(steering, steering, mul(lever, wheel.d))

@@ -157,7 +157,7 @@ def _product(A: Rows, B: Rows) -> Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
+class GroundLoad:
     """What the wheels must carry: the wrench (9) of everything above the ground, and the rolling force of each."""
 
     force: Vec3  # R
@@ -202,7 +202,7 @@ def ground(
     drive: Sequence[Scalar],
     wrench: tuple[Vec3, Vec3],
     height: Scalar,
-) -> Ground:
+) -> GroundLoad:
     """Load on the wheels (9). drive: torque on each wheel after friction; height: of {v} above the ground."""
     a, wd = _platform_acceleration(at, accelerations)
     w = at.carriage.w
@@ -234,4 +234,4 @@ def ground(
         torque = Vec3(-add(mul(c, x), mul(s, y)), sub(mul(c, y), mul(s, x)), z)
         force, moment = force + weight, moment + centre.cross(weight) - torque
         push.append(mul(sub(tau, y), 1 / wheel.radius))  # (9)
-    return Ground(force, moment, tuple(push))
+    return GroundLoad(force, moment, tuple(push))

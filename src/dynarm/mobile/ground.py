@@ -1,0 +1,95 @@
+"""The ground under a planned motion: what each wheel carries, what it needs to hold, and how far it is to tipping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..border.kinds import Given, Numbers
+from ..border.words import brief
+
+if TYPE_CHECKING:
+    from .robot import MobileManipulator
+
+_HUGE = 1e12  # no coefficient
+_LIFTED = 1e-12  # of the whole load, below which a wheel carries nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """Unilateral ground forces of a planned motion (or a batch) on wheels that are springs: contact "elastic".
+
+    Where the measure is negative no upward forces balance the load: the robot tips over that edge, and `forces` are
+    those of the moment of tipping. What is not finite in the state is NaN here, and no verdict.
+    """
+
+    forces: np.ndarray  # (..., w, 3) [N]: rolling, axle, up; up is never negative
+    needed: np.ndarray  # (..., w): `friction`, with a huge number for infinity
+    angles: np.ndarray  # (..., edges) [rad] to tipping over each side of the support polygon, (9)
+    measure: (
+        np.ndarray
+    )  # (...) [N rad]: smallest angle times the size of the load; negative: it tips
+    load: np.ndarray  # (..., 6) force [N] and moment [N m] on the ground, about the origin of {v}
+    axes: tuple[tuple[str, str], ...]  # the wheels between which each edge runs
+    wheels: tuple[str, ...]
+    contact: str = "elastic"
+
+    __repr__ = brief
+
+    @property
+    def friction(self) -> np.ndarray:
+        """(..., w): smallest coefficient that holds each wheel; infinite for one pushed without load."""
+        return np.where(self.needed > _HUGE, np.inf, self.needed)
+
+    @property
+    def lifted(self) -> np.ndarray:
+        """(..., w): whether each wheel carries nothing."""
+        up = self.forces[..., 2]
+        known = np.isfinite(up)
+        lifted: np.ndarray = known & (up <= _LIFTED * np.abs(self.load[..., 2:3]))
+        return lifted
+
+    @property
+    def edge(self) -> np.ndarray:
+        """(...): which of `axes` is nearest to tipping."""
+        return np.asarray(np.argmin(self.angles, axis=-1))
+
+    @property
+    def degrees(self) -> np.ndarray:
+        """(...): degrees to tipping, negative where it tips."""
+        return np.asarray(np.degrees(self.angles.min(-1)))
+
+    @property
+    def status(self) -> str:
+        """One sentence about the worst sample, and by which contact."""
+        way = f"(contact {self.contact})"
+        if not np.isfinite(self.measure).all():
+            return f"unknown: the state or what acts on it is not finite {way}"
+        if not self.measure.size:
+            return f"no states {way}"
+        k = np.unravel_index(int(np.argmin(self.measure)), self.measure.shape)
+        first, second = self.axes[int(self.edge[k])]
+        worst = f"{float(self.degrees[k]):.3g} degrees, measure {float(self.measure[k]):.4g} N rad"
+        if self.measure[k] < 0:
+            return f"tips over the line from {first} to {second} ({worst}) {way}"
+        up = [name for name, off in zip(self.wheels, self.lifted[k], strict=True) if off]
+        lifted = f"; {', '.join(up)} carries nothing" if up else ""
+        return f"stands: {worst} to the line from {first} to {second}{lifted} {way}"
+
+
+def ground_of(
+    robot: MobileManipulator,
+    q: Numbers,
+    z: Numbers,
+    zd: Numbers,
+    gravity: Given,
+    load: Given,
+) -> Ground:
+    """The ground under a planned motion."""
+    forces, needed, angles, measure, acting = robot.call(
+        "ground", q, z, zd, *robot.acting(gravity, load)
+    )[:5]
+    names = robot.wheel_names
+    return Ground(forces, needed, angles, measure, acting, robot.tip_axes, names)
