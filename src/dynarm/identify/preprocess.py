@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -23,13 +22,15 @@ from ..border.arguments import among, positive, real, reals, shown, whole
 from ..errors import InputError
 from .logs.base import TURN, base_speeds, with_turns
 from .logs.log import Log
-from .rests import resting
+from .rests import at_rest, resting
+from .spline import spline_of
 
 LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
 _LONG = 60_000  # samples of a log that choices look at
-_FIR_SIDE = 6  # half length of the decimation filter, in samples of the coarse grid
 T = TypeVar("T")
 VELOCITIES = ("auto", "recorded", "differentiate")
+SMOOTHINGS = ("filter", "spline")
+LATEST = 1.0  # [s] a longer delay is no delay of a drive
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,9 @@ class Preparation:
     slow        [rad/s or m/s] rows of a joint slower than this are left out, because friction at rest may be
                 anything: a number, one a joint, or None: a fiftieth of the usual speed; 0: keep all
     trim        samples left out at the start of each stretch; None: what the filter's ends may spoil, at both ends
+    smoothing   "filter", or "spline": penalised splines of the positions, their smoothness by likelihood, joint by
+                joint; velocities are then derived, no cut-off is chosen, and of slow rows only rests are left out
+    delay       [s] by which torques lag the motion; None: found from the data, kept if it gains more than 1 %
     """
 
     cutoff: float | None = None
@@ -56,8 +60,11 @@ class Preparation:
     decimator: str = "fir"
     slow: float | tuple[float, ...] | None = None
     trim: int | None = None
+    smoothing: str = "filter"
+    delay: float | None = 0.0
 
     def __post_init__(self) -> None:
+        self._check_smoothing()
         if self.cutoff is not None:
             cutoff = real("cutoff", self.cutoff, "a frequency in Hz", positive)
             if not isinstance(self.cutoff, Hashable):
@@ -80,6 +87,25 @@ class Preparation:
                 )
             if not isinstance(self.slow, Hashable):  # what was made for a preparation is kept by it
                 object.__setattr__(self, "slow", tuple(slow.tolist()) if slow.ndim else float(slow))
+
+    def _check_smoothing(self) -> None:
+        """Refuse what a spline or a delay cannot be."""
+        if not among(self.smoothing, SMOOTHINGS):
+            raise InputError(f"smoothing is {shown(self.smoothing)}; choose 'filter' or 'spline'")
+        if self.delay is not None:
+            late = real("delay", self.delay, "seconds, or None", lambda x: abs(x) <= LATEST)
+            object.__setattr__(self, "delay", late)
+        if self.smoothing != "spline":
+            return
+        if self.velocity == "recorded":
+            raise InputError(
+                "velocity is 'recorded', smoothing is 'spline', which derives velocities from positions; choose one "
+                "of the two"
+            )
+        if self.cutoff is not None and self.cutoff != np.inf:
+            raise InputError(
+                f"cutoff is {shown(self.cutoff)}, smoothing is 'spline', which needs none; leave one of them out"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,16 +191,16 @@ def _even(log: Log) -> tuple[Log, float]:
 def smooth(log: Log, how: Preparation) -> Stretch:
     """The states of one stretch; how.cutoff is a number and how.velocity is decided."""
     even, rate = _even(log)
-    assert how.cutoff is not None
-    args = (rate, how.cutoff, how.order, how.padding)
-    q = smooth_positions(even.q, even.floating, *args)
-    recorded = how.velocity == "recorded" and even.qd is not None
-    qd = low_pass(even.qd, *args) if recorded else speeds_of(q, even.floating, rate)
-    qdd = low_pass(even.qdd, *args) if even.qdd is not None else differentiate(qd, rate)
+    assert how.cutoff is not None and how.delay is not None
+    if how.smoothing == "spline":
+        q, qd, qdd = _splined(log, even.t - how.delay)
+    else:
+        q, qd, qdd = _later(even, _filtered(even, rate, how), how.delay)
     still = resting(even.q, 7 if even.floating else 0)
     if still.any():
         qd, qdd = (np.where(still, 0.0, x) for x in (qd, qdd))
-    keep = np.abs(qd) >= _slow(how.slow, qd)
+    only_rests = how.smoothing == "spline" and how.slow is None
+    keep = ~at_rest(q, rate) if only_rests else np.abs(qd) >= _slow(how.slow, qd)
     often = keep.mean(axis=0) < 0.2  # a joint that hardly moves tells nothing but at rest
     keep[:, often] = True
     keep[:, : keep.shape[1] - even.n] = True  # a base has no friction
@@ -189,6 +215,40 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     if ends:
         keep[:ends] = keep[-ends:] = False
     return stretch
+
+
+States = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _filtered(even: Log, rate: float, how: Preparation) -> States:
+    """Low-passed q, qd, qdd of an even log."""
+    assert how.cutoff is not None
+    args = (rate, how.cutoff, how.order, how.padding)
+    q = smooth_positions(even.q, even.floating, *args)
+    recorded = how.velocity == "recorded" and even.qd is not None
+    qd = low_pass(even.qd, *args) if recorded else speeds_of(q, even.floating, rate)
+    qdd = low_pass(even.qdd, *args) if even.qdd is not None else differentiate(qd, rate)
+    return q, qd, qdd
+
+
+def _splined(log: Log, t: np.ndarray) -> States:
+    """q, qd, qdd of a stretch's splines at times."""
+    if log.floating:
+        raise InputError(
+            f"{log.source}: smoothing is 'spline', which knows no free base; choose 'filter'"
+        )
+    return spline_of(log.t, log.q).states(t)
+
+
+def _later(even: Log, states: States, delay: float) -> States:
+    """The states of an earlier time, by a delay; beyond the ends those of the ends."""
+    if delay == 0:
+        return states
+    then = even.t - delay
+    q, qd, qdd = (
+        np.column_stack([np.interp(then, even.t, column) for column in x.T]) for x in states
+    )
+    return with_turns(q, q[:, TURN]) if even.floating else q, qd, qdd
 
 
 def smooth_positions(q: np.ndarray, floating: bool, *args: Any) -> np.ndarray:
@@ -314,42 +374,3 @@ def factor_for(how: Preparation, rate: float) -> int:
         return int(how.decimate)
     assert how.cutoff is not None
     return max(1, int(rate / (5 * how.cutoff)))
-
-
-def margin(factor: int, decimator: str) -> int:
-    """Samples beyond each end of a block that its decimated samples depend on."""
-    if factor == 1:
-        return 0
-    return _FIR_SIDE * factor if decimator == "fir" else 160 * factor
-
-
-def decimated(x: np.ndarray, factor: int, decimator: str, first: int, count: int) -> np.ndarray:
-    """The low-passed x (N, k) at `count` rows from `first` on, `factor` apart; ends go on flat (fir) or odd."""
-    if factor == 1:
-        return x[first : first + count]
-    if decimator == "fir":
-        return np.asarray(_fir_matrix(factor, first, count, len(x)) @ x)
-    import scipy.signal as signal
-
-    sos = signal.cheby1(8, 0.05, 0.8 / factor, output="sos")
-    smoothed = signal.sosfiltfilt(sos, x, axis=0, padlen=min(24, len(x) - 2))
-    return np.asarray(smoothed[first : first + count * factor : factor])
-
-
-@lru_cache(maxsize=64)
-def _fir_matrix(factor: int, first: int, count: int, length: int) -> Any:
-    """(count, length) sparse: a windowed sinc about each kept row."""
-    import scipy.signal as signal
-    import scipy.sparse as sparse
-
-    side = _FIR_SIDE * factor
-    taps = signal.firwin(2 * side + 1, 0.8 / factor)
-    centres = first + factor * np.arange(count)
-    index = np.clip(centres[:, None] + np.arange(-side, side + 1), 0, length - 1)
-    rows = np.repeat(np.arange(count), len(taps))
-    return sparse.csr_matrix((np.tile(taps, count), (rows, index.ravel())), shape=(count, length))
-
-
-def kept_rows(length: int, factor: int) -> np.ndarray:
-    """Rows of a stretch that decimation keeps: the grid that ends on the last sample."""
-    return np.arange((length - 1) % factor, length, factor)

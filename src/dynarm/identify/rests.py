@@ -11,6 +11,8 @@ from ..robot.arm import Arm
 
 _REST = 1e-3  # [rad or m] range of the positions of a joint that rests
 _SMALL = 5e-3  # of the widest range of another joint's: where all move little, none rests
+_REST_TIME = 0.5  # [s] in which a joint that rests for a while ...
+_REST_TRAVEL = 2e-3  # ... travels no more than this part of its positions' standard deviation
 
 
 def resting(q: np.ndarray, base: int = 0) -> np.ndarray:
@@ -41,3 +43,12 @@ def idle_rows(arm: Arm, still: np.ndarray) -> np.ndarray:
 def _pattern(arm: Arm) -> tuple[np.ndarray, np.ndarray]:
     rows, columns = np.array(packed_pattern(arm)).T
     return rows, columns
+
+
+def at_rest(q: np.ndarray, rate: float) -> np.ndarray:
+    """(N, n) where joints hardly travel for a while."""
+    from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
+    size = 2 * max(1, int(_REST_TIME * rate / 2)) + 1
+    travel = maximum_filter1d(q, size, axis=0) - minimum_filter1d(q, size, axis=0)
+    return np.asarray(travel <= _REST_TRAVEL * q.std(axis=0))

@@ -36,7 +36,8 @@ _MOST = 64_000_000  # bytes of a file; a fit of 30 joints has a tenth of that
 _OPTIONS = ("friction", "shape", "armature", "estimator", "asymmetric", "regularise", "feasible")
 _LATER = ("rows",)  # options that older files do not have
 _PREPARATION = (
-    "cutoff", "order", "padding", "velocity", "decimate", "decimator", "slow", "trim"
+    "cutoff", "order", "padding", "velocity", "decimate", "decimator", "slow", "trim",
+    "smoothing", "delay",
 )  # fmt: skip
 _BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 from dynarm import DynarmError, Log, Preparation
+from dynarm.identify.decimation import decimated, kept_rows, margin
 from dynarm.identify.preprocess import (
     Stretch,
     band,
-    decimated,
     differentiate,
     factor_for,
-    kept_rows,
     low_pass,
-    margin,
     smooth,
     states_at,
     stretches,

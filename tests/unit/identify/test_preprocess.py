@@ -6,16 +6,8 @@ import numpy as np
 import pytest
 
 from dynarm import DynarmError, Log, Preparation
-from dynarm.identify.preprocess import (
-    decimated,
-    differentiate,
-    kept_rows,
-    low_pass,
-    margin,
-    smooth,
-    states_at,
-    stretches,
-)
+from dynarm.identify.decimation import decimated, kept_rows, margin
+from dynarm.identify.preprocess import differentiate, low_pass, smooth, states_at, stretches
 
 RATE = 500.0
 T = np.arange(4000) / RATE

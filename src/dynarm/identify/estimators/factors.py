@@ -14,7 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from ..bodies import wrench_forces
-from ..preprocess import Preparation, Stretch, decimated, factor_for, kept_rows, margin
+from ..decimation import decimated, kept_rows, margin
+from ..preprocess import Preparation, Stretch, factor_for
 from ..regressor import Terms
 
 CHUNK = 2048  # samples whose regressor is held at a time
