@@ -17,6 +17,7 @@ from ..graph.trace import trace_function
 from ..parameters.minimal import MinimalParameters, minimal_parameters
 from ..robot.arm import Arm
 from ..robot.frames.chain import Chain, chain_of
+from .printed import AsPrinted, as_printed
 from .quantities import quantity_named
 from .regularity import check_regular
 from .scene import PLAIN, Options, Scene
@@ -253,16 +254,18 @@ def preferred(totals: Sequence[int], short: Collection[int], factored: Callable[
 
 @dataclass(frozen=True, slots=True)
 class Counted(Count):
-    """Operations of the simplified graph, and of the formulas as they were written."""
+    """Operations of the simplified graph, of the formulas as they were written, and of the paper's own listing."""
 
     as_written: Count = Count(0, 0)
+    as_printed: AsPrinted | None = None
 
 
 def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
     """Operations that a quantity of this arm costs, by the given formulation or the cheapest one.
 
     Multiplications, additions, divisions, square roots, sin/cos pairs and the critical path of the graph after
-    simplification, and in `.as_written` the same before.
+    simplification, and in `.as_written` the same before. `.as_printed`: the paper's own listing line by line, where it
+    is transcribed and speaks of such an arm (lin1991 Fig. 3 and A1, linfang1999 Tables I to V, VII), else None.
     """
     if not isinstance(arm, Arm):
         raise KindError(
@@ -276,4 +279,7 @@ def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
     plan = planned(arm, quantity, wishes)
     simple = plan.graph.count()
     eager = written(arm, quantity, plan.chosen).count()
-    return Counted(**{f.name: getattr(simple, f.name) for f in fields(Count)}, as_written=eager)
+    row = plan.chosen.get(quantity)
+    listed = as_printed(chain_of(arm), quantity, row.name) if row is not None else None
+    plain = {f.name: getattr(simple, f.name) for f in fields(Count)}
+    return Counted(**plain, as_written=eager, as_printed=listed)

@@ -1,0 +1,1 @@
+"""The papers' algorithms line by line, as their figures and tables list them: what `count(...).as_printed` counts."""
