@@ -127,17 +127,6 @@ def nearest_plain(friction: Friction) -> Friction:
     return Friction(max(viscous, 0.0), max(coulomb, 0.0))
 
 
-def what_is_lost(friction: Friction) -> tuple[str, ...]:
-    """The fields of a record that `nearest_plain` does not hold, or holds by something near them."""
-    usual = Friction()
-    kept = {"viscous", "coulomb"}
-    return tuple(
-        f.name
-        for f in fields(Friction)
-        if f.name not in kept and getattr(friction, f.name) != getattr(usual, f.name)
-    )
-
-
 # ---- what comes from outside
 
 

@@ -3,7 +3,7 @@
 Links stand in the frames of the URDF that the arm came from, or in the internal frames if it came from elsewhere.
 What was merged on loading stays merged: the file has one link a joint, that of a free base, and a link fixed to these
 for each tool whose frame is another. What a URDF cannot hold (gravity, armature, friction beyond viscous and
-Coulomb) is said in comments.
+Coulomb, of which the nearest to curves and hysteresis is written) is said in comments.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ...errors import InputError, ModelError
 from ..arm import Arm, Friction
 from ..frames.poses import inverse
 from ..frames.rounding import clean_pose, snap
+from ..friction import nearest_plain
 from ..inertia import unpack_parameters
 
 ENDLESS = 1e308  # written for a limit that is not there: readers demand a number
@@ -166,9 +167,9 @@ def _joint_lines(arm: Arm, i: int, parent: str, child: str, T: np.ndarray) -> li
     ends = "" if _kind(arm, i) == "continuous" else f'lower="{low!r}" upper="{high!r}" '
     lines.append(f'    <limit {ends}effort="{effort!r}" velocity="{velocity!r}"/>')
     if joint.friction is not None:
-        lines.append(
-            f'    <dynamics damping="{joint.friction.viscous!r}" friction="{joint.friction.coulomb!r}"/>'
-        )
+        rich = joint.friction.curve or joint.friction.presliding
+        plain = nearest_plain(joint.friction) if rich else joint.friction
+        lines.append(f'    <dynamics damping="{plain.viscous!r}" friction="{plain.coulomb!r}"/>')
     if joint.mimic is not None:
         master = str(arm.joints[int(joint.mimic.joint)].name)
         rule = f'multiplier="{joint.mimic.multiplier!r}" offset="{joint.mimic.offset!r}"'
