@@ -398,7 +398,7 @@ def test_trees_floating_bases_and_coupled_joints():
     assert leading(dynarm.Mimic) == ["joint", "multiplier", "offset"]
     assert leading(dynarm.Body)[:3] == ["mass", "com", "inertia"]
     words = defaults(dynarm.load)
-    assert (words["floating"], words["tools"], words["freeze"]) == (False, None, True)
+    assert (words["floating"], words["tools"], words["freeze"]) == (None, None, True)
     fixed = whole_robot()
     assert fixed.parents == (-1, 0, 0, 2)
     assert fixed.joint_names == ("waist", "left", "right") and fixed.nq == fixed.nv == 3

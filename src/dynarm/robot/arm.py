@@ -59,7 +59,8 @@ __all__ = [
 ]
 
 
-FROZEN, HELD = "frozen at zero: ", "held at "  # how notes about joints that were made rigid begin
+# how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
+FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ class Origin:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The notes that say which movable joints were made rigid, and where."""
-        return tuple(note for note in self.notes if note.startswith((FROZEN, HELD)))
+        """The notes that say which movable joints were made rigid, and where, and what was left out."""
+        return tuple(note for note in self.notes if note.startswith((FROZEN, HELD, LEFT_OUT)))
 
 
 @dataclass(frozen=True)
