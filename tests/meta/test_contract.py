@@ -107,7 +107,9 @@ def test_arm_joint_and_friction():
         "width": 0.02,
         "viscous_negative": None,
         "coulomb_negative": None,
-    }
+    } | dict.fromkeys(
+        ("curve", "presliding", "load_curve", "load_presliding", "ripple", "coupling"), ()
+    )
     assert leading(dynarm.Friction) == list(defaults(dynarm.Friction))
     plain = defaults(dynarm.Joint)
     numbers = ("a", "alpha", "d", "theta", "mass", "armature")
@@ -398,7 +400,7 @@ def test_trees_floating_bases_and_coupled_joints():
     assert leading(dynarm.Mimic) == ["joint", "multiplier", "offset"]
     assert leading(dynarm.Body)[:3] == ["mass", "com", "inertia"]
     words = defaults(dynarm.load)
-    assert (words["floating"], words["tools"], words["freeze"]) == (False, None, True)
+    assert (words["floating"], words["tools"], words["freeze"]) == (None, None, True)
     fixed = whole_robot()
     assert fixed.parents == (-1, 0, 0, 2)
     assert fixed.joint_names == ("waist", "left", "right") and fixed.nq == fixed.nv == 3

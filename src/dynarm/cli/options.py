@@ -39,7 +39,7 @@ def mobile_robots(incomplete: str = "") -> list[str]:
 
 
 ROBOT = typer.Argument(
-    help="A built-in robot's name, or a path to a .urdf or .toml file.",
+    help="A built-in robot's name, or a path to a .urdf, .xml (MJCF) or .toml file.",
     autocompletion=robots,
     show_default=False,
 )
@@ -98,7 +98,7 @@ def load_arm(
         robot,
         base=base,
         tip=tip,
-        floating=floating,
+        floating=floating or None,  # as the file says
         tools=list(tools) or None,
         freeze=frozen(freeze) or True,
     )

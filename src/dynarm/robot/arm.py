@@ -61,7 +61,8 @@ __all__ = [
 ]
 
 
-FROZEN, HELD = "frozen at zero: ", "held at "  # how notes about joints that were made rigid begin
+# how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
+FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
 TAKEN = "taken as exact: "  # how notes about rounded numbers begin
 
 
@@ -81,8 +82,8 @@ class Origin:
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The notes that say which movable joints were made rigid, and where."""
-        return tuple(note for note in self.notes if note.startswith((FROZEN, HELD)))
+        """The notes that say which movable joints were made rigid, and where, and what was left out."""
+        return tuple(note for note in self.notes if note.startswith((FROZEN, HELD, LEFT_OUT)))
 
     @property
     def snapped(self) -> tuple[str, ...]:

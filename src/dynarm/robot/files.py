@@ -33,6 +33,7 @@ class RobotFormat:
     write: Callable[[Arm], str] | None = None
     most: int = MAX_URDF  # bytes of a file
     parts: bool = False  # whether parts of it may be chosen: all that `load` takes besides `strict`
+    own: bool = False  # whether it names further files, and says its own gravity and which base moves freely
     # of a format that is not read: what it is, and what to do with {name} or {stem}
     instead: str = ""
 
@@ -54,22 +55,22 @@ def load(
     strict: bool = False,
     allow_massless: bool = False,
     freeze: bool | Mapping[str, float] = True,
-    floating: bool = False,
+    floating: bool | None = None,
     tools: Sequence[str] | None = None,
     snap: bool = True,
 ) -> Arm:
-    """The robot behind a built-in name or a path to a .urdf or .toml file.
+    """The robot behind a built-in name or a path to a .urdf, .xml (MJCF) or .toml file.
 
-    base             link of a URDF from which the robot is taken outwards; default: the root
+    base             link of a URDF, or body of an MJCF model, from which the robot is taken outwards; default: the root
     tip              link to which its chain is taken; default: none, the whole robot, a tree where it branches
     joints           the joint names in their order, as a check (and, without a tip, to choose a chain)
-    gravity          acceleration in the base link; default: (0, 0, -9.81), or what a .toml file says
+    gravity          acceleration in the base link; default: what a .toml file or an MJCF model says, else (0, 0, -9.81)
     strict           an impossible inertia is an error, not a warning
     allow_massless   accept moving links without any inertia
     freeze           {joint: position, ...}: hold these joints there and merge their links. Joints off a chain are
                      held at zero where they are not named; False: refuse them
-    floating         the base link moves freely
-    tools            names of links whose frames are the robot's tools
+    floating         the base link moves freely; default: where an MJCF model has a free joint. False: it is fixed
+    tools            names of links, of an MJCF model bodies or sites, whose frames are the robot's tools
     snap             rounded numbers of a URDF that were meant to be exact, such as an angle of 1.5708, are taken as
                      such; arm.check() lists them. False: every number as written
     """
@@ -77,17 +78,22 @@ def load(
     wanted = None if joints is None else _joint_names(joints)
     kind = FORMATS.get(path.suffix.lower())
     if kind is not None and kind.read is not None and kind.parts:
-        chosen = {
-            "gravity": (0.0, 0.0, -9.81) if gravity is None else gravity,
+        chosen: dict[str, Outside] = {
+            "gravity": gravity,
             "allow_massless": allow_massless,
             "freeze": freeze,
             "base": base,
             "tip": tip,
             "joints": wanted,
-            "floating": flag("floating", floating),
+            "floating": None if floating is None else flag("floating", floating),
             "snap": flag("snap", snap),
             "tools": None if tools is None else items("tools", tools, "a list of names of links"),
         }
+        if kind.own:
+            chosen["path"] = path
+        else:
+            chosen["gravity"] = (0.0, 0.0, -9.81) if gravity is None else gravity
+            chosen["floating"] = bool(chosen["floating"])
         return warn_doubts(kind.read(content(path, kind.most), named(path), chosen), strict)
     if kind is not None and kind.read is None:
         text = kind.instead.format(name=path.name, stem=path.name.split(".")[0])
@@ -136,7 +142,7 @@ def _built_in(path: Path) -> Arm:
 
 
 def save(arm: Arm, path: str | os.PathLike[str]) -> None:
-    """Write the arm to x.toml or x.urdf; nothing is left half-written."""
+    """Write the arm to x.toml, x.urdf or x.xml (MJCF); nothing is left half-written."""
     target = path_of("path", path, f"the name of a {_endings('write')} file")
     kind = FORMATS.get(target.suffix.lower())
     if kind is None or kind.write is None:
@@ -173,6 +179,22 @@ def _write_urdf(arm: Arm) -> str:
     return write_urdf(arm)
 
 
+def _read_mjcf(text: bytes, source: str, chosen: Chosen) -> Arm:
+    from .formats.mjcf import arm_of_mjcf
+
+    others = (
+        "allow_massless",
+        "snap",
+    )  # MuJoCo has its own rules on mass, and reads numbers as written
+    return arm_of_mjcf(text, source, **{k: v for k, v in chosen.items() if k not in others})
+
+
+def _write_mjcf(arm: Arm) -> str:
+    from .formats.mjcf_text import write_mjcf
+
+    return write_mjcf(arm)
+
+
 def _read_toml(text: bytes, source: str, chosen: Chosen) -> Arm:
     return read_toml(text, source)
 
@@ -186,12 +208,8 @@ FORMATS: dict[str, RobotFormat] = {
             ".xacro",
             instead="a xacro macro file; expand it first: xacro {name} > {stem}.urdf",
         ),
-        RobotFormat(
-            ".xml",
-            instead="an XML file, as MuJoCo's MJCF uses; export a URDF "
-            "(if it is one already, rename it to {stem}.urdf)",
-        ),
-        RobotFormat(".mjcf", instead="a MuJoCo MJCF file; export a URDF"),
+        RobotFormat(".xml", _read_mjcf, _write_mjcf, MAX_URDF, parts=True, own=True),
+        RobotFormat(".mjcf", _read_mjcf, _write_mjcf, MAX_URDF, parts=True, own=True),
         RobotFormat(".sdf", instead="an SDF file; convert it to a URDF"),
         RobotFormat(".world", instead="an SDF world; convert the robot in it to a URDF"),
     )

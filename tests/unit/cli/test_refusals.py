@@ -41,7 +41,7 @@ REFUSED = {
     "unknown robot": (["info", "zzz"], "stanford"),
     "missing file": (["info", "nosuch.urdf"], "nosuch.urdf"),
     "wrong extension": (["info", "arm.xacro"], "xacro"),
-    "not a robot": (["info", "notes.txt"], ".urdf or .toml"),
+    "not a robot": (["info", "notes.txt"], ".urdf, .toml, .xml or .mjcf"),
     "broken urdf": (["info", "broken.urdf"], "broken.urdf"),
     "broken toml": (["info", "broken.toml"], "broken.toml"),
     "base of a robot that is no urdf": (["info", "two_link", "--base", "x"], "leave them out"),

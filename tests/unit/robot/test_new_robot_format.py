@@ -90,9 +90,13 @@ def test_parts_are_chosen_where_there_are_links(tmp_path):
 
 
 def test_messages_name_it(tmp_path):
-    with pytest.raises(DynarmError, match=r"ending in \.urdf, \.toml, \.world or \.toy"):
+    with pytest.raises(
+        DynarmError, match=r"ending in \.urdf, \.toml, \.xml, \.mjcf, \.world or \.toy"
+    ):
         dynarm.load("robot.step")
-    with pytest.raises(DynarmError, match=r"end the name in \.urdf, \.toml or \.toy"):
+    with pytest.raises(
+        DynarmError, match=r"end the name in \.urdf, \.toml, \.xml, \.mjcf or \.toy"
+    ):
         ARM.save(tmp_path / "arm.step")
 
 

@@ -92,10 +92,8 @@ def test_unknown_names_suggest_the_nearest():
     [
         ("arm.urdf.xacro", "xacro arm.urdf.xacro > arm.urdf"),
         ("arm.XACRO", "xacro"),
-        ("arm.xml", "MJCF"),
-        ("arm.mjcf", "MJCF"),
         ("arm.sdf", "SDF"),
-        ("arm.step", "neither a built-in robot nor a file ending in .urdf or .toml"),
+        ("arm.step", "neither a built-in robot nor a file ending in .urdf, .toml, .xml or .mjcf"),
         ("folder/arm", "neither"),
     ],
 )
@@ -181,7 +179,7 @@ def test_saving_through_a_link_keeps_the_link(tmp_path):
 
 def test_unknown_suffix_and_missing_folder(tmp_path):
     arm = load("two_link")
-    with pytest.raises(DynarmError, match=r"end the name in \.urdf or \.toml"):
+    with pytest.raises(DynarmError, match=r"end the name in \.urdf, \.toml, \.xml or \.mjcf"):
         arm.save(tmp_path / "arm.json")
     with pytest.raises(DynarmError, match="cannot write"):
         arm.save(tmp_path / "nowhere" / "arm.toml")

@@ -21,7 +21,7 @@ from ..frames.rounding import norm
 from ..joint import LONGEST
 from .tree import Follow, Tree, TreeJoint, listed
 
-SEVERAL_DEGREES = ("floating", "planar")
+SEVERAL_DEGREES = ("floating", "planar", "ball")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class Posture:
     def placement(self, joint: TreeJoint) -> np.ndarray:
         """4x4 pose of the child link in the parent link, moved to where the joint is held."""
         position = self.held.get(joint.name, 0.0)
-        return joint.placement @ _motion(joint, position) if position else joint.placement
+        return joint.placement @ motion(joint, position) if position else joint.placement
 
     def notes(self, tree: Tree) -> list[str]:
         """What is held where, a line a position."""
@@ -138,7 +138,7 @@ def _bounded(joint: TreeJoint, position: float) -> float:
     return position
 
 
-def _motion(joint: TreeJoint, position: float) -> np.ndarray:
+def motion(joint: TreeJoint, position: float) -> np.ndarray:
     """4x4 displacement of a joint along or about its axis, in the frame of its link."""
     length = norm(joint.axis)
     if not length:

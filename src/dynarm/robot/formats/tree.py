@@ -33,7 +33,7 @@ class TreeJoint:
     """A joint between two links, as a URDF describes it."""
 
     name: str
-    kind: str  # revolute, continuous, prismatic, fixed, floating, planar
+    kind: str  # revolute, continuous, prismatic, fixed, floating, planar, ball
     parent: str
     child: str
     placement: np.ndarray  # 4x4 pose of the child link in the parent link, at zero
@@ -44,6 +44,7 @@ class TreeJoint:
     damping: float
     friction: float
     mimic: Follow | None
+    armature: float = 0.0
 
     @property
     def movable(self) -> bool:

@@ -164,13 +164,13 @@ def _check_joints(tree: Tree, stand: Posture, base: str, end: str | None, free: 
     where = "on the chain " if end is not None else ""
     for joint in stand.kept:
         if joint.kind in SEVERAL_DEGREES:
-            what = f"{tree.source}: joint '{joint.name}' {where or 'on the chain '}is {joint.kind}"
+            what = f"{tree.source}: joint '{joint.name}' {where or 'on the chain '}is {_word(joint.kind)}"
             if free and joint.kind == "floating":
                 raise FormatError(
                     f"{what} and so is the base '{base}'; one part of a robot may move freely, hold the joint: "
                     f"freeze={{'{joint.name}': 0}}"
                 )
-            ways = "" if joint.kind == "planar" else " (with floating=True if it moves freely)"
+            ways = " (with floating=True if it moves freely)" if joint.kind == "floating" else ""
             raise FormatError(
                 f"{what}; choose base='{joint.child}' behind it{ways}, or hold it: freeze={{'{joint.name}': 0}}"
             )
@@ -189,6 +189,10 @@ def _check_joints(tree: Tree, stand: Posture, base: str, end: str | None, free: 
         raise ModelError(
             f"{tree.source}: the {what} has {len(stand.kept)} joints; at most {MAX_JOINTS} are supported"
         )
+
+
+def _word(kind: str) -> str:
+    return "a ball joint" if kind == "ball" else kind
 
 
 def _check_order(stand: Posture, joints: Sequence[str] | None) -> None:
@@ -318,6 +322,7 @@ def _joint(joint: TreeJoint, i: int, frames: Frames, carried: _Carried, stand: P
         d=d,
         theta=theta,
         beta=beta,
+        armature=joint.armature,
         friction=friction,
         name=joint.name,
         position_limits=joint.position_limits,

@@ -1,0 +1,28 @@
+"""MuJoCo as an oracle for MJCF files: mj_rne and mj_fullM of the model that it loads itself, in an arm's coordinates.
+
+The arm's joints are found by name. Conventions of free joints and couplings are those of `mujoco_tree.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from dynarm import Arm
+from oracles.mujoco_tree import MujocoTree
+
+
+def file_oracle(path: Any, arm: Arm) -> MujocoTree:
+    """The twin of an arm by the file itself; armature, which dynarm adds on request only, is taken out."""
+    model = mujoco.MjModel.from_xml_path(str(path))
+    model.dof_armature[:] = 0
+    places = [int(model.joint(str(joint.name)).dofadr[0]) for joint in arm.joints]
+    coupling = arm.coupling
+    G = np.zeros((arm.n, len(coupling.masters)))
+    for i, (of, factor) in enumerate(zip(coupling.of, coupling.multipliers, strict=True)):
+        G[i, of] = factor
+    data = mujoco.MjData(model)
+    free = arm.floating is not None
+    return MujocoTree(model, data, np.array(places), G, np.array(coupling.offsets), free)
