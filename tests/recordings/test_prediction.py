@@ -47,7 +47,7 @@ def test_the_model_predicts_what_the_fit_predicts():
     fit = Identifier(arm_of("ur10"), shape="tanh", cutoff=10.0).fit(seen)
     states = fit.states(unseen)
     np.testing.assert_allclose(fit.model_.inverse_dynamics(*states), fit.predict(unseen), atol=1e-9)
-    assert fit.arm_.check() == []
+    assert all(note.startswith("taken as exact") for note in fit.arm_.check())
 
 
 def test_kr300_is_told_to_be_hard():

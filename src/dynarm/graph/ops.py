@@ -121,7 +121,7 @@ def _arithmetic(
         word=f"f{name}",
         arity=2,
         opcode=f"OP_{name.upper()}",
-        wasm=name,
+        wasm=f"f64.{name}",
         cost=cost,
         **more,
     )
@@ -154,7 +154,7 @@ _TABLE = (
     replace(
         library_function("sqrt", np.sqrt, Parity.NEITHER, opcode="OP_SQRT"),
         way=Way.INTRINSIC,
-        wasm="sqrt",
+        wasm="f64.sqrt",
         instructions=1,
         cost="sqrt",
         slow=True,
@@ -163,7 +163,7 @@ _TABLE = (
         library_function("fabs", np.abs, Parity.EVEN, jax="abs", opcode="OP_FABS"),
         name="abs",
         way=Way.INTRINSIC,
-        wasm="abs",
+        wasm="f64.abs",
         instructions=1,
     ),
     Operation(

@@ -279,7 +279,7 @@ class AdaptiveIntegration:
         if not end > start:
             raise Ended
         cut, fired = self.look(start, end, states)
-        stop = self.watch(start, cut, states)
+        stop = self.watch(start, cut, states, fired)
         if stop is not None:
             cut = stop[0]
         self.keep(start, cut, end, solver.y, states)
@@ -332,18 +332,25 @@ class AdaptiveIntegration:
             low = high
         return end, None
 
-    def watch(self, start: float, end: float, states: Foreign) -> tuple[float, str] | None:
-        """Report the events of a step; the first one that ends the run, if any."""
+    def watch(
+        self, start: float, end: float, states: Foreign, fired: np.ndarray | None
+    ) -> tuple[float, str] | None:
+        """Report the events of a step; the first one that ends the run, if any.
+
+        Joints that friction stops at the end are at rest there, whichever side of zero the interpolant rounds to.
+        """
         if not self.settings.events:
             return None
         points = np.linspace(start, end, POINTS + 1)
         y = np.ascontiguousarray(states(points).T)
+        if fired is not None:
+            y[-1, self.qd][fired] = 0.0
         values = self.settings.values(points.tolist(), *self.seen(y))
         hits = []
         for event, signs in zip(self.settings.events, values, strict=True):
 
             def value(t: float, event: Event = event) -> float:
-                return event(t, *self.seen(states(t)))
+                return event(t, *self.seen(y[-1] if t == end else states(t)))
 
             for k in range(POINTS):
                 if event.crosses(signs[k], signs[k + 1]):

@@ -49,6 +49,7 @@ RECORDS = {  # every public record, and those that they hold
     "body": lambda: dynarm.Body(1 / 3, (1 / 3,) * 3, np.eye(3) / 3),
     "tool": lambda: dynarm.Tool("n" * 500, 3, np.eye(4)),
     "friction": lambda: dynarm.Friction(1 / 3, 1 / 3, 1 / 3, "tanh", 1 / 3, 1 / 3, 1 / 3),
+    "coupled": lambda: dynarm.Coupled("n" * 500, 1 / 3, 1 / 3, 1 / 3),
     "model": lambda: dynarm.compile(many_joints(), friction=True),
     "minimal": lambda: dynarm.minimal_parameters(many_joints()),
     "count": lambda: dynarm.count(dynarm.load("two_link"), "bias"),

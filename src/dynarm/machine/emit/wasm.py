@@ -110,18 +110,25 @@ def _sincos(width: Width, places: Mapping[str, int]) -> bytes:
     def series(factors: Sequence[float]) -> bytes:
         code = number(factors[0])
         for factor in factors[1:]:
-            code = code + z + word("mul") + number(factor) + word("add")
+            code = code + z + word("f64.mul") + number(factor) + word("f64.add")
         return code
 
-    near = x + number(2 / 3.141592653589793) + word("mul") + number(MAGIC) + word("add") + put(1)
-    near += t + number(MAGIC) + word("sub") + put(2) + x
+    near = (
+        x
+        + number(2 / 3.141592653589793)
+        + word("f64.mul")
+        + number(MAGIC)
+        + word("f64.add")
+        + put(1)
+    )
+    near += t + number(MAGIC) + word("f64.sub") + put(2) + x
     for part in HALF_PI_SPLIT:
-        near += k + number(part) + word("mul") + word("sub")
-    near += put(3) + r + r + word("mul") + put(4)
+        near += k + number(part) + word("f64.mul") + word("f64.sub")
+    near += put(3) + r + r + word("f64.mul") + put(4)
     # r + (r z) P(z) and (1 - z/2) + (z z) Q(z)
-    near += r + r + z + word("mul") + series(SIN) + word("mul") + word("add") + put(5)
-    near += number(1.0) + number(0.5) + z + word("mul") + word("sub")
-    near += z + z + word("mul") + series(COS[:-2]) + word("mul") + word("add") + put(6)
+    near += r + r + z + word("f64.mul") + series(SIN) + word("f64.mul") + word("f64.add") + put(5)
+    near += number(1.0) + number(0.5) + z + word("f64.mul") + word("f64.sub")
+    near += z + z + word("f64.mul") + series(COS[:-2]) + word("f64.mul") + word("f64.add") + put(6)
     odd = bits("and", t, 1)
     sine = width.flipped(width.chosen(c, s, odd), bits("shl", bits("and", t, 2), 62))
     quarter = bits("add", t, 1)
@@ -132,7 +139,7 @@ def _sincos(width: Width, places: Mapping[str, int]) -> bytes:
         width.joined([lane + call(places[name]) for lane in lanes]) + put(place)
         for name, place in (("sin", 5), ("cos", 6))
     )
-    is_near = width.everywhere(x + word("abs") + number(FAR) + word("lt"))
+    is_near = width.everywhere(x + word("f64.abs") + number(FAR) + word("f64.lt"))
     return _locals(6, width) + is_near + IF + near + ELSE + far + END + s + c + END
 
 
@@ -256,5 +263,5 @@ class _Kernel:
     def store(self, port: int, element: int, node: int, negative: bool) -> None:
         value = self.values[node]
         if negative:
-            value += self.width.word("neg")
+            value += self.width.word("f64.neg")
         self.code += self.width.store(self.samples(port), 8 * element, value)

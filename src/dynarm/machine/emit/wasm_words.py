@@ -16,22 +16,22 @@ BRANCH_IF, CALL = b"\x0d", b"\x10"
 ADD_I32, SUB_I32, AND_I32 = b"\x6a", b"\x6b", b"\x71"
 # of f64, of f64x2; comparisons leave an i32, or a mask
 ARITHMETIC = {
-    "abs": (0x99, 0xEC),
-    "neg": (0x9A, 0xED),
-    "nearest": (0x9E, 0x94),
-    "sqrt": (0x9F, 0xEF),
-    "add": (0xA0, 0xF0),
-    "sub": (0xA1, 0xF1),
-    "mul": (0xA2, 0xF2),
-    "div": (0xA3, 0xF3),
-    "min": (0xA4, 0xF4),
-    "max": (0xA5, 0xF5),
-    "eq": (0x61, 0x47),
-    "ne": (0x62, 0x48),
-    "lt": (0x63, 0x49),
-    "gt": (0x64, 0x4A),
-    "le": (0x65, 0x4B),
-    "ge": (0x66, 0x4C),
+    "f64.abs": (0x99, 0xEC),
+    "f64.neg": (0x9A, 0xED),
+    "f64.nearest": (0x9E, 0x94),
+    "f64.sqrt": (0x9F, 0xEF),
+    "f64.add": (0xA0, 0xF0),
+    "f64.sub": (0xA1, 0xF1),
+    "f64.mul": (0xA2, 0xF2),
+    "f64.div": (0xA3, 0xF3),
+    "f64.min": (0xA4, 0xF4),
+    "f64.max": (0xA5, 0xF5),
+    "f64.eq": (0x61, 0x47),
+    "f64.ne": (0x62, 0x48),
+    "f64.lt": (0x63, 0x49),
+    "f64.gt": (0x64, 0x4A),
+    "f64.le": (0x65, 0x4B),
+    "f64.ge": (0x66, 0x4C),
 }
 # on the bits of a number, as i64 and as v128
 BITS = {"and": (0x83, 0x4E), "xor": (0x85, 0x51), "shl": (0x86, 0xCB), "add": (0x7C, 0xCE)}
@@ -109,7 +109,7 @@ class Width:
         return one + self._vector(0x14) if self.simd else one
 
     def word(self, name: str) -> bytes:
-        """An instruction of arithmetic or a comparison, by its name without the type."""
+        """An instruction of arithmetic or a comparison, by its name for one sample."""
         scalar, vector = ARITHMETIC[name]
         return self._vector(vector) if self.simd else bytes([scalar])
 
