@@ -63,13 +63,7 @@ def excite(
     bring within torques and box is drawn towards a pose that keeps them, until it keeps them too; `status` says so.
     Where there is no such pose, an error tells which limit is in the way.
     """
-    if not isinstance(arm, Arm):
-        raise KindError(f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('scara')")
-    if arm.floating:
-        raise InputError(
-            f"robot '{arm.name}' is on a free base, whose motion its joints do not decide; design the motion for the "
-            "robot on a fixed base (load it with floating=False), or move the base by hand"
-        )
+    _check_arm(arm)
     if not among(criterion, CRITERIA):
         raise InputError(f"criterion is {shown(criterion)}; choose among {', '.join(CRITERIA)}")
     series = check_series(duration, harmonics, period)
@@ -100,6 +94,17 @@ def excite(
         random,
         status,
     )
+
+
+def _check_arm(arm: Arm) -> None:
+    """Refuse what no motion can be designed for."""
+    if not isinstance(arm, Arm):
+        raise KindError(f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('scara')")
+    if arm.floating:
+        raise InputError(
+            f"robot '{arm.name}' is on a free base, whose motion its joints do not decide; design the motion for the "
+            "robot on a fixed base (load it with floating=False), or move the base by hand"
+        )
 
 
 class _Problem(Motions):
