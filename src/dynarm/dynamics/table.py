@@ -22,9 +22,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
+from ..algebra.vectors import Nested, Scalar
 from ..border.arguments import among
+from ..border.kinds import Json, Maker, Outside
 from ..errors import InputError, UnknownName
 from ..robot.frames.chain import Chain
 from ..robot.frames.standard import without_centre
@@ -70,7 +71,7 @@ DIFFERENTIATED = {  # quantities that automatic differentiation of others gives,
 PARTS = {**PAIRS, **DIFFERENTIATED}
 
 
-def anything(chain: Any) -> str | None:
+def anything(chain: Chain) -> str | None:
     """Refuses nothing."""
     return None
 
@@ -82,10 +83,10 @@ class Formulation:
     quantity: str
     name: str
     paper: str
-    function: Callable[..., Any] | None
+    function: Maker | None
     parameters: str = "natural"  # or "minimal"
     automatic: bool = True  # False: never tried unasked, because it is O(n^3) or worse
-    refuses: Callable[[Any], str | None] = anything  # why it does not apply to a chain
+    refuses: Callable[[Chain], str | None] = anything  # why it does not apply to a chain
     parts: tuple[Formulation, ...] = ()  # of PARTS, which have no function of their own
     trees: bool = False  # whether it takes trees and free bases
 
@@ -97,10 +98,10 @@ class Formulation:
         return self.refuses(chain)
 
 
-def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
+def bias_of(inverse_dynamics: Maker) -> Maker:
     """The bias vector of an inverse dynamics: its forces at zero acceleration."""
 
-    def bias(arm: Any, pose: Any, qd: Sequence[Any]) -> Any:
+    def bias(arm: Chain, pose: Nested, qd: Sequence[Scalar]) -> Nested:
         return inverse_dynamics(arm, pose, qd, [0] * len(qd))
 
     return bias
@@ -109,9 +110,9 @@ def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
 def _recursion(
     name: str,
     paper: str,
-    function: Callable[..., Any],
+    function: Maker,
     parameters: str = "natural",
-    **more: Any,
+    **more: Outside,
 ) -> tuple[Formulation, Formulation]:
     """An inverse dynamics, which gives the bias vector too."""
     return (
@@ -120,7 +121,7 @@ def _recursion(
     )
 
 
-_slow: Any = {"automatic": False, "refuses": without_centre}  # O(n^3), and about centres of mass
+_slow: Json = {"automatic": False, "refuses": without_centre}  # O(n^3), and about centres of mass
 
 # fmt: off
 TABLE: list[Formulation] = [

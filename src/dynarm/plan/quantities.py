@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
+from ..algebra.vectors import Nested
+from ..border.trial import on_trial
 from ..dynamics import kinematics
 from ..errors import UnknownName
 from ..graph.graph import Port
@@ -31,7 +32,7 @@ class Quantity:
     name: str
     state: tuple[str, ...]
     outputs: Callable[[Sizes], tuple[Port, ...]]
-    compute: Callable[[Scene], Any]
+    compute: Callable[[Scene], Nested]
     feels_gravity: bool = True
     inertial: bool = True  # can be computed from the minimal parameters, and depends on them
     takes_wrench: bool = False
@@ -270,9 +271,5 @@ def extended(*quantities: Quantity) -> Iterator[None]:
     known = [q.name for q in quantities if q.name in QUANTITIES]
     if known:
         raise ValueError(f"quantity {known[0]!r} stands in the table already")
-    QUANTITIES.update((q.name, q) for q in quantities)
-    try:
+    with on_trial(QUANTITIES, {q.name: q for q in quantities}):
         yield
-    finally:
-        for q in quantities:
-            del QUANTITIES[q.name]

@@ -113,11 +113,6 @@ class Schedule:
             add += len(stages) * max(stage.add for stage in stages)
         return mul, add
 
-    @property
-    def processors(self) -> int:
-        """The largest number of terms that run side by side."""
-        return max(len(stage.terms) for stage in self.stages)
-
 
 def schedule(n: int) -> Schedule:
     """The stages of Table 5 for n rotational joints."""

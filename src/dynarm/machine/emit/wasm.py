@@ -42,7 +42,6 @@ from .wasm_words import (
 
 FAR = 1e5  # [rad] beyond which Math is asked
 MOST = 50_000  # locals of a function that browsers take
-PAGE = 65536  # bytes of a page of memory
 DROP, RETURN, GREATER, NOT_ABOVE = b"\x1a", b"\x0f", b"\x4a", b"\x4c"
 
 
