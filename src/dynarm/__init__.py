@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from . import mobile as mobile
@@ -88,7 +88,7 @@ __all__ = sorted(_PUBLIC)
 
 if not TYPE_CHECKING:  # else every misspelt name would be one
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         if name in _PUBLIC:
             with IMPORTS:
                 value = getattr(importlib.import_module(_PUBLIC[name], __name__), name)

@@ -8,11 +8,10 @@ stretch by restricted likelihood (REML): no torque takes part, nothing is resamp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..border.kinds import FloatArray
+from ..border.kinds import FloatArray, Foreign
 
 DEGREE = 5
 ORDER = 3  # of the differences that are penalised
@@ -48,7 +47,7 @@ class Spline:
         return q, qd, qdd
 
 
-def _design(since: FloatArray, step: float, intervals: int, degree: int) -> Any:
+def _design(since: FloatArray, step: float, intervals: int, degree: int) -> Foreign:
     """(N, intervals + degree) sparse: every B-spline at every time."""
     from scipy.interpolate import BSpline
 
@@ -56,7 +55,7 @@ def _design(since: FloatArray, step: float, intervals: int, degree: int) -> Any:
     return BSpline.design_matrix(since, knots, degree)
 
 
-def _banded(matrix: Any) -> FloatArray:
+def _banded(matrix: Foreign) -> FloatArray:
     """The upper band of a symmetric sparse matrix, as LAPACK keeps it."""
     size = matrix.shape[0]
     band = np.zeros((DEGREE + 1, size))

@@ -15,7 +15,6 @@ from ..border.memo import cached_property
 from ..border.words import shown, titled
 from ..errors import DynarmError, InputError, KindError, UnknownName
 from ..graph.graph import Count, Graph, Port
-from ..machine.load.cache import Part
 from ..machine.load.compiled import Kernel, kernel
 from ..machine.load.march import March
 from ..model.functions import Functions
@@ -136,7 +135,7 @@ class Wheeled:
         return {}
 
     @cached_property
-    def marches(self) -> dict[Part, March]:
+    def marches(self) -> dict[tuple[str, bool], March]:
         """Steps and right-hand sides of simulations, compiled when first used."""
         return {}
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
-from ..algebra.vectors import Scalar, Vec3
+from ..algebra.vectors import Nested, Scalar, Vec3
 from ..border.words import shown
 from ..dynamics.table import DIFFERENTIATED, PAIRS, PARTS, Formulation, applicable, formulation
 from ..dynamics.table import QUANTITIES as TABLED
@@ -102,7 +101,7 @@ def traced(
     sizes = sizes_of(arm, p)
     inputs = word.inputs(sizes, options)
 
-    def compute(*given: Sequence[Scalar]) -> Any:
+    def compute(*given: Sequence[Scalar]) -> Nested:
         named = {port.name: values for port, values in zip(inputs, given, strict=True)}
         return word.compute(Scene(arm, options, chosen, named, minimal))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from ..algebra.vectors import Scalar, Vec3, add, mul
+from ..algebra.vectors import Nested, Scalar, Vec3, add, mul
 from ..dynamics import kinematics
 from ..dynamics.own import composite_derivatives, gathered_regressor
 from ..dynamics.own.free_base import turning
@@ -68,7 +67,7 @@ def coriolis_tensor(scene: Scene) -> list[Rows]:
     return [[[columns[j, k][i] for k in range(n)] for j in range(n)] for i in range(n)]
 
 
-def tool_pose(scene: Scene) -> Any:
+def tool_pose(scene: Scene) -> Nested:
     """Poses of the tools, or of the only one."""
     poses = []
     for joint, tool in scene.tools:
@@ -78,7 +77,7 @@ def tool_pose(scene: Scene) -> Any:
     return poses if scene.arm.tools is not None else poses[0]
 
 
-def tool_jacobian(scene: Scene) -> Any:
+def tool_jacobian(scene: Scene) -> Nested:
     """Jacobians of the tools, or of the only one."""
     carrier = kinematics.Carrier(scene.chain, scene.links, scene.root)
     jacobians = []
@@ -111,7 +110,7 @@ def jacobian_derivative(scene: Scene) -> list[Scalar]:
     return _along_motion(scene, flatten(tool_jacobian(scene)))
 
 
-def _summed(terms: Any) -> Scalar:
+def _summed(terms: Nested) -> Scalar:
     result: Scalar = 0
     for term in terms:
         result = add(result, term)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...algebra.vectors import Mat3, Scalar, Sym3, Turn, Vec3, add, cos, is_zero, mul, sin, sub
 from ..arm import Arm
@@ -68,7 +67,7 @@ class Chain:
     gravity: Vec3
     parents: tuple[int, ...] | None = None
     root: Root | None = None
-    loads: Any = None
+    loads: Scalar = None
 
     @property
     def n(self) -> int:
