@@ -32,7 +32,7 @@ def compile(
 
 
 class Model(Calls):
-    """Calls dynamics of one arm. Immutable; pickles by its recipe; safe to share between threads."""
+    """Compiled dynamics of one arm. Immutable; pickles by its recipe; safe to share between threads."""
 
     def __reduce__(self) -> Pickled:
         gravity = "input" if self.gravity_input else None

@@ -353,7 +353,7 @@ def test_which_topic_is_read():
 # ---- Arrow's columns
 
 
-SECOND, DAY = np.timedelta64(1, "s"), datetime.date(1970, 1, 3)
+DAY = datetime.date(1970, 1, 3)
 ARROW = {
     "dictionary": (pa.array(["1", "2", "1"]).dictionary_encode(), np.array(["1", "2", "1"])),
     "decimal": (pa.array([decimal.Decimal("1.25")]), np.array([1.25])),
