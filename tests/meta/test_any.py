@@ -11,14 +11,8 @@ import dynarm
 
 ROOT = Path(dynarm.__file__).parent
 HOMES = {
-    "border/kinds.py": {
-        "Outside",
-        "Foreign",
-        "Maker",
-        "Json",
-        "Cell",
-        "Kept",
-    },  # what comes and goes
+    # what comes from outside or from other libraries, and what goes out
+    "border/kinds.py": {"Outside", "Foreign", "Maker", "Json", "Cell", "Kept"},
     "algebra/vectors.py": {"Scalar", "Nested"},  # floats, batches and symbols alike
 }
 

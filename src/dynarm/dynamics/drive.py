@@ -166,9 +166,8 @@ class ListedTerm:
     index: int  # its place there
     part: str  # which of several coefficients of one entry; nothing where there is one
     coefficient: float
-    factor: Callable[
-        [Instant], Scalar
-    ]  # the force of a coefficient of one; of a loaded piece per unit of load
+    # the force of a coefficient of one; of a loaded piece per unit of load
+    factor: Callable[[Instant], Scalar]
     loaded: bool = False
     dissipative: bool = True  # as of a `Term`
 

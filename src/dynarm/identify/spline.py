@@ -17,9 +17,8 @@ DEGREE = 5
 ORDER = 3  # of the differences that are penalised
 KNOTS = 0.005  # [s] between knots, or the usual step if that is longer
 FEWEST = 8  # intervals between knots
-_STRENGTHS = np.arange(
-    -6.0, 12.0, 1.5
-)  # decimal logarithms of the penalty's weight that are tried first
+# decimal logarithms of the penalty's weight that are tried first
+_STRENGTHS = np.arange(-6.0, 12.0, 1.5)
 _FINE = 0.05  # of such a logarithm
 _LEAST = 1e-300
 

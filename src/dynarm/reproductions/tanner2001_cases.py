@@ -237,9 +237,8 @@ def _snapshots(robot: MobileManipulator, motion: MobileRun, every: float) -> dic
     return {
         "t": motion.t[picks],
         "platform": np.array([at.polygon for at in drawn]),
-        "arm": np.array(
-            [at.arm[1:] for at in drawn]
-        ),  # joints and tool; joint 1 stands at the mount
+        # joints and tool; joint 1 stands at the mount
+        "arm": np.array([at.arm[1:] for at in drawn]),
     }
 
 

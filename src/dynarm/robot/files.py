@@ -183,10 +183,11 @@ def _write_urdf(arm: Arm) -> str:
 def _read_mjcf(text: bytes, source: str, chosen: Chosen) -> Arm:
     from .formats.mjcf import arm_of_mjcf
 
+    # MuJoCo has its own rules on mass, and reads numbers as written
     others = (
         "allow_massless",
         "snap",
-    )  # MuJoCo has its own rules on mass, and reads numbers as written
+    )
     return arm_of_mjcf(text, source, **{k: v for k, v in chosen.items() if k not in others})
 
 

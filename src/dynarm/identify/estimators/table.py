@@ -19,13 +19,14 @@ from . import methods
 if TYPE_CHECKING:
     from .estimator import Estimator
 
+# the order in which they are told, others behind them
 _USUAL = (
     "ols",
     "wls",
     "irls",
     "iv",
     "recursive",
-)  # the order in which they are told, others behind them
+)
 
 
 def _files() -> tuple[str, ...]:

@@ -154,9 +154,8 @@ class _Kernel:
     def __init__(self, name: str, graph: Graph, width: Width, places: Mapping[str, int]):
         self.graph, self.width, self.places = graph, width, places
         self.ports: list[Port] = [*graph.inputs, *graph.outputs]
-        self.extra = (
-            len(self.ports) + 1 if width.simd else 0
-        )  # second addresses, whether they differ
+        # second addresses, whether they differ
+        self.extra = len(self.ports) + 1 if width.simd else 0
         self.next = self.first = 1 + len(self.ports) + self.extra
         self.uses = Counter(a for n in graph.nodes if n.op != "input" for a in n.args)
         for refs in graph.results:
