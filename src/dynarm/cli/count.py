@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from ..plan.choice import Counted
     from ..robot.arm import Arm
 
-EXAMPLES = ("dynarm count stanford", "dynarm count --n 3..4 --quantity mass_matrix")
+EXAMPLES = (
+    "dynarm count stanford",
+    "dynarm count --n 3..4 --quantity mass_matrix",
+    "dynarm count two_link --equivalence",
+    "dynarm count stanford --schedule --quantity inverse_dynamics --processors 4",
+)
 COLUMNS = [
     "formulation",
     "paper",
@@ -65,6 +70,21 @@ def count(
         "--principal",
         help="Generic arms whose links have principal axes along their frames.",
     ),
+    equivalence: bool = typer.Option(
+        False,
+        "--equivalence",
+        help="Compare all formulations in numbers of many digits, and walk through turney1980's proof.",
+    ),
+    digits: int = typer.Option(50, "--digits", help="Digits of --equivalence."),
+    schedule: bool = typer.Option(
+        False, "--schedule", help="Lay out the operations of --quantity in time."
+    ),
+    formulation: str = typer.Option(
+        None, "--formulation", help="Of --schedule; default: the cheapest."
+    ),
+    processors: int = typer.Option(
+        None, "--processors", help="Of --schedule; default: as many as can be used."
+    ),
     base: str = BASE,
     tip: str = TIP,
     floating: bool = FLOATING,
@@ -86,6 +106,18 @@ def count(
         check_quantity(quantity)
     whole = {"floating": floating, "tools": tools, "freeze": freeze}
     arms = _arms(robot, n, type, principal, {"base": base, "tip": tip, **whole})
+    if equivalence or schedule:
+        from .studies import compare, lay_out
+
+        if len(arms) > 1 or (equivalence and schedule):
+            raise InputError(
+                "--equivalence and --schedule are for one robot, one of them at a time"
+            )
+        if equivalence:
+            compare(arms[0], digits, html, as_json)
+        else:
+            lay_out(arms[0], quantity, formulation, processors, html, as_json)
+        return
     wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
     generic = None if n is None else (type or 1, principal)
     report: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -146,7 +178,7 @@ def _arms(
 
 def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> list[dict[str, Any]]:
     """What each formulation of a quantity costs, cheapest first; for a generic arm also what papers print."""
-    from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE
+    from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE, WHOLE, applicable
     from ..plan.choice import cheapest, unsuited
     from ..plan.choice import count as count_operations
     from ..plan.scene import PLAIN
@@ -166,6 +198,8 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
         parts = [cheapest(arm, part) for part in PARTS[quantity]]
         papers = dict.fromkeys(part.paper for part in parts)
         tried.append(("+".join(part.name for part in parts), ", ".join(papers)))
+    if quantity in WHOLE:
+        tried += [(row.name, row.paper) for row in applicable(WHOLE[quantity], chain)]
     rows = []
     for name, paper in tried:
         printed = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None
