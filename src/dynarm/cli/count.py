@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from ..plan.choice import Counted
     from ..robot.arm import Arm
 
-EXAMPLES = ("dynarm count stanford", "dynarm count --n 3..4 --quantity mass_matrix")
+EXAMPLES = (
+    "dynarm count stanford",
+    "dynarm count --n 3..4 --quantity mass_matrix",
+    "dynarm count two_link --equivalence",
+    "dynarm count stanford --schedule --quantity inverse_dynamics --processors 4",
+)
 COLUMNS = [
     "formulation",
     "paper",
@@ -62,6 +67,19 @@ PRINCIPAL = typer.Option(
 )
 
 
+EQUIVALENCE = typer.Option(
+    False,
+    "--equivalence",
+    help="Compare all formulations in numbers of many digits, and walk through turney1980's proof.",
+)
+DIGITS = typer.Option(50, "--digits", help="Digits of --equivalence.")
+SCHEDULE = typer.Option(False, "--schedule", help="Lay out the operations of --quantity in time.")
+OF_SCHEDULE = typer.Option(None, "--formulation", help="Of --schedule; default: the cheapest.")
+PROCESSORS = typer.Option(
+    None, "--processors", help="Of --schedule; default: as many as can be used."
+)
+
+
 @with_portion
 def count(
     robot: str = ROBOT,
@@ -69,6 +87,11 @@ def count(
     n: str = N,
     type: int = TYPE,
     principal: bool = PRINCIPAL,
+    equivalence: bool = EQUIVALENCE,
+    digits: int = DIGITS,
+    schedule: bool = SCHEDULE,
+    formulation: str = OF_SCHEDULE,
+    processors: int = PROCESSORS,
     portion: Portion = PORTION,
     html: str = HTML,
     as_json: bool = JSON,
@@ -85,6 +108,13 @@ def count(
     if quantity is not None:
         check_quantity(quantity)
     arms = _arms(robot, n, type, principal, portion)
+    if equivalence or schedule:
+        from .studies import compare, lay_out, only
+
+        arm = only(arms, equivalence, schedule)
+        if equivalence:
+            return compare(arm, digits, html, as_json)
+        return lay_out(arm, quantity, formulation, processors, html, as_json)
     wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
     generic = None if n is None else (type or 1, principal)
     report: dict[str, dict[str, list[Json]]] = {}
@@ -144,7 +174,7 @@ def _arms(
 
 def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> list[Json]:
     """What each formulation of a quantity costs, cheapest first; for a generic arm also what papers print."""
-    from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE
+    from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE, WHOLE, applicable
     from ..plan.choice import cheapest, unsuited
     from ..plan.choice import count as count_operations
     from ..plan.scene import PLAIN
@@ -164,6 +194,8 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
         parts = [cheapest(arm, part) for part in PARTS[quantity]]
         papers = dict.fromkeys(part.paper for part in parts)
         tried.append(("+".join(part.name for part in parts), ", ".join(papers)))
+    if quantity in WHOLE:
+        tried += [(row.name, row.paper) for row in applicable(WHOLE[quantity], chain)]
     rows = []
     for name, paper in tried:
         printed = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..algebra.ldl import factorise
 from ..algebra.vectors import Nested, Scalar, Vec3, add, mul
 from ..dynamics import kinematics
 from ..dynamics.own import composite_derivatives, gathered_regressor
@@ -36,10 +37,27 @@ def _entries(rows: Rows, pattern: Sequence[tuple[int, int]]) -> list[Scalar]:
 
 def forward_dynamics(scene: Scene) -> list[Scalar]:
     row = scene.chosen["forward_dynamics"]
+    if len(row.parts) == 1:
+        return _from_one_graph(scene, row.parts[0])
     if row.parts:
         return _by_parts(scene, "forward_dynamics").solved_dynamics()
     tau = minus(scene.given["tau"], scene.drive(scene.qd, scene.still))
     return list(scene.run(row, scene.qd, tau, scene.wrenches, scene.armature))
+
+
+def _from_one_graph(scene: Scene, row: Formulation) -> list[Scalar]:
+    """lin1991's simulator: L D L' of the mass matrix with the bias vector that comes with it."""
+    M, b = mass_matrix_and_bias(replace(scene, chosen={"mass_matrix_and_bias": row}))
+    against = plus(b, scene.drive(scene.qd, scene.still))
+    factors = factorise(M, inwards=not scene.chain.serial)
+    return factors.solve(minus(scene.given["tau"], against))
+
+
+def gravity(scene: Scene) -> list[Scalar]:
+    row = scene.chosen["gravity"]
+    if row.parts:
+        return _by_parts(scene, "gravity").inverse_dynamics(scene.still, scene.still)
+    return scene.gathered(scene.run(row))
 
 
 def _by_parts(scene: Scene, quantity: str) -> Scene:

@@ -1,9 +1,9 @@
 """What a Model can compute: each quantity's inputs, outputs, and how it is built from the formulations.
 
 inverse_dynamics, bias, mass_matrix, mass_matrix_and_bias, coriolis_tensor   straight from the table
-gravity            the bias at rest
+gravity            inverse dynamics at rest, or a formula of its own
 coriolis_matrix    C = 1/2 d(bias)/d(qd): the Christoffel form, because bias is quadratic in qd
-forward_dynamics   M qdd = tau - bias by L D L'
+forward_dynamics   M qdd = tau - bias by L D L', or a recursion of its own
 *_derivatives      by composite bodies, or by automatic differentiation of a formulation that was asked for; those of
                    forward dynamics through the implicit relation
                    d(qdd) = M^-1 (d(tau) - d(inverse dynamics) at qdd held)
@@ -115,8 +115,8 @@ QUANTITIES: dict[str, Quantity] = {
             "gravity",
             ("q",),
             _vector("g"),
-            lambda s: s.inverse_dynamics(s.still, s.still),
-            uses=("inverse_dynamics",),
+            evaluation.gravity,
+            uses=("gravity",),
         ),
         Quantity(
             "coriolis_matrix",

@@ -213,6 +213,10 @@ def tidy(x: float, scale: float = 1.0) -> Scalar:
     return x
 
 
+def _plain(x: Scalar) -> bool:
+    return x.__class__ in (int, float)
+
+
 def difference(x: Scalar, y: Scalar) -> Scalar:
     """x - y, or an exact 0 where rounding alone separates two constants."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
@@ -230,7 +234,7 @@ def _step(body: Limb, q: Scalar) -> Step:
         c, s = _cos_sin(q, body.theta)
         d = body.d
     else:
-        c, s = tidy(math.cos(body.theta)), tidy(math.sin(body.theta))
+        c, s = (tidy(x) if _plain(x) else x for x in (cos(body.theta), sin(body.theta)))
         d = add(body.d, q)
     about_x, about_z = Turn("x", body.ca, body.sa), Turn("z", c, s)
     if body.sb == 0:
@@ -257,12 +261,18 @@ def _branch(
     return Step((about, *turns), body.a, d, across + about.fall(along), None, across)
 
 
-def _cos_sin(q: Scalar, theta: float) -> tuple[Scalar, Scalar]:
-    """cos and sin of q + theta; offsets by quarter turns are exact and free."""
+def quarters(theta: float) -> int | None:
+    """How many quarter turns an angle is but for rounding; None: it is something else."""
     turns = theta / _QUARTER
-    if abs(turns - round(turns)) <= ULPS * max(1.0, abs(turns)):
+    return round(turns) if abs(turns - round(turns)) <= ULPS * max(1.0, abs(turns)) else None
+
+
+def _cos_sin(q: Scalar, theta: Scalar) -> tuple[Scalar, Scalar]:
+    """cos and sin of q + theta; offsets by quarter turns are exact and free."""
+    turns = quarters(theta) if _plain(theta) else None
+    if turns is not None:
         c, s = cos(q), sin(q)
-        return ((c, s), (-s, c), (-c, -s), (s, -c))[round(turns) % 4]
+        return ((c, s), (-s, c), (-c, -s), (s, -c))[turns % 4]
     return cos(q + theta), sin(q + theta)
 
 
