@@ -64,7 +64,7 @@ class FormatError(DynarmError, ValueError):
     """A file whose content is broken or describes something that dynarm does not support."""
 
 
-class RoomError(DynarmError, MemoryError):
+class RoomError(MemoryError, DynarmError):  # in this order `__new__` is that of memory errors
     """Memory or address space that is too short for what LLVM is about to do."""
 
 

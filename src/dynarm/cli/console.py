@@ -108,7 +108,7 @@ def complain(text: str, style: str = "bold red") -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def print_json(value: Mapping[str, object]) -> None:
+def print_json(value: object) -> None:
     """One JSON document on standard output; what is not finite becomes null."""
     stream = output()
     text = json.dumps(_data(value), indent=2, ensure_ascii=False, allow_nan=False)

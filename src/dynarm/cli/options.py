@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_type_hints
 
 import typer
 
@@ -20,7 +20,7 @@ from ..errors import FileError, InputError, UnknownName
 from ..identify.logs.readers import known_formats
 
 if TYPE_CHECKING:
-    from ..border.kinds import Maker, Outside
+    from ..border.kinds import Foreign, Maker, Outside
     from ..robot.arm import Arm
 
 LONGEST = 1e9  # seconds of anything, some thirty years
@@ -87,24 +87,23 @@ HTML = typer.Option(None, "--html", metavar="FILE", help="Write a page with pict
 
 
 class Portion(NamedTuple):
-    """Which part of a robot's file is meant, and what of it moves."""
+    """Which part of a robot's file is meant, and what of it moves: options of all commands that load one."""
 
     base: str | None = BASE
     tip: str | None = TIP
     floating: bool = FLOATING
-    tools: Sequence[str] = TOOLS
-    freeze: Sequence[str] = FREEZE
+    tools: list[str] = TOOLS
+    freeze: list[str] = FREEZE
 
     @property
     def given(self) -> dict[str, object]:
         """{option: what it was given}, None where it was left out."""
-        return {
-            f"--{name.removesuffix('s')}": said or None for name, said in self._asdict().items()
-        }
+        declared: tuple[Foreign, ...] = PORTION
+        told = zip(declared, self, strict=True)
+        return {option.param_decls[0]: said or None for option, said in told}
 
 
 PORTION = Portion()
-_HINTS = {"base": str, "tip": str, "floating": bool, "tools": list[str], "freeze": list[str]}
 Command = TypeVar("Command", bound="Maker")
 
 
@@ -116,7 +115,7 @@ def with_portion(command: Command) -> Command:
         if parameter.name != "portion":
             taken.append(parameter.replace(kind=keyword))
             continue
-        for name, hint in _HINTS.items():
+        for name, hint in get_type_hints(Portion).items():
             default = getattr(PORTION, name)
             taken.append(inspect.Parameter(name, keyword, default=default, annotation=hint))
 
