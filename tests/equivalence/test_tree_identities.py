@@ -266,6 +266,7 @@ EXPECTED = {  # how many ways there are for a fixed, a floating tree, and one wi
     "bias": (1, 1, 1),
     "mass_matrix": (1, 1, 1),
     "mass_matrix_and_bias": (1, 1, 1),
+    "gravity": (1, 1, 1),
     "coriolis_tensor": (1, 1, 1),
     "forward_dynamics": (2, 2, 1),
     "coriolis_matrix": (2, 1, 2),

@@ -12,7 +12,9 @@ import pytest
 
 import dynarm
 from dynarm.algebra.precise import Precise, precision
+from dynarm.algebra.vectors import Sym3
 from dynarm.dynamics.papers import equivalence_turney1980 as paper
+from dynarm.dynamics.papers.equivalence_setting_turney1980 import points
 from dynarm.dynamics.papers.lagrange_turney1980 import inverse_dynamics as by_lagrange
 from dynarm.dynamics.papers.newton_euler_turney1980 import inverse_dynamics as by_newton_euler
 from dynarm.errors import InputError, KindError
@@ -88,8 +90,8 @@ def test_sides_speak_of_the_arm_and_its_state(k):
 
 def test_points_have_the_second_moment():
     rng = np.random.default_rng(1)
-    J = paper.Sym3(*rng.normal(size=6))
-    total = sum(dm * np.outer(list(d), list(d)) for dm, d in paper.points(J))
+    J = Sym3(*rng.normal(size=6))
+    total = sum(dm * np.outer(list(d), list(d)) for dm, d in points(J))
     np.testing.assert_allclose(total, [list(row) for row in J.full().rows], atol=1e-15)
 
 

@@ -54,10 +54,11 @@ def _from_one_graph(scene: Scene, row: Formulation) -> list[Scalar]:
 
 
 def gravity(scene: Scene) -> list[Scalar]:
-    row = scene.chosen["gravity"]
-    if row.parts:
-        return _by_parts(scene, "gravity").inverse_dynamics(scene.still, scene.still)
-    return scene.gathered(scene.run(row))
+    row = scene.chosen.get("gravity")
+    if row is not None and not row.parts:
+        return scene.gathered(scene.run(row))
+    at_rest = scene if row is None else _by_parts(scene, "gravity")
+    return at_rest.inverse_dynamics(scene.still, scene.still)
 
 
 def _by_parts(scene: Scene, quantity: str) -> Scene:

@@ -178,9 +178,8 @@ def _body(arm: Arm, chain: Chain, row: Formulation) -> object:
 def _ways(chain: Chain, quantity: str) -> Iterator[tuple[Formulation, str, Callable[..., object]]]:
     """The formulations that give a quantity, each with its function of (arm, pose)."""
     rows = [row for row in TABLE if not row.declines(chain) and row.function is not None]
-    for row in sorted(
-        rows, key=lambda row: row.quantity != quantity
-    ):  # those that give it come first
+    # those that give it come first
+    for row in sorted(rows, key=lambda row: row.quantity != quantity):
         assert row.function is not None
         if row.quantity == quantity and not row.name.startswith("strobed"):
             yield row, "directly", row.function
