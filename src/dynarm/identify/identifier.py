@@ -29,7 +29,7 @@ from .logs.sources import logs_of
 from .preprocess import Preparation, Recording, Stretch, factor_for
 from .record import Record, nearest_to
 from .regressor import Column, Terms, check_terms, force_names, terms_of
-from .rests import resting
+from .rests import resting, spans
 from .result import Fit, FitError
 from .searchable import Searchable
 
@@ -277,7 +277,7 @@ class Identifier(Searchable):
 def _fitting(arm: Arm, log: Log, rows: str | None) -> Log:
     """The log in the arm's joint order; refused or warned about where it cannot be right."""
     log = _with_rows(in_order(log, arm), rows)
-    flat = np.ptp(log.tau, axis=0) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
+    flat = spans(log.tau) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
     still = resting(log.q, 7 if log.floating else 0)
     if (flat & ~still).any():
         j = int(np.argmax(flat & ~still))
