@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -385,13 +385,16 @@ class Arm:
         original: str | os.PathLike[str],
         new: str | os.PathLike[str],
         force: bool = False,
+        xacro: Mapping[str, str | float] | None = None,
+        packages: Mapping[str, str | os.PathLike[str]] | None = None,
     ) -> tuple[str, ...]:
         """Write the URDF that the robot came from with its inertias and friction now; all else stays as it was.
 
         What a reader of the new file should know is given back, a sentence each. A link to which others are fixed takes
         the whole of the change; where that is impossible a warning says so, and the nearest possible is written. The
-        original itself is replaced only with force=True. Nothing is left half-written.
+        original itself is replaced only with force=True. Nothing is left half-written. Of a .xacro file the expanded
+        text is written; xacro and packages are those of `load`.
         """
         from .update import update_urdf
 
-        return update_urdf(self, original, new, force)
+        return update_urdf(self, original, new, force, xacro, packages)
