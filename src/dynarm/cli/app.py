@@ -34,7 +34,8 @@ COMMANDS = (
 )
 ABOUT = (
     "From a robot description and a log file to the smallest, fastest dynamic model of that robot. "
-    "Robots are built-in names (stanford, puma560, scara, two_link ...) or paths to .urdf and .toml files."
+    "Robots are built-in names (stanford, puma560, scara, two_link ...) or paths to .urdf, .xacro, .xml (MJCF) and "
+    ".toml files."
 )
 INTERRUPTED = 130  # what shells expect after Ctrl-C
 _NARROW = 60  # columns below which boxes around the help only cost room

@@ -15,9 +15,12 @@ from .options import (
     FREEZE,
     FRICTION,
     JSON,
+    PACKAGES,
     ROBOT,
+    SNAP,
     TIP,
     TOOLS,
+    XACRO,
     formulation_wishes,
     load_arm,
     words,
@@ -59,6 +62,9 @@ def compile(
     floating: bool = FLOATING,
     tools: list[str] = TOOLS,
     freeze: list[str] = FREEZE,
+    snap: bool = SNAP,
+    xacro: list[str] = XACRO,
+    packages: list[str] = PACKAGES,
     as_json: bool = JSON,
 ) -> None:
     """Compile a robot's dynamics to machine code.
@@ -73,7 +79,7 @@ def compile(
     wanted = (
         tuple(QUANTITIES) if quantities == "all" else words("--quantity", quantities, QUANTITIES)
     )
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
     model = compile_arm(arm, formulation_wishes(formulation) or None, friction=friction)
     rows = []
     with progress("compiling") as done:

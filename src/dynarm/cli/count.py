@@ -16,8 +16,12 @@ from .options import (
     FREEZE,
     HTML,
     JSON,
+    PACKAGES,
+    SNAP,
     TIP,
     TOOLS,
+    XACRO,
+    given_parts,
     load_arm,
     refuse_given,
     robots,
@@ -70,6 +74,9 @@ def count(
     floating: bool = FLOATING,
     tools: list[str] = TOOLS,
     freeze: list[str] = FREEZE,
+    snap: bool = SNAP,
+    xacro: list[str] = XACRO,
+    packages: list[str] = PACKAGES,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -84,8 +91,9 @@ def count(
     writable_all({"--html": (html, (".html",))})
     if quantity is not None:
         check_quantity(quantity)
-    whole = {"floating": floating, "tools": tools, "freeze": freeze}
-    arms = _arms(robot, n, type, principal, {"base": base, "tip": tip, **whole})
+    whole = {"floating": floating, "tools": tools, "freeze": freeze, "snap": snap}
+    macros = {"xacro": xacro, "packages": packages}
+    arms = _arms(robot, n, type, principal, {"base": base, "tip": tip, **whole, **macros})
     wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
     generic = None if n is None else (type or 1, principal)
     report: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -131,8 +139,7 @@ def _arms(
         raise InputError(
             "give a robot, or --n with numbers of joints; for example: dynarm count --n 3..8 --type 1"
         )
-    of_files = {f"--{name.removesuffix('s')}": given or None for name, given in part.items()}
-    refuse_given("is for a robot's file, not for --n; leave it out", of_files)
+    refuse_given("is for a robot's file, not for --n; leave it out", given_parts(part))
     ends = re.fullmatch(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?", n)
     if ends is None:
         raise InputError(f"--n is {shown(n)}; give a number or a range such as 3..8")

@@ -16,9 +16,12 @@ from .options import (
     FREEZE,
     HTML,
     JSON,
+    PACKAGES,
     ROBOT,
+    SNAP,
     TIP,
     TOOLS,
+    XACRO,
     load_arm,
     numbers,
     seconds,
@@ -68,6 +71,9 @@ def excite(
     floating: bool = FLOATING,
     tools: list[str] = TOOLS,
     freeze: list[str] = FREEZE,
+    snap: bool = SNAP,
+    xacro: list[str] = XACRO,
+    packages: list[str] = PACKAGES,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -78,7 +84,7 @@ def excite(
     """
     from ..identify.design.excitation import excite as find
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
     table, sheet = (".csv",), (".html",)
     writable_all({"--out": (out, table), "--log": (log, table), "--html": (html, sheet)})
     _check_times(duration, rate, harmonics)

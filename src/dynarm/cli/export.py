@@ -18,9 +18,12 @@ from .options import (
     FREEZE,
     FRICTION,
     JSON,
+    PACKAGES,
     ROBOT,
+    SNAP,
     TIP,
     TOOLS,
+    XACRO,
     formulation_wishes,
     load_arm,
     words,
@@ -55,6 +58,9 @@ def export(
     floating: bool = FLOATING,
     tools: list[str] = TOOLS,
     freeze: list[str] = FREEZE,
+    snap: bool = SNAP,
+    xacro: list[str] = XACRO,
+    packages: list[str] = PACKAGES,
     as_json: bool = JSON,
 ) -> None:
     """Write a robot's dynamics as C.
@@ -68,7 +74,7 @@ def export(
     from ..model.model import compile as compile_arm
     from ..plan.quantities import QUANTITIES
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
     wanted = DEFAULT if quantities is None else words("--quantity", quantities, QUANTITIES)
     if name is not None and name != identifier(name):
         raise InputError(f"--name is {shown(name)}; a C name is wanted, such as {identifier(name)}")

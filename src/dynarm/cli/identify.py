@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..errors import DynarmWarning
 from ..identify.estimators import table as estimators
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
@@ -21,13 +23,18 @@ from .options import (
     JSON,
     LIMIT,
     LOGS,
+    PACKAGES,
     ROBOT,
+    SNAP,
     TIP,
     TOOLS,
+    XACRO,
     check_logs,
     load_arm,
+    package_folders,
     refuse_given,
     words,
+    xacro_arguments,
 )
 from .wording import spoken
 
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
     from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.logs.log import Log
     from ..identify.result import Fit
+    from ..robot.arm import Arm
 
 EXAMPLES = (
     "dynarm excite two_link --duration 10 --log log.csv",
@@ -82,6 +90,9 @@ def identify(
     floating: bool = FLOATING,
     tools: list[str] = TOOLS,
     freeze: list[str] = FREEZE,
+    snap: bool = SNAP,
+    xacro: list[str] = XACRO,
+    packages: list[str] = PACKAGES,
     as_json: bool = JSON,
 ) -> int:
     """Find a robot's parameters from logs.
@@ -92,7 +103,7 @@ def identify(
     from ..dynamics.drive import TERMS
     from ..identify.identifier import Identifier
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
     check_folder(out, force)
     check_logs(logs, channels, validate)
     terms = () if friction == "none" else words("--friction", friction, tuple(TERMS))
@@ -119,11 +130,14 @@ def identify(
         checks = [fit.validate(log) for log in held]
         verdict = fit.verdict(checks, limit)
     with busy("writing"), new_folder(out, force) as folder:
-        _write(fit, checks, verdict, folder)
+        source = RobotFile(robot, xacro_arguments(xacro), package_folders(packages))
+        notes = _write(fit, checks, verdict, folder, source)
     if as_json:
-        print_json(_as_data(fit, checks, verdict, out))
+        print_json(_as_data(fit, checks, verdict, out) | {"notes": notes})
     else:
         _show(fit, checks, verdict, out)
+        for note in notes:
+            say(f"identified.urdf: {note}")
     return verdict.exit_code
 
 
@@ -143,16 +157,39 @@ def _read(
     return fitted, held
 
 
-def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class RobotFile:
+    """The robot's file, and how it was expanded where it is one of macros."""
+
+    robot: str
+    xacro: dict[str, str]
+    packages: dict[str, str]
+
+    def written_back(self, arm: Arm, target: Path) -> tuple[str, ...]:
+        """Write the arm as a URDF, where it came from one by changing that; what a reader should know."""
+        ending = Path(self.robot).suffix.lower()
+        if ending not in (".urdf", ".xacro"):
+            arm.save(target)
+            return ()
+        xacro, packages = (self.xacro, self.packages) if ending == ".xacro" else (None, None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DynarmWarning)  # the notes say the same
+            return arm.update_urdf(self.robot, target, xacro=xacro, packages=packages)
+
+
+def _write(
+    fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Path, source: RobotFile
+) -> tuple[str, ...]:
     from ..model.export import export_c
     from ..model.model import compile as compile_arm
     from ..report.identification import page
 
     fit.arm_.save(folder / "model.toml")
-    fit.arm_.save(folder / "identified.urdf")
+    notes = source.written_back(fit.arm_, folder / "identified.urdf")
     page(fit, checks, verdict, folder / "report.html")
     wanted = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
     export_c(compile_arm(fit.arm_, friction=True), folder / "c", quantities=wanted)
+    return notes
 
 
 def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> None:

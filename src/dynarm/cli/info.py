@@ -9,7 +9,21 @@ import typer
 
 from .console import busy, print_json, say, show_table
 from .count import costs, show_costs
-from .options import BASE, FLOATING, FREEZE, HTML, JSON, ROBOT, TIP, TOOLS, load_arm, writable_all
+from .options import (
+    BASE,
+    FLOATING,
+    FREEZE,
+    HTML,
+    JSON,
+    PACKAGES,
+    ROBOT,
+    SNAP,
+    TIP,
+    TOOLS,
+    XACRO,
+    load_arm,
+    writable_all,
+)
 
 if TYPE_CHECKING:
     from ..parameters.minimal import MinimalParameters
@@ -35,6 +49,9 @@ def info(
     floating: bool = FLOATING,
     tools: list[str] = TOOLS,
     freeze: list[str] = FREEZE,
+    snap: bool = SNAP,
+    xacro: list[str] = XACRO,
+    packages: list[str] = PACKAGES,
     convention: str = typer.Option(
         "lin1995",
         "--convention",
@@ -54,7 +71,7 @@ def info(
     from ..parameters.minimal import minimal_parameters
 
     writable_all({"--html": (html, (".html",))})
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
     with busy("counting"):
         minimal = minimal_parameters(arm, convention=convention, armature=armature)
         counted = {q: costs(arm, q) for q in _counted(arm)}

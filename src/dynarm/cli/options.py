@@ -39,7 +39,7 @@ def mobile_robots(incomplete: str = "") -> list[str]:
 
 
 ROBOT = typer.Argument(
-    help="A built-in robot's name, or a path to a .urdf, .xml (MJCF) or .toml file.",
+    help="A built-in robot's name, or a path to a .urdf, .xacro, .xml (MJCF) or .toml file.",
     autocompletion=robots,
     show_default=False,
 )
@@ -58,6 +58,15 @@ FREEZE = typer.Option(
     "--freeze",
     metavar="JOINT=POSITION",
     help="Hold a joint there [rad or m]; may be repeated.",
+)
+SNAP = typer.Option(
+    True, "--snap/--no-snap", help="Rounded angles such as 1.5708 are taken as exact."
+)
+XACRO = typer.Option(
+    [], "--xacro", metavar="NAME=VALUE", help="An argument of a .xacro file; may be repeated."
+)
+PACKAGES = typer.Option(
+    [], "--package", metavar="NAME=FOLDER", help="A package that files are in; may be repeated."
 )
 JSON = typer.Option(False, "--json", help="Print JSON for machines.")
 FORMULATION = typer.Option(
@@ -90,6 +99,9 @@ def load_arm(
     floating: bool = False,
     tools: Sequence[str] = (),
     freeze: Sequence[str] = (),
+    snap: bool = True,
+    xacro: Sequence[str] = (),
+    packages: Sequence[str] = (),
 ) -> Arm:
     """The arm that the arguments name."""
     from ..robot.files import load
@@ -101,7 +113,43 @@ def load_arm(
         floating=floating or None,  # as the file says
         tools=list(tools) or None,
         freeze=frozen(freeze) or True,
+        snap=snap,
+        xacro=xacro_arguments(xacro) or None,
+        packages=package_folders(packages) or None,
     )
+
+
+def given_parts(part: Mapping[str, object]) -> dict[str, object]:
+    """The options, by name, that choose parts of a robot's file and were given; of the others None."""
+    names = {"tools": "--tool", "packages": "--package", "snap": "--no-snap"}
+    given = {names.get(key, f"--{key}"): value or None for key, value in part.items()}
+    return {**given, "--no-snap": None if part.get("snap", True) else True}
+
+
+def xacro_arguments(texts: Iterable[str]) -> dict[str, str]:
+    """{argument: value} from texts such as prefix=left_."""
+    return _pairs("--xacro", texts, "prefix=left_")
+
+
+def package_folders(texts: Iterable[str]) -> dict[str, str]:
+    """{package: folder} from texts such as my_robot=folder."""
+    return _pairs("--package", texts, "my_robot=folder")
+
+
+def _pairs(option: str, texts: Iterable[str], example: str) -> dict[str, str]:
+    """{name: text} from texts such as name=text, or name:=text as ROS writes it."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        name = name.removesuffix(":")
+        if not (sign and name):
+            raise InputError(f"{option} is {shown(text)}; give name=value, for example {example}")
+        if values.get(name, value) != value:
+            raise InputError(
+                f"{option} gives {shown(values[name])} and {shown(value)} for {name}; leave one out"
+            )
+        values[name] = value
+    return values
 
 
 def frozen(texts: Iterable[str]) -> dict[str, float]:

@@ -17,9 +17,12 @@ from .options import (
     FRICTION,
     HTML,
     JSON,
+    PACKAGES,
     ROBOT,
+    SNAP,
     TIP,
     TOOLS,
+    XACRO,
     load_arm,
     numbers,
     refuse_given,
@@ -83,6 +86,9 @@ def simulate(
     floating: bool = FLOATING,
     tools: list[str] = TOOLS,
     freeze: list[str] = FREEZE,
+    snap: bool = SNAP,
+    xacro: list[str] = XACRO,
+    packages: list[str] = PACKAGES,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
@@ -98,7 +104,7 @@ def simulate(
     method = method.lower()
     _check_times(time, method, dt, control_rate)
     real("--payload", payload, "a mass in kg", lambda x: 0 <= x < float("inf"))
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
     if arm.floating and save is not None and save.lower().endswith(".csv"):
         raise InputError(f"--save {save} is a log of joints, and the base moves; end it in .npz")
     first, speeds = _first(arm, q0), _speeds(arm, qd0)

@@ -14,9 +14,12 @@ from .options import (
     JSON,
     LIMIT,
     LOGS,
+    PACKAGES,
     ROBOT,
+    SNAP,
     TIP,
     TOOLS,
+    XACRO,
     check_logs,
     load_arm,
     writable_all,
@@ -39,6 +42,9 @@ def validate(
     floating: bool = FLOATING,
     tools: list[str] = TOOLS,
     freeze: list[str] = FREEZE,
+    snap: bool = SNAP,
+    xacro: list[str] = XACRO,
+    packages: list[str] = PACKAGES,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
@@ -52,7 +58,7 @@ def validate(
     from ..identify.regressor import force_names, force_units
     from ..identify.tables import told
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
     writable_all({"--html": (html, (".html",))})
     check_logs(logs, channels)
     with busy("predicting"):

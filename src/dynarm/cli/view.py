@@ -15,13 +15,19 @@ from .options import (
     FLOATING,
     FREEZE,
     JSON,
+    PACKAGES,
+    SNAP,
     TIP,
     TOOLS,
+    XACRO,
     frozen,
+    given_parts,
     load_arm,
     mobile_robots,
+    package_folders,
     refuse_given,
     robots,
+    xacro_arguments,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +43,7 @@ def _names(incomplete: str) -> list[str]:
 
 def view(
     robot: str = typer.Argument(
-        help="A built-in arm or mobile manipulator, or a path to a .urdf or .toml file.",
+        help="A built-in arm or mobile manipulator, or a path to a .urdf, .xacro or .toml file.",
         autocompletion=_names,
         show_default=False,
     ),
@@ -58,6 +64,9 @@ def view(
     floating: bool = FLOATING,
     tools: list[str] = TOOLS,
     freeze: list[str] = FREEZE,
+    snap: bool = SNAP,
+    xacro: list[str] = XACRO,
+    packages: list[str] = PACKAGES,
     as_json: bool = JSON,
 ) -> None:
     """Look at a robot in 3D, in a browser.
@@ -69,6 +78,7 @@ def view(
     browser = _browser() if open_browser else None
     with busy("drawing"):
         part = {"base": base, "tip": tip, "floating": floating, "tools": tools, "freeze": freeze}
+        part |= {"snap": snap, "xacro": xacro, "packages": packages}
         viewer = _viewer(robot, play, channels, case, meshes, port, part)
 
     def ready() -> None:
@@ -120,8 +130,8 @@ def _viewer(
     part: dict[str, Any],
 ) -> Viewer:
     if _is_mobile(robot):
-        of_arms = {"--play": play, "--channels": channels}
-        of_arms |= {f"--{name.removesuffix('s')}": given or None for name, given in part.items()}
+        of_arms: dict[str, object] = {"--play": play, "--channels": channels}
+        of_arms |= given_parts(part)
         refuse_given(f"is for arms; '{robot}' is a mobile manipulator, leave it out", of_arms)
         return _mobile_viewer(robot, case, port)
     from ..view.recording import read
@@ -131,13 +141,18 @@ def _viewer(
         raise InputError("--case belongs to tanner2001; give --play with a recording instead")
     if play is None:
         refuse_given("says what a log's columns are; give --play too", {"--channels": channels})
-    arm = load_arm(robot, **part)
+    macros = Path(robot).suffix.lower() == ".xacro"
+    arm = load_arm(robot, **{**part, "packages": part["packages"] if macros else ()})
     recording = None if play is None else read(play, arm, channels)
     drawn, notes = None, list[str]()
-    if meshes and Path(robot).suffix.lower() == ".urdf":
+    if meshes and (macros or Path(robot).suffix.lower() == ".urdf"):
+        from ..robot.files import expand_xacro
         from ..view.meshes import visuals
 
-        drawn, lost = visuals(Path(robot), arm, frozen(part["freeze"]) or True)
+        folders = package_folders(part["packages"])
+        arguments = xacro_arguments(part["xacro"])
+        text = expand_xacro(Path(robot), robot, arguments, folders) if macros else None
+        drawn, lost = visuals(Path(robot), arm, frozen(part["freeze"]) or True, text, folders)
         if lost:
             notes = [f"{len(lost)} visuals are not drawn; the first: {lost[0]}"]
     return ArmViewer(arm, port, recording, drawn, notes)

@@ -135,7 +135,7 @@ def test_friction(original, tmp_path):
         '<axis xyz="0 1 0"/>\n', '<axis xyz="0 1 0"/>\n\t\t<dynamics damping="0.02"/>\n'
     )
     (note,) = notes
-    assert "'wrist'" in note and "armature 0.2" in note and "offset=0.1" in note
+    assert "armature of 'wrist'; friction beyond viscous and Coulomb of 'wrist'" in note
     bare = replace(arm, joints=[replace(j, friction=None) for j in arm.joints])
     bare.update_urdf(original, tmp_path / "new.urdf")
     assert """<dynamics friction='0.0' damping="0.0"/>""" in (tmp_path / "new.urdf").read_text()

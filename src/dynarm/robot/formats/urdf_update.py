@@ -67,10 +67,9 @@ def updated_urdf(
     for link, ten in _new_inertias(arm, tree, carried, frames, doubts):
         _put_inertial(edits, links[link], link, ten, tree.exact)
     joints = {e.attributes["name"]: e for e in root.all("joint")}
-    notes = [*doubts, *(follow_meshes(edits, *folders) if folders else ())]
+    notes = [*doubts, *_lost(arm), *(follow_meshes(edits, *folders) if folders else ())]
     for joint, before in zip(arm.joints, stand.kept, strict=True):
         _put_dynamics(edits, joints[before.name], joint, before)
-        notes += _lost(joint)
     return Updated(edits.done(), tuple(notes), tuple(doubts))
 
 
@@ -275,9 +274,10 @@ def _is_plain(friction: Friction) -> bool:
     return friction == Friction(friction.viscous, friction.coulomb)
 
 
-def _lost(joint: Joint) -> list[str]:
-    """What of a joint's drive a URDF does not hold."""
-    parts = [f"armature {joint.armature:.6g}"] if joint.armature else []
-    if joint.friction is not None and not _is_plain(joint.friction):
-        parts.append(f"{joint.friction}")
-    return [f"joint '{joint.name}', not held by a URDF: {', '.join(parts)}"] if parts else []
+def _lost(arm: Arm) -> list[str]:
+    """What of the joints' drives a URDF does not hold."""
+    motors = [str(j.name) for j in arm.joints if j.armature]
+    rich = [str(j.name) for j in arm.joints if j.friction and not _is_plain(j.friction)]
+    parts = [f"armature of {listed(motors)}"] if motors else []
+    parts += [f"friction beyond viscous and Coulomb of {listed(rich)}"] if rich else []
+    return [f"a URDF does not hold {'; '.join(parts)}"] if parts else []
