@@ -87,6 +87,7 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def command(*args: Any, **options: Any) -> None:
+        _spoken_here.update(options_of(function))
         try:
             with own_output():
                 code = function(*args, **options)
@@ -105,6 +106,9 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+_spoken_here: dict[str, str] = {}  # the options of the command that runs, for its warnings
+
+
 class Unexpected(Exception):
     """An error that is nobody's refusal, kept from being taken for something else on its way."""
 
@@ -114,6 +118,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     given = [word for word in given if word != "--debug"]
+    _spoken_here.clear()
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter shows its number
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -181,4 +186,4 @@ def _show_warning(
     message: Warning | str, category: type[Warning], *_: object, **__: object
 ) -> None:
     if issubclass(category, DynarmWarning):
-        complain(f"warning: {message}", style="yellow")
+        complain(f"warning: {spoken(str(message), _spoken_here)}", style="yellow")

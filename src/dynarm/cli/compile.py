@@ -15,6 +15,7 @@ from .options import (
     FREEZE,
     FRICTION,
     JSON,
+    MASSLESS,
     PACKAGES,
     ROBOT,
     SNAP,
@@ -65,6 +66,7 @@ def compile(
     snap: bool = SNAP,
     xacro: list[str] = XACRO,
     packages: list[str] = PACKAGES,
+    allow_massless: bool = MASSLESS,
     as_json: bool = JSON,
 ) -> None:
     """Compile a robot's dynamics to machine code.
@@ -79,7 +81,7 @@ def compile(
     wanted = (
         tuple(QUANTITIES) if quantities == "all" else words("--quantity", quantities, QUANTITIES)
     )
-    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages, allow_massless)
     model = compile_arm(arm, formulation_wishes(formulation) or None, friction=friction)
     rows = []
     with progress("compiling") as done:

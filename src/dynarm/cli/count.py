@@ -16,6 +16,7 @@ from .options import (
     FREEZE,
     HTML,
     JSON,
+    MASSLESS,
     PACKAGES,
     SNAP,
     TIP,
@@ -77,6 +78,7 @@ def count(
     snap: bool = SNAP,
     xacro: list[str] = XACRO,
     packages: list[str] = PACKAGES,
+    allow_massless: bool = MASSLESS,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -92,7 +94,7 @@ def count(
     if quantity is not None:
         check_quantity(quantity)
     whole = {"floating": floating, "tools": tools, "freeze": freeze, "snap": snap}
-    macros = {"xacro": xacro, "packages": packages}
+    macros = {"xacro": xacro, "packages": packages, "allow_massless": allow_massless}
     arms = _arms(robot, n, type, principal, {"base": base, "tip": tip, **whole, **macros})
     wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
     generic = None if n is None else (type or 1, principal)

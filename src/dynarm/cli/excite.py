@@ -16,6 +16,7 @@ from .options import (
     FREEZE,
     HTML,
     JSON,
+    MASSLESS,
     PACKAGES,
     ROBOT,
     SNAP,
@@ -74,6 +75,7 @@ def excite(
     snap: bool = SNAP,
     xacro: list[str] = XACRO,
     packages: list[str] = PACKAGES,
+    allow_massless: bool = MASSLESS,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -84,7 +86,7 @@ def excite(
     """
     from ..identify.design.excitation import excite as find
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages, allow_massless)
     table, sheet = (".csv",), (".html",)
     writable_all({"--out": (out, table), "--log": (log, table), "--html": (html, sheet)})
     _check_times(duration, rate, harmonics)

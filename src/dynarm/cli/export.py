@@ -18,6 +18,7 @@ from .options import (
     FREEZE,
     FRICTION,
     JSON,
+    MASSLESS,
     PACKAGES,
     ROBOT,
     SNAP,
@@ -61,6 +62,7 @@ def export(
     snap: bool = SNAP,
     xacro: list[str] = XACRO,
     packages: list[str] = PACKAGES,
+    allow_massless: bool = MASSLESS,
     as_json: bool = JSON,
 ) -> None:
     """Write a robot's dynamics as C.
@@ -74,7 +76,7 @@ def export(
     from ..model.model import compile as compile_arm
     from ..plan.quantities import QUANTITIES
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages, allow_massless)
     wanted = DEFAULT if quantities is None else words("--quantity", quantities, QUANTITIES)
     if name is not None and name != identifier(name):
         raise InputError(f"--name is {shown(name)}; a C name is wanted, such as {identifier(name)}")

@@ -23,6 +23,7 @@ from .options import (
     JSON,
     LIMIT,
     LOGS,
+    MASSLESS,
     PACKAGES,
     ROBOT,
     SNAP,
@@ -93,6 +94,7 @@ def identify(
     snap: bool = SNAP,
     xacro: list[str] = XACRO,
     packages: list[str] = PACKAGES,
+    allow_massless: bool = MASSLESS,
     as_json: bool = JSON,
 ) -> int:
     """Find a robot's parameters from logs.
@@ -103,7 +105,7 @@ def identify(
     from ..dynamics.drive import TERMS
     from ..identify.identifier import Identifier
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages, allow_massless)
     check_folder(out, force)
     check_logs(logs, channels, validate)
     terms = () if friction == "none" else words("--friction", friction, tuple(TERMS))

@@ -68,6 +68,9 @@ XACRO = typer.Option(
 PACKAGES = typer.Option(
     [], "--package", metavar="NAME=FOLDER", help="A package that files are in; may be repeated."
 )
+MASSLESS = typer.Option(
+    False, "--allow-massless", help="Moving links of a URDF may have no inertia."
+)
 JSON = typer.Option(False, "--json", help="Print JSON for machines.")
 FORMULATION = typer.Option(
     [], "--formulation", "-f", metavar="QUANTITY=NAME", help="Force a formulation; may be repeated."
@@ -102,6 +105,7 @@ def load_arm(
     snap: bool = True,
     xacro: Sequence[str] = (),
     packages: Sequence[str] = (),
+    allow_massless: bool = False,
 ) -> Arm:
     """The arm that the arguments name."""
     from ..robot.files import load
@@ -114,6 +118,7 @@ def load_arm(
         tools=list(tools) or None,
         freeze=frozen(freeze) or True,
         snap=snap,
+        allow_massless=allow_massless,
         xacro=xacro_arguments(xacro) or None,
         packages=package_folders(packages) or None,
     )
@@ -122,6 +127,7 @@ def load_arm(
 def given_parts(part: Mapping[str, object]) -> dict[str, object]:
     """The options, by name, that choose parts of a robot's file and were given; of the others None."""
     names = {"tools": "--tool", "packages": "--package", "snap": "--no-snap"}
+    names["allow_massless"] = "--allow-massless"
     given = {names.get(key, f"--{key}"): value or None for key, value in part.items()}
     return {**given, "--no-snap": None if part.get("snap", True) else True}
 

@@ -17,6 +17,7 @@ from .options import (
     FRICTION,
     HTML,
     JSON,
+    MASSLESS,
     PACKAGES,
     ROBOT,
     SNAP,
@@ -89,6 +90,7 @@ def simulate(
     snap: bool = SNAP,
     xacro: list[str] = XACRO,
     packages: list[str] = PACKAGES,
+    allow_massless: bool = MASSLESS,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
@@ -104,7 +106,7 @@ def simulate(
     method = method.lower()
     _check_times(time, method, dt, control_rate)
     real("--payload", payload, "a mass in kg", lambda x: 0 <= x < float("inf"))
-    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages, allow_massless)
     if arm.floating and save is not None and save.lower().endswith(".csv"):
         raise InputError(f"--save {save} is a log of joints, and the base moves; end it in .npz")
     first, speeds = _first(arm, q0), _speeds(arm, qd0)

@@ -14,6 +14,7 @@ from .options import (
     JSON,
     LIMIT,
     LOGS,
+    MASSLESS,
     PACKAGES,
     ROBOT,
     SNAP,
@@ -45,6 +46,7 @@ def validate(
     snap: bool = SNAP,
     xacro: list[str] = XACRO,
     packages: list[str] = PACKAGES,
+    allow_massless: bool = MASSLESS,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
@@ -58,7 +60,7 @@ def validate(
     from ..identify.regressor import force_names, force_units
     from ..identify.tables import told
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages)
+    arm = load_arm(robot, base, tip, floating, tools, freeze, snap, xacro, packages, allow_massless)
     writable_all({"--html": (html, (".html",))})
     check_logs(logs, channels)
     with busy("predicting"):

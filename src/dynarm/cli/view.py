@@ -15,6 +15,7 @@ from .options import (
     FLOATING,
     FREEZE,
     JSON,
+    MASSLESS,
     PACKAGES,
     SNAP,
     TIP,
@@ -67,6 +68,7 @@ def view(
     snap: bool = SNAP,
     xacro: list[str] = XACRO,
     packages: list[str] = PACKAGES,
+    allow_massless: bool = MASSLESS,
     as_json: bool = JSON,
 ) -> None:
     """Look at a robot in 3D, in a browser.
@@ -79,6 +81,7 @@ def view(
     with busy("drawing"):
         part = {"base": base, "tip": tip, "floating": floating, "tools": tools, "freeze": freeze}
         part |= {"snap": snap, "xacro": xacro, "packages": packages}
+        part["allow_massless"] = allow_massless
         viewer = _viewer(robot, play, channels, case, meshes, port, part)
 
     def ready() -> None:

@@ -64,6 +64,7 @@ __all__ = [
 # how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
 FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
 TAKEN = "taken as exact: "  # how notes about rounded numbers begin
+MERGED = "merged into link "  # how notes about links that are rigid with others begin
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...border.kinds import Outside
 from ...errors import FormatError, InputError, ModelError, UnknownName
-from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, Tool
+from ..arm import MERGED, Arm, Body, Friction, Joint, Mimic, Origin, Tool
 from ..frames.dh import Frames, modified_dh
 from ..frames.poses import inverse
 from .carried import CarriedLinks
@@ -285,7 +285,7 @@ def _notes(tree: Tree, stand: Posture, carried: CarriedLinks, floating: bool) ->
     rows = list(zip(moving, carried.merged[:-1], strict=True))
     if floating:
         rows.insert(0, (next(iter(carried.places)), carried.merged[-1]))
-    lines = [f"merged into link '{link}': {', '.join(names)}" for link, names in rows if names]
+    lines = [f"{MERGED}'{link}': {', '.join(names)}" for link, names in rows if names]
     lines += stand.notes(tree)
     for j in stand.kept:
         if j.position_limits and j.position_limits[0] > j.position_limits[1]:
