@@ -393,8 +393,7 @@ class Arm:
 
         What a reader of the new file should know is given back, a sentence each. A link to which others are fixed takes
         the whole of the change; where that is impossible a warning says so, and the nearest possible is written. The
-        original itself is replaced only with force=True. Nothing is left half-written. Of a .xacro file the expanded
-        text is written; xacro and packages are those of `load`.
+        original itself is replaced only with force=True. Of a .xacro file the expanded text is written.
         """
         from .update import update_urdf
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..border.arguments import flag, items, path_of
 from ..border.files import content, named, size_of
 from ..border.kinds import Given, Outside
+from ..border.trial import on_trial
 from ..border.words import shown
 from ..border.written import drafted
 from ..errors import FormatError, InputError, KindError, UnknownName
@@ -84,9 +85,6 @@ def load(
     path = path_of("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
     wanted = None if joints is None else _joint_names(joints)
     kind = FORMATS.get(path.suffix.lower())
-    if kind is None or kind.expand is None:
-        given = xacro is not None or packages is not None
-        _refuse_parts(robot, given, "xacro and packages are for the macros", "a .xacro file")
     if kind is not None and kind.read is not None and kind.parts:
         chosen: dict[str, Outside] = {
             "gravity": gravity,
@@ -110,6 +108,7 @@ def load(
         text = kind.instead.format(name=path.name, stem=path.name.split(".")[0])
         raise FormatError(f"{named(path)} is {text}")
     _refuse_parts(robot, base is not None or tip is not None, "base and tip choose a chain")
+    _refuse_macros(path, xacro, packages)
     others = floating or tools is not None or isinstance(freeze, Mapping)
     _refuse_parts(robot, others, "floating, tools and freeze choose parts")
     arm = _whole(path, kind)
@@ -125,9 +124,15 @@ def _refuse_parts(robot: Outside, given: bool, words: str, what: str = "a URDF")
         raise InputError(f"{words} of {what}; '{robot}' is not one, leave them out")
 
 
+def _refuse_macros(path: Path, xacro: Outside, packages: Outside) -> None:
+    given = xacro is not None or packages is not None
+    _refuse_parts(path, given, "xacro and packages are for the macros", "a .xacro file")
+
+
 def _text(path: Path, kind: RobotFormat, xacro: Outside, packages: Outside) -> bytes:
     """What the file holds, expanded where it is one of macros."""
     if kind.expand is None:
+        _refuse_macros(path, xacro, packages)
         return content(path, kind.most)
     return kind.expand(path, named(path), xacro, packages)
 
@@ -208,10 +213,11 @@ def _write_urdf(arm: Arm) -> str:
 def _read_mjcf(text: bytes, source: str, chosen: Chosen) -> Arm:
     from .formats.mjcf import arm_of_mjcf
 
+    # MuJoCo has its own rules on mass, and reads numbers as written
     others = (
         "allow_massless",
         "snap",
-    )  # MuJoCo has its own rules on mass, and reads numbers as written
+    )
     return arm_of_mjcf(text, source, **{k: v for k, v in chosen.items() if k not in others})
 
 
@@ -245,16 +251,9 @@ def extended(*formats: RobotFormat) -> Iterator[None]:
 
     A format that is refused may be replaced, one that is read may not.
     """
-    before = {kind.ending: FORMATS.get(kind.ending) for kind in formats}
-    for ending, old in before.items():
+    for kind in formats:
+        old = FORMATS.get(kind.ending)
         if old is not None and old.read is not None:
-            raise ValueError(f"robots ending in {ending} are read already")
-    FORMATS.update((kind.ending, kind) for kind in formats)
-    try:
+            raise ValueError(f"robots ending in {kind.ending} are read already")
+    with on_trial(FORMATS, {kind.ending: kind for kind in formats}):
         yield
-    finally:
-        for ending, old in before.items():
-            if old is None:
-                del FORMATS[ending]
-            else:
-                FORMATS[ending] = old
