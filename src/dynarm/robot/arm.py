@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -64,6 +64,7 @@ __all__ = [
 # how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
 FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
 TAKEN = "taken as exact: "  # how notes about rounded numbers begin
+MERGED = "merged into link "  # how notes about links that are rigid with others begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ class Origin:
     kinds: tuple[str, ...]  # URDF joint types: revolute, continuous, prismatic
     tip_link: str | None = None
     notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
+    rigid: tuple[tuple[str, float], ...] = ()  # movable joints of the file that are held, and where
+    snap: bool = False  # whether rounded numbers of the file were taken as exact
 
     __repr__ = brief
 
@@ -377,3 +380,21 @@ class Arm:
         from .files import save
 
         save(self, path)
+
+    def update_urdf(
+        self,
+        original: str | os.PathLike[str],
+        new: str | os.PathLike[str],
+        force: bool = False,
+        xacro: Mapping[str, str | float] | None = None,
+        packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    ) -> tuple[str, ...]:
+        """Write the URDF that the robot came from with its inertias and friction now; all else stays as it was.
+
+        What a reader of the new file should know is given back, a sentence each. A link to which others are fixed takes
+        the whole of the change; where that is impossible a warning says so, and the nearest possible is written. The
+        original itself is replaced only with force=True. Of a .xacro file the expanded text is written.
+        """
+        from .update import update_urdf
+
+        return update_urdf(self, original, new, force, xacro, packages)
