@@ -17,6 +17,7 @@
     gamma = 0.0    b = 0.0           # Rz(gamma) Tz(b) before the rest, where several joints hang on a link
     mimic = { joint = "elbow", multiplier = 1.0, offset = 0.0 }
 
+    [about]                          # title, source, licence, inertias: texts about the file, checked and not kept
     [floating]                       # the link of a base that moves freely: mass, com, inertia ... as of a joint
     [[tools]]                        # name = "hand"    joint = "wrist" (or its index, -1: the base)    pose = 4x4
 
@@ -37,11 +38,11 @@ from ...border.kinds import Outside
 from ...border.toml import known_keys, tables
 from ...border.toml_text import toml_lines, toml_value
 from ...errors import DynarmError, FormatError, UnknownName
+from ..about import MAX_BYTES, about_of_table
 from ..arm import Arm, Body, Coupled, Friction, Joint, Mimic, Origin, Tool
 from ..inertia import pack_parameters, unpack_parameters
 
 FORMAT = 1
-MAX_BYTES = 4 * 2**20
 MAX_JOINTS = 256
 MAX_TEXT = 1000
 
@@ -51,7 +52,7 @@ _BODY_KEYS = frozenset(f.name for f in fields(Body)) | {"inertia_at_origin"}
 _ARM_KEYS = frozenset(
     (
         *("format", "name", "convention", "gravity", "base", "tool", "joints", "origin"),
-        *("floating", "tools"),
+        *("floating", "tools", "about"),
     )
 )
 _DIGITS = r"[0-9]+(?:\.[0-9]*)?"
@@ -89,6 +90,7 @@ def _arm(table: Mapping[str, Outside]) -> Arm:
     known_keys(table, _ARM_KEYS, "the file")
     if table.get("format", FORMAT) != FORMAT:
         raise FormatError(f"format is {_short(table['format'])}; this dynarm reads format {FORMAT}")
+    about_of_table(table.get("about", {}))  # for readers of the file; an arm keeps numbers
     rows = table.get("joints")
     if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_JOINTS:
         raise FormatError(f"there must be 1 to {MAX_JOINTS} [[joints]] tables")
