@@ -37,14 +37,16 @@ from ...border.digits import words, written
 from ...border.kinds import Outside
 from ...border.toml import known_keys, tables
 from ...border.toml_text import toml_lines, toml_value
-from ...errors import DynarmError, FormatError, UnknownName
+from ...errors import DynarmError, FormatError, InputError, UnknownName
 from ..about import MAX_BYTES, about_of_table
 from ..arm import Arm, Body, Coupled, Friction, Joint, Mimic, Origin, Tool
+from ..frames.poses import rigid
 from ..inertia import pack_parameters, unpack_parameters
 
 FORMAT = 1
 MAX_JOINTS = 256
 MAX_TEXT = 1000
+MAX_NOTE = 100_000
 
 _ANGLES = ("alpha", "beta", "theta", "gamma")
 _JOINT_KEYS = frozenset(f.name for f in fields(Joint)) | {"inertia_at_origin"}
@@ -231,10 +233,10 @@ def _origin(table: Outside) -> Origin:
         if key not in given:
             raise FormatError(f"origin has no {key}; write files with arm.save")
     n = len(given["links"]) if isinstance(given["links"], list) else 0
-    for key in ("links", "kinds", "notes"):
+    for key, most in (("links", MAX_TEXT), ("kinds", MAX_TEXT), ("notes", MAX_NOTE)):
         words = given.get(key, [])
         if not isinstance(words, list) or not all(
-            isinstance(w, str) and len(w) <= 100_000 for w in words
+            isinstance(w, str) and len(w) <= most for w in words
         ):
             raise FormatError(f"origin: {key} is {_short(words)}; give a list of texts")
         given[key] = tuple(words)
@@ -243,7 +245,20 @@ def _origin(table: Outside) -> Origin:
         given["tip_link"] = _string(given, "tip_link", "")
     given["frames"] = _rows("origin: frames", given["frames"], (n, 16))
     given["axes"] = _rows("origin: axes", given["axes"], (n, 3))
+    for k, (frame, axis) in enumerate(zip(given["frames"], given["axes"], strict=True), 1):
+        _check_axis(k, frame, axis)
     return Origin(**given)
+
+
+def _check_axis(k: int, frame: Sequence[float], axis: Sequence[float]) -> None:
+    """A frame is a pose, and the joint's axis in it our z axis: else a URDF would be another robot."""
+    R = rigid(f"origin: frame {k}", np.reshape(frame, (4, 4)))[:3, :3]
+    largest = max(map(abs, axis))
+    along = R @ (np.array(axis) / largest) if largest else np.zeros(3)
+    if not largest or along[2] < (1 - 1e-9) * float(np.linalg.norm(along)):
+        raise FormatError(
+            f"origin: axis {k} is {_short(list(axis))}, not along its joint; write files with arm.save"
+        )
 
 
 def _rows(what: str, value: Outside, shape: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
@@ -255,6 +270,11 @@ def _rows(what: str, value: Outside, shape: tuple[int, ...]) -> tuple[tuple[floa
 
 def write_toml(arm: Arm) -> str:
     """The arm as TOML text, every number with all its digits."""
+    for name in (arm.name, *(j.name for j in arm.joints), *(tool.name for tool in arm.tools or ())):
+        if len(str(name)) > MAX_TEXT:
+            raise InputError(
+                f"the name that begins with {_short(name)} is longer than {MAX_TEXT} letters; shorten it"
+            )
     lines = [
         f"format = {FORMAT}",
         f"name = {toml_value(arm.name)}",
