@@ -101,7 +101,9 @@ if not TYPE_CHECKING:  # else every misspelt name would be one
         if name in _PACKAGES:
             with IMPORTS:
                 return importlib.import_module(f".{name}", __name__)
-        raise AttributeError(f"module 'dynarm' has no attribute {name!r}")
+        from .border.familiar import unknown_attribute
+
+        raise unknown_attribute("module 'dynarm'", name)
 
 
 def __dir__() -> list[str]:

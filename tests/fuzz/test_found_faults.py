@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import warnings
 import zipfile
 from dataclasses import replace
@@ -14,6 +15,7 @@ import dynarm
 from dynarm import Arm, DynarmError, Joint, Log, Tool, mobile
 from dynarm.robot.formats.toml_file import read_toml, write_toml
 from dynarm.robot.formats.urdf import arm_of_urdf
+from fuzz.kinds import fits, sound
 from strategies import random_urdf
 
 
@@ -96,3 +98,38 @@ def test_the_inertia_of_a_wheel_has_a_bound_where_it_is_computed_too():
     with pytest.raises(DynarmError, match=r"wheel: spin is .*at most 1e\+50"):
         mobile.Wheel(x=0, y=0, radius=1e40, mass=1e20)
     assert mobile.Wheel(x=0, y=0, radius=0.2, mass=5).spin == 0.5 * 5 * 0.2**2
+
+
+# ---- fits
+
+
+def kept(old: str, new: str) -> bytes:
+    text = sound(fits)[0].decode()
+    assert re.search(old, text)
+    return re.sub(old, new, text, count=1).encode()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (r"grades = \[[^,]+,", "grades = [", "grades of .* unknowns; save the fit again"),
+        (r"grades = \[", 'grades = ["good", ', "grades of .* unknowns; save the fit again"),
+        (r"gravity = \[[^]]+\]", "gravity = [1e308, 1e308, 1e308]", r"at most 1e\+50"),
+        (r"rank = ", "a." * 3000 + "rank = ", "more than 64 parts"),
+    ],
+)
+def test_a_fit_whose_parts_do_not_belong_together_is_refused(tmp_path, old, new, words):
+    path = tmp_path / "fit.toml"
+    path.write_bytes(kept(old, new))
+    with pytest.raises(DynarmError, match=words) as caught:
+        dynarm.load_fit(path)
+    assert len(str(caught.value)) < 1000
+
+
+def test_lengths_that_nothing_can_be_divided_by_are_none():
+    light = Joint(mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
+    arm = Arm([light, replace(light, a=-1e-320)])
+    assert arm.size == 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert dynarm.minimal_parameters(arm).count == 2  # both turn about one axis

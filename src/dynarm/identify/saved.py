@@ -6,7 +6,6 @@ Functions cannot be written: columns of the user's own are kept by name, and giv
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..border.arguments import items, path_of
+from ..border.toml import tables
 from ..border.written import drafted
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
 from ..robot.arm import Arm
@@ -87,11 +87,7 @@ def _content(path: Path) -> bytes:
 
 
 def _parsed(content: bytes, source: str) -> dict[str, Any]:
-    try:
-        table = tomllib.loads(content.decode("utf-8-sig"))
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        told = " ".join(str(error).split())
-        raise FormatError(f"{source} is not TOML: {told}; save the fit again") from None
+    table = tables(content, source, _MOST)
     if table.get("kind") != "fit" or table.get("format") != FORMAT:
         raise FormatError(
             f"{source} is not a fit of format {FORMAT}; give the file that fit.save wrote"
@@ -106,7 +102,7 @@ def _text(fit: Fit) -> str:
     record, check, near, left = fit.record, fit.identifiability_, fit.feasible_, fit.residuals_
     options = {name: getattr(record.identifier, name) for name in (*_OPTIONS, *_LATER)}
     columns = [column.name for column in record.terms.columns]
-    tables: dict[str, Mapping[str, Any]] = {
+    sections: dict[str, Mapping[str, Any]] = {
         "": {"kind": "fit", "format": FORMAT},
         "fit": {
             "names": fit.names_,
@@ -149,7 +145,7 @@ def _text(fit: Fit) -> str:
             "white": left.white,
         },
     }
-    parts = [_table(name, content) for name, content in tables.items()]
+    parts = [_table(name, content) for name, content in sections.items()]
     parts.append(_arm_table("arm", record.terms.arm))
     if record.identifier.prior is not None:
         parts.append(_arm_table("prior", record.identifier.prior))
@@ -274,12 +270,15 @@ def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -
 
 
 def _identifiability(check: Mapping[str, Any], names: tuple[str, ...]) -> Identifiability:
+    grades = _words(check["grades"])
+    if len(grades) != len(names):
+        raise FormatError(f"{len(grades)} grades of {len(names)} unknowns; save the fit again")
     return Identifiability(
         names,
         int(check["rank"]),
         float(check["condition"]),
         _numbers(check["doubts"], (len(names),)),
-        _words(check["grades"]),
+        grades,
         tuple(zip(map(float, check["free"]), _words(check["directions"]), strict=True)),
         _words(check["advice"]),
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..border.familiar import told_attribute
 from ..border.frames import check_out, is_plain
 from ..border.kinds import FloatArray, Given, Numbers, Out
 from ..border.memo import cached_property
@@ -106,6 +107,9 @@ class Model:
 
     def _repr_html_(self) -> str:
         return html_table(*model_sheet(self))
+
+    if not TYPE_CHECKING:  # else every misspelt name would be one
+        __getattr__ = told_attribute
 
     @cached_property
     def minimal(self) -> MinimalParameters:

@@ -7,7 +7,7 @@ from importlib import resources
 
 from ..border.kinds import Outside
 from ..border.toml import known_keys, tables
-from ..border.words import shown
+from ..border.words import brief, shown
 from ..errors import FormatError, KindError, UnknownName
 
 MAX_BYTES = 4 * 2**20  # of a robot's TOML file
@@ -22,6 +22,8 @@ class About:
     source: str  # project, file and version, or paper
     licence: str  # under which the source is open; of papers: none
     inertias: str  # who determined masses, centres of mass and inertias, and how
+
+    __repr__ = brief
 
 
 def catalogue() -> tuple[str, ...]:
