@@ -270,7 +270,10 @@ def _rows(what: str, value: Outside, shape: tuple[int, ...]) -> tuple[tuple[floa
 
 def write_toml(arm: Arm) -> str:
     """The arm as TOML text, every number with all its digits."""
-    for name in (arm.name, *(j.name for j in arm.joints), *(tool.name for tool in arm.tools or ())):
+    names = [arm.name, *(j.name for j in arm.joints), *(tool.name for tool in arm.tools or ())]
+    if arm.origin is not None:
+        names += [arm.origin.base_link, *arm.origin.links, arm.origin.tip_link]
+    for name in names:
         if len(str(name)) > MAX_TEXT:
             raise InputError(
                 f"the name that begins with {_short(name)} is longer than {MAX_TEXT} letters; shorten it"
