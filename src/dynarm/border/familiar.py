@@ -158,9 +158,8 @@ def _way(model: bool, ours: str) -> str:
 
 def told_attribute(self: object, name: str) -> Outside:
     """What a class has as `__getattr__`: it finds nothing, and says what the thing is called here."""
-    if hasattr(
-        type(self), name
-    ):  # a property that ended in an AttributeError of its own: that one is to be seen
+    # a property that ended in an AttributeError of its own: that one is to be seen
+    if hasattr(type(self), name):
         return object.__getattribute__(self, name)
     kind = type(self)
     error = unknown_attribute(kind.__name__, name, hasattr(kind, "inverse_dynamics"))

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import items, path_of
+from ..border.kinds import Json, Outside
 from ..border.toml import tables
 from ..border.written import drafted
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
@@ -86,7 +87,7 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _parsed(content: bytes, source: str) -> dict[str, Any]:
+def _parsed(content: bytes, source: str) -> Json:
     table = tables(content, source, _MOST)
     if table.get("kind") != "fit" or table.get("format") != FORMAT:
         raise FormatError(
@@ -99,10 +100,20 @@ def _parsed(content: bytes, source: str) -> dict[str, Any]:
 
 
 def _text(fit: Fit) -> str:
-    record, check, near, left = fit.record, fit.identifiability_, fit.feasible_, fit.residuals_
+    record = fit.record
+    parts = [_table(name, content) for name, content in _tables(fit).items()]
+    parts.append(_arm_table("arm", record.terms.arm))
+    if record.identifier.prior is not None:
+        parts.append(_arm_table("prior", record.identifier.prior))
+    return "\n".join(parts)
+
+
+def _tables(fit: Fit) -> dict[str, Json]:
+    """What is kept of a fit, by table."""
+    record = fit.record
     options = {name: getattr(record.identifier, name) for name in (*_OPTIONS, *_LATER)}
     columns = [column.name for column in record.terms.columns]
-    sections: dict[str, Mapping[str, Any]] = {
+    return {
         "": {"kind": "fit", "format": FORMAT},
         "fit": {
             "names": fit.names_,
@@ -120,6 +131,14 @@ def _text(fit: Fit) -> str:
         },
         "options": {**options, "columns": columns, "widths": record.terms.widths},
         "preparation": {name: getattr(record.preparation, name) for name in _PREPARATION},
+        **_judgement(fit),
+    }
+
+
+def _judgement(fit: Fit) -> dict[str, Json]:
+    """What is known about the values, by table."""
+    check, near, left = fit.identifiability_, fit.feasible_, fit.residuals_
+    return {
         "identifiability": {
             "rank": check.rank,
             "condition": check.condition,
@@ -145,14 +164,9 @@ def _text(fit: Fit) -> str:
             "white": left.white,
         },
     }
-    parts = [_table(name, content) for name, content in sections.items()]
-    parts.append(_arm_table("arm", record.terms.arm))
-    if record.identifier.prior is not None:
-        parts.append(_arm_table("prior", record.identifier.prior))
-    return "\n".join(parts)
 
 
-def _table(name: str, content: Mapping[str, Any]) -> str:
+def _table(name: str, content: Mapping[str, Outside]) -> str:
     head = [f"[{name}]"] if name else []
     given = [f"{key} = {_value(value)}" for key, value in content.items() if value is not None]
     return "\n".join([*head, *given, ""])
@@ -167,7 +181,7 @@ def _arm_table(name: str, arm: Arm) -> str:
     return "\n".join([f"[{name}]", *(moved.get(row, row) for row in lines), ""])
 
 
-def _value(value: Any) -> str:
+def _value(value: Outside) -> str:
     """A TOML value: word, flag, whole number, number with all its digits, or list of them."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
@@ -192,7 +206,7 @@ def _quoted(text: str) -> str:
 # ---- reading
 
 
-def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fit:
+def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -> Fit:
     told, options = table["fit"], table["options"]
     how = Preparation(**_known(table["preparation"], _PREPARATION))
     identifier = Identifier(
@@ -234,7 +248,7 @@ def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fi
     return fit
 
 
-def _columns(names: Any, columns: Any, source: str) -> tuple[Column, ...]:
+def _columns(names: Outside, columns: Outside, source: str) -> tuple[Column, ...]:
     own = tuple(items("columns", columns, "a list of dynarm.Column"))
     given = tuple(getattr(column, "name", column) for column in own)
     if given != tuple(names):
@@ -252,7 +266,7 @@ def _check_names(terms: Terms, names: Sequence[str], source: str) -> None:
         )
 
 
-def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -> Solution:
+def _solution(told: Mapping[str, Outside], check: Mapping[str, Outside], terms: Terms) -> Solution:
     p, nil = terms.size, np.zeros(0)
     return Solution(
         None,
@@ -269,7 +283,7 @@ def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -
     )
 
 
-def _identifiability(check: Mapping[str, Any], names: tuple[str, ...]) -> Identifiability:
+def _identifiability(check: Mapping[str, Outside], names: tuple[str, ...]) -> Identifiability:
     grades = _words(check["grades"])
     if len(grades) != len(names):
         raise FormatError(f"{len(grades)} grades of {len(names)} unknowns; save the fit again")
@@ -284,7 +298,7 @@ def _identifiability(check: Mapping[str, Any], names: tuple[str, ...]) -> Identi
     )
 
 
-def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
+def _residuals(left: Mapping[str, Outside], n: int) -> Residuals:
     nothing = (np.zeros(0),) * n
     correlation = np.array(left["correlation"], float)
     inflation, rms, spread, white = (
@@ -296,7 +310,7 @@ def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
     )  # fmt: skip
 
 
-def _feasible(near: Mapping[str, Any], arm: Arm, p: int) -> Feasible:
+def _feasible(near: Mapping[str, Outside], arm: Arm, p: int) -> Feasible:
     return Feasible(
         _numbers(near["parameters"], (len(arm.link_names), 10)),
         _numbers(near["armatures"], (arm.n,)),
@@ -307,14 +321,14 @@ def _feasible(near: Mapping[str, Any], arm: Arm, p: int) -> Feasible:
     )
 
 
-def _known(table: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _known(table: Mapping[str, Outside], names: Iterable[str]) -> Json:
     given = {name: table[name] for name in names if name in table}
     if isinstance(given.get("slow"), list):
         given["slow"] = tuple(given["slow"])
     return given
 
 
-def _numbers(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _numbers(value: Outside, shape: tuple[int, ...]) -> np.ndarray:
     array = np.array(value, float)
     if array.shape != shape:
         raise FormatError(
@@ -323,11 +337,11 @@ def _numbers(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
-def _word(value: Any) -> str:
+def _word(value: Outside) -> str:
     if not isinstance(value, str):
         raise FormatError("a number where a text belongs; save the fit again")
     return value
 
 
-def _words(values: Any) -> tuple[str, ...]:
+def _words(values: Outside) -> tuple[str, ...]:
     return tuple(map(_word, values))
