@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
@@ -64,7 +65,7 @@ def info(
         with busy("drawing"):
             page(arm, minimal, counted, html)
     if as_json:
-        print_json(_as_data(arm, minimal, counted))
+        print_json({**_as_data(arm, minimal, counted), "about": _about(robot)})
         return
     if whole(arm):
         _show_whole(arm, minimal)
@@ -76,9 +77,20 @@ def info(
         _show_choices(arm, counted)
         for quantity in ("inverse_dynamics", "mass_matrix"):
             show_costs(f"Operations: {quantity}", counted[quantity])
+    told = _about(robot)
+    if told:
+        say(f"{told['title']}; inertias: {told['inertias']}")
+        say(f"Source: {told['source']} ({told['licence']})")
     say(f"Every quantity by formulation: dynarm count {robot}")
     if html:
         say(f"wrote {html}")
+
+
+def _about(robot: str) -> dict[str, str]:
+    """What a built-in robot is and where its numbers come from; nothing of a file."""
+    from ..robot.about import about, catalogue
+
+    return asdict(about(robot)) if robot in catalogue() else {}
 
 
 def _counted(arm: Arm) -> list[str]:

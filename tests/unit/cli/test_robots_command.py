@@ -24,3 +24,13 @@ def test_the_command_lists_every_robot():
         re.search(rf"^{name} .*{re.escape(about(name).licence)}", text, re.M)
         for name in catalogue()
     )
+
+
+def test_info_tells_where_a_built_in_robot_comes_from(tmp_path):
+    text = program("info", "so101").check().out
+    told = about("so101")
+    assert f"{told.title}; inertias: {told.inertias}" in text
+    assert f"Source: {told.source} ({told.licence})" in text
+    assert json.loads(program("info", "two_link", "--json").check().out)["about"]["title"]
+    load("two_link").save(tmp_path / "mine.toml")
+    assert "Source" not in program("info", str(tmp_path / "mine.toml")).check().out
