@@ -85,3 +85,14 @@ def test_tools_stand_where_the_source_has_them(name):
     for tool, link in zip(arm.all_tools, links, strict=True):
         place = frames[tool.joint] @ tool.matrix
         np.testing.assert_allclose(place, P.link_pose(link, q, world), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_links_are_those_of_the_source_number_by_number(name):
+    """Also what no torque shows, such as where the first link of an upright arm has its centre."""
+    arm = dynarm.load(name)
+    P = PinocchioUrdf(source(name), arm)
+    first = [1] if arm.floating else []
+    theirs = [P.model.inertias[i].toDynamicParameters() for i in (*first, *P.order)]
+    scale = np.abs(theirs).max()
+    np.testing.assert_allclose(arm.urdf_parameters, theirs, atol=1e-14 * max(1.0, scale))

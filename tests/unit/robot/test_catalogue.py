@@ -13,6 +13,7 @@ import pytest
 import dynarm
 from dynarm.robot.about import About, about, catalogue
 from dynarm.robot.formats.toml_file import read_toml
+from dynarm.robot.inertia import unpack_parameters
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "catalogue.md"
 HALF = np.pi / 2
@@ -70,6 +71,57 @@ LIMITS = {  # of joints 1 and 4: position [rad], velocity [rad/s], effort [N m]
     "iiwa7": ((np.radians(170), np.radians(98), 176), (np.radians(120), np.radians(130), 110)),
     "iiwa14": ((np.radians(170), np.radians(85), 320), (np.radians(120), np.radians(75), 176)),
     "xarm7": ((2 * np.pi, 3.14, 50), (3.927, 3.14, 30)),
+}
+# the manufacturer's own table (DH parameters for calculations of kinematics and dynamics): d, a, centres of mass in the
+# classic frames, with alpha pi/2, 0, 0, pi/2, -pi/2, 0
+PRINTED = {
+    "ur3e": (
+        (0.15185, 0, 0, 0.13105, 0.08535, 0.0921),
+        (0, -0.24355, -0.2132, 0, 0, 0),
+        (
+            (0, -0.02, 0),
+            (0.13, 0, 0.1157),
+            (0.05, 0, 0.0238),
+            (0, 0, 0.01),
+            (0, 0, 0.01),
+            (0, 0, -0.02),
+        ),
+    ),
+    "ur5e": (
+        (0.1625, 0, 0, 0.1333, 0.0997, 0.0996),
+        (0, -0.425, -0.3922, 0, 0, 0),
+        (
+            *((0, -0.02561, 0.00193), (0.2125, 0, 0.11336), (0.15, 0, 0.0265)),
+            *((0, -0.0018, 0.01634), (0, 0.0018, 0.01634), (0, 0, -0.001159)),
+        ),
+    ),
+    "ur10e": (
+        (0.1807, 0, 0, 0.17415, 0.11985, 0.11655),
+        (0, -0.6127, -0.57155, 0, 0, 0),
+        (
+            *((0.021, 0, 0.027), (0.38, 0, 0.158), (0.24, 0, 0.068)),
+            *((0, 0.007, 0.018), (0, 0.007, 0.018), (0, 0, -0.026)),
+        ),
+    ),
+}
+# one link of each as its source prints it, in its frame: index, centre of mass, ixx ixy ixz iyy iyz izz about that
+LINKS = {
+    "fr3": (
+        3,
+        (-0.0459100965, 0.0630492960, -0.0085187868),
+        *(0.03452998321913202, 0.01322552265982813, 0.01015142998484113),
+        *(0.028881621933049058, -0.0009762833870704552, 0.04125471171146641),
+    ),
+    "gen3": (3, (-1.8e-05, -0.075478, -0.015006), 0.008147, -1e-06, 0, 0.000631, -0.0005, 0.008316),
+    "iiwa14": (4, (0.0001, 0.021, 0.076), 0.02, 0, 0, 0.018, 0, 0.005),
+    "iiwa7": (1, (0.0003, 0.059, 0.042), 0.05, 0, 0, 0.018, 0, 0.044),
+    "xarm6": (
+        1,
+        (0.03881, -0.22783, 0.03496),
+        *(0.028315776, 0.005, 0.00066546, 0.0058, -0.0045741, 0.0273447),
+    ),
+    "ur16e": (2, (-0.166, 0, 0.065), 0.01091, 0.00006, 0.01012, 0.1206, 0.00001, 0.11714),
+    "ur10": (1, (-0.232, 0, 0.158), 0.02814, 0.00005, -0.01561, 0.77068, 0.00002, 0.76943),
 }
 SUMS = {
     "solo12": 2.50000279,
@@ -142,6 +194,30 @@ def test_limits_are_those_of_the_source(name):
     for joint, wanted in zip((joints[0], joints[3]), LIMITS[name], strict=True):
         given = joint.position_limits[1], joint.velocity_limit, joint.effort_limit
         np.testing.assert_allclose(given, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_centres_of_mass_are_those_that_the_manufacturer_prints(name):
+    """As an arm of classic frames: the same torques against gravity."""
+    alphas = (HALF, 0, 0, HALF, -HALF, 0)
+    joints = [
+        dynarm.Joint(a=a, alpha=alpha, d=d, mass=mass, com=com)
+        for d, a, com, alpha, mass in zip(*PRINTED[name], alphas, MASSES[name], strict=True)
+    ]
+    printed = dynarm.Arm.from_classic_dh(joints)
+    q = np.random.default_rng(2).uniform(-3, 3, (5, 6))
+    wanted, given = (dynarm.compile(arm).gravity(q) for arm in (printed, loaded(name)))
+    np.testing.assert_allclose(given, wanted, atol=1e-12 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_link_is_that_of_the_source(name):
+    k, com, xx, xy, xz, yy, yz, zz = LINKS[name]
+    ten = loaded(name).urdf_parameters[k]
+    mass, c, I = unpack_parameters(ten)
+    assert mass == pytest.approx(MASSES[name][k], rel=1e-12)
+    np.testing.assert_allclose(c, com, atol=1e-14)
+    np.testing.assert_allclose(I, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], atol=1e-14)
 
 
 def test_right_angles_are_exact():
