@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..algebra.vectors import Nested, Scalar, add, mul
+from ..border.familiar import unknown_attribute
 from ..border.kinds import Foreign, Given, Json, Numbers, Outside, Pickled
 from ..errors import InputError
 from ..graph.graph import Graph
@@ -59,7 +60,7 @@ class ExtendedModel:
         if name in UNTOUCHED or name in _ASIDE:
             return getattr(self.rigid, name)
         if name.startswith("_") or not hasattr(self.rigid, name):
-            raise AttributeError(f"a model with columns has no attribute {name!r}")
+            raise unknown_attribute("a model with columns", name, model=True)
         raise self._refusal(name, (*TRACED, *NUMERIC))
 
     def _refusal(self, name: str, known: Sequence[str]) -> WithoutColumns:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..border.familiar import told_attribute
 from ..border.kinds import FloatArray, Given, Numbers, Out, Pickled
 from ..border.memo import cached_property
 from ..plan.sizes import packed_pattern, slopes_pattern
@@ -38,6 +40,9 @@ class Model(Calls):
         gravity = "input" if self.gravity_input else None
         parameters = "inputs" if self.parameters_input else None
         return compile, (self.arm, self.wishes or None, self.friction, gravity, parameters)
+
+    if not TYPE_CHECKING:  # else every misspelt name would be one
+        __getattr__ = told_attribute
 
     # Every method below takes threads=, those that return one array out= as well; models compiled with
     # gravity="input" want gravity=(..., 3) [m/s^2] in the base link, those with parameters="inputs" values=(..., p).
