@@ -57,15 +57,13 @@ def state_size(arm: Arm) -> int:
     return k + len(arm.coupling.masters) if k else 0
 
 
-def element_positions(arm: Arm, own: FloatArray) -> FloatArray:
-    """(..., k): the positions that the elements move with, from those (..., n) of the independent joints."""
+def element_steps(arm: Arm, own: FloatArray) -> FloatArray:
+    """(..., k): how far the elements move with steps (..., n) of the independent joints."""
     coupling = arm.coupling
-    rules = zip(coupling.of, coupling.multipliers, coupling.offsets, strict=True)
-    q = [
-        own[..., j] if k == 1 and not offset else k * own[..., j] + offset for j, k, offset in rules
-    ]
+    rules = zip(coupling.of, coupling.multipliers, strict=True)
+    steps = [own[..., j] if k == 1 else k * own[..., j] for j, k in rules]
     held = elements(arm.joints)
-    moved = [q[e.joint] if e.other is None else q[e.joint] + q[e.other] for e in held]
+    moved = [steps[e.joint] if e.other is None else steps[e.joint] + steps[e.other] for e in held]
     return np.stack(moved, axis=-1) if moved else np.empty((*own.shape[:-1], 0))
 
 
@@ -85,20 +83,20 @@ def next_state(arm: Arm, q: FloatArray, state: FloatArray) -> FloatArray:
         return np.empty((*q.shape[:-1], 0))
     own, d = _joint_positions(arm, q), strokes_of(held)
     x, before = state[..., : len(held)], state[..., len(held) :]
-    moved = element_positions(arm, own) - element_positions(arm, before)
-    x = np.clip(x + moved, -d, d)
+    x = np.clip(x + element_steps(arm, own - before), -d, d)
     own = np.broadcast_to(own, (*x.shape[:-1], own.shape[-1]))
     return np.concatenate([x, own], axis=-1)
 
 
-def states_along(arm: Arm, q: FloatArray) -> FloatArray:
-    """(N, m): the friction states along a motion (N, nq) that begins at rest."""
+def states_along(arm: Arm, q: FloatArray, starts: Sequence[int] = ()) -> FloatArray:
+    """(N, m): the friction states along a motion (N, nq) that begins at rest, and at each of `starts` anew."""
     held = elements(arm.joints)
     if not held:
         return np.empty((len(q), 0))
     own = _joint_positions(arm, q)
-    x = stop_states(element_positions(arm, own), strokes_of(held))
-    return np.concatenate([x, own], axis=-1)
+    moved = np.zeros((len(q), len(held)))
+    moved[1:] = element_steps(arm, np.diff(own, axis=0))
+    return np.concatenate([_all_pieces(moved, strokes_of(held), starts), own], axis=-1)
 
 
 def _joint_positions(arm: Arm, q: FloatArray) -> FloatArray:
@@ -125,6 +123,11 @@ def stop_states(
     moved = np.zeros((len(position), len(d)))
     steps = np.diff(position, axis=0)
     moved[1:] = steps[:, None] if position.ndim == 1 else steps
+    return _all_pieces(moved, d, starts)
+
+
+def _all_pieces(moved: FloatArray, d: FloatArray, starts: Sequence[int]) -> FloatArray:
+    """The deflections along pieces that begin at 0 and at each of `starts`."""
     edges = [0, *sorted(s for s in {int(s) for s in starts} if 0 < s < len(moved)), len(moved)]
     x = np.empty(moved.shape)
     for first, last in pairwise(edges):

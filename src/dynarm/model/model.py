@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..border.frames import check_out, is_plain
-from ..border.kinds import FloatArray, Given, Numbers, Out
+from ..border.kinds import FloatArray, Given, Numbers, Out, Outside
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import shown, titled
@@ -27,8 +28,11 @@ from ..plan.sizes import packed_pattern, sizes_of, slopes_pattern
 from ..robot.arm import Arm
 from ..robot.frames.quaternions import with_unit_quaternion
 from . import batch
-from .functions import METHODS, Functions, model_sheet, plain, quickly
-from .refusals import AXES, JOINTWISE, check_keywords, check_options, explain
+from .friction_state import FrictionState
+from .functions import METHODS, Functions, model_sheet, plain, quantity_names, quickly
+from .refusals import AXES, JOINTWISE, check_keywords, check_memory, check_options, explain
+
+KEYS = ("wrench", "friction_state")  # keywords that a function of its own is compiled for
 
 
 class Plan(NamedTuple):
@@ -85,7 +89,8 @@ class Model:
         # What a model remembers, by quantity: `_kernels` what was compiled, `_quick` its builtin and `functions` its
         # gufunc, both without a word of Python in a call; `_ports` and `_plans` what any other call has to look up.
         # Everything behind them (`machine/load/compiled.py`) is shared by all models of the process.
-        self.functions = Functions(self)
+        memory = bool(self.friction_state.size)
+        self.functions = Functions(self, partial(quantity_names, memory))
         self._kernels: dict[str, Kernel] = {}
         self._ports: dict[str, tuple[tuple[Port, ...], tuple[Port, ...]]] = {}
         self._plans: dict[tuple[str, tuple[str, ...]], Plan] = {}
@@ -111,6 +116,11 @@ class Model:
     def minimal(self) -> MinimalParameters:
         """The minimal parameters that `values=` and the regressor's columns stand for."""
         return minimal_of(self.arm, Options(gravity_input=self.gravity_input))
+
+    @cached_property
+    def friction_state(self) -> FrictionState:
+        """The memory of the joints' friction: start(q), next(state, q), along(q); empty where nothing has memory."""
+        return FrictionState(self.arm, self.friction)
 
     def ports(self, key: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """Inputs and outputs of a quantity, or of 'quantity:wrench'."""
@@ -149,13 +159,18 @@ class Model:
     def _word(self, key: str) -> tuple[Quantity, Options]:
         if not isinstance(key, str):
             raise KindError(f"quantity is {shown(key)}; give a name such as 'mass_matrix'")
-        wrench = key.endswith(":wrench")
-        word = quantity_named(key.removesuffix(":wrench"))
+        bare = key.removesuffix(":friction_state")
+        memory, wrench = bare != key, bare.endswith(":wrench")
+        word = quantity_named(bare.removesuffix(":wrench"))
         if wrench and not word.takes_wrench:
             raise InputError(
                 f"{word.name} takes no wrench; inverse_dynamics and forward_dynamics do"
             )
-        return word, Options(self.friction, self.gravity_input, wrench, self.parameters_input)
+        if memory:
+            check_memory(word.name, word.feels_friction, self.friction_state.size)
+        return word, Options(
+            self.friction, self.gravity_input, wrench, self.parameters_input, memory
+        )
 
     def _planned(self, key: str) -> Planned:
         word, options = self._word(key)
@@ -211,6 +226,8 @@ class Model:
         """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
         if port in JOINTWISE:
             return self.arm.coordinate_names if port == "q" else self.arm.speed_names
+        if port == "friction_state":
+            return self.friction_state.names
         return self.minimal.names if port == "values" else AXES[port]
 
     def _call(
@@ -227,6 +244,8 @@ class Model:
         """
         made: FloatArray
         wanted = batch.threads if threads is None else batch.check_threads(threads)
+        if extras.get("friction_state") is not None:
+            extras["friction_state"] = self._remembered(extras["friction_state"])
         plan = self._plan(name, tuple([k for k, x in extras.items() if x is not None]))
         if out is not None and len(plan.outputs) > 1:
             raise InputError(
@@ -251,6 +270,11 @@ class Model:
             ) from None
         return made
 
+    def _remembered(self, state: Outside) -> Outside:
+        """A friction state; none where the model has no memory and the state is empty."""
+        empty = not self.friction_state.size and np.shape(state)[-1:] == (0,)
+        return None if empty else state
+
     def _checked_pose(self, q: Any) -> Any:
         """q with a unit quaternion; what is no array of numbers is left to the function's own refusal."""
         try:
@@ -265,7 +289,7 @@ class Model:
         plan = self._plans.get((name, extras))
         if plan is None:
             word = quantity_named(name)
-            key = f"{name}:wrench" if "wrench" in extras else name
+            key = name + "".join(f":{k}" for k in KEYS if k in extras)
             inputs, outputs = self.ports(key)
             given = dict.fromkeys((*word.state, *extras))
             if self.parameters_input and not word.inertial:
@@ -282,22 +306,32 @@ class Model:
     @quickly
     def inverse_dynamics(
         self, q: Numbers, qd: Numbers, qdd: Numbers, wrench: Given = None, *,
-        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+        gravity: Given = None, values: Given = None, friction_state: Given = None, out: Out = None,
+        threads: int | None = None
     ) -> FloatArray:  # fmt: skip
         """Joint forces (..., n) [N m or N] for accelerations qdd; wrench (..., 6) acts on the tool, in its axes.
 
-        inverse_dynamics(q, qd, qdd, wrench) = inverse_dynamics(q, qd, qdd) - J' wrench, J in tool axes.
+        inverse_dynamics(q, qd, qdd, wrench) = inverse_dynamics(q, qd, qdd) - J' wrench, J in tool axes (and with it
+        the load that friction may grow with). friction_state (..., m): the memory of friction, by
+        `model.friction_state`; without it each element is guessed from velocity and acceleration.
         """
         extras = {"wrench": wrench, "gravity": gravity, "values": values}
+        extras["friction_state"] = friction_state
         return self._call("inverse_dynamics", (q, qd, qdd), out, threads, **extras)
 
     @quickly
     def forward_dynamics(
         self, q: Numbers, qd: Numbers, tau: Numbers, wrench: Given = None, *,
-        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+        gravity: Given = None, values: Given = None, friction_state: Given = None, out: Out = None,
+        threads: int | None = None
     ) -> FloatArray:  # fmt: skip
-        """Accelerations (..., n) under joint forces tau; wrench (..., 6) acts on the tool, in its axes."""
+        """Accelerations (..., n) under joint forces tau; wrench (..., 6) acts on the tool, in its axes.
+
+        friction_state (..., m): the memory of friction, by `model.friction_state`; without it, the acceleration being
+        what is asked for, elements count as slipped, the way the joint moves.
+        """
         extras = {"wrench": wrench, "gravity": gravity, "values": values}
+        extras["friction_state"] = friction_state
         return self._call("forward_dynamics", (q, qd, tau), out, threads, **extras)
 
     @quickly
@@ -442,10 +476,12 @@ class Model:
     @quickly
     def inverse_dynamics_derivatives(
         self, q: Numbers, qd: Numbers, qdd: Numbers, *,
-        gravity: Given = None, values: Given = None, threads: int | None = None
+        gravity: Given = None, values: Given = None, friction_state: Given = None,
+        threads: int | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dtau_dq, dtau_dqd, dtau_dqdd, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
+        extras["friction_state"] = friction_state
         three = self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
         return three  # type: ignore[return-value]
 
@@ -468,10 +504,12 @@ class Model:
     @quickly
     def forward_dynamics_derivatives(
         self, q: Numbers, qd: Numbers, tau: Numbers, *,
-        gravity: Given = None, values: Given = None, threads: int | None = None
+        gravity: Given = None, values: Given = None, friction_state: Given = None,
+        threads: int | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dqdd_dq, dqdd_dqd, dqdd_dtau, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
+        extras["friction_state"] = friction_state
         three = self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, **extras)
         return three  # type: ignore[return-value]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..algebra.vectors import Scalar, Vec3
 from ..border.words import shown
+from ..dynamics.drive_train import coupled_inertia
 from ..dynamics.table import DIFFERENTIATED, PAIRS, PARTS, Formulation, applicable, formulation
 from ..dynamics.table import QUANTITIES as TABLED
 from ..errors import InputError, KindError
@@ -230,6 +231,8 @@ def unsuited(row: Formulation, arm: Arm, options: Options) -> str | None:
     alone = row.quantity == "forward_dynamics" and not row.parts
     if alone and not arm.coupling.free:
         return "it solves joint by joint, and joints of this robot follow others"
+    if alone and options.friction and coupled_inertia(arm.joints) is not None:
+        return "it solves joint by joint, and drives of this robot feel other joints' accelerations"
     if options.wrench and arm.tools is not None and not row.trees:
         return "it speaks of one tool on the last link"
     if arm.floating and row.parts and row.quantity in DIFFERENTIATED:

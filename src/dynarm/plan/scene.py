@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra import lu
 from ..algebra.ldl import LDL, factorise
 from ..algebra.vectors import IDENTITY, ZERO, Mat3, Scalar, Sym3, Vec3, add, mul, sub
 from ..border.memo import cached_property
+from ..dynamics import drive_train as train
 from ..dynamics import kinematics
-from ..dynamics.drive import drive_forces
+from ..dynamics.drive import any_load, largest_load_factor
 from ..dynamics.own.free_base import Wrench, rotation_of
 from ..dynamics.papers.minimal_parameters_lin1995 import layout
 from ..dynamics.table import Formulation
-from ..errors import InputError
+from ..errors import InputError, ModelError
 from ..parameters.loads import loads
 from ..parameters.minimal import MinimalParameters, minimal_chain
 from ..robot.arm import Arm
@@ -33,6 +35,7 @@ class Options:
     gravity_input: bool = False
     wrench: bool = False
     values_input: bool = False
+    memory: bool = False  # the friction state is an input
 
 
 PLAIN = Options()
@@ -94,12 +97,17 @@ class Scene:
     @cached_property
     def pose(self) -> tuple[Step, ...]:
         """The steps of the chain at q."""
+        return pose(self.chain, self.joint_positions)
+
+    @cached_property
+    def joint_positions(self) -> Sequence[Scalar]:
+        """Positions of all joints."""
         own = self.q[7:] if self.arm.floating else self.q
         coupling = self.arm.coupling
         if coupling.free:
-            return pose(self.chain, own)
+            return own
         rules = zip(coupling.of, coupling.multipliers, coupling.offsets, strict=True)
-        return pose(self.chain, [add(mul(k, own[j]), offset) for j, k, offset in rules])
+        return [add(mul(k, own[j]), offset) for j, k, offset in rules]
 
     @cached_property
     def root(self) -> kinematics.Frame:
@@ -192,14 +200,6 @@ class Scene:
         assert row.function is not None
         return row.function(self.body(row), self.pose, *state)
 
-    def drive(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
-        """The drives' share of the forces, where the model has it."""
-        if not self.options.friction:
-            return self.still
-        k = self.first
-        own = drive_forces(self.arm.joints, self.spread(qd)[k:], self.spread(qdd)[k:])
-        return self.gathered([*[0] * k, *own])
-
     def inverse_dynamics(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
         """Rigid-body joint forces by the chosen formulation."""
         row = self.chosen["inverse_dynamics"]
@@ -208,7 +208,72 @@ class Scene:
 
     def forces(self, qdd: Sequence[Scalar]) -> list[Scalar]:
         """Joint forces, the drives included, for an acceleration."""
-        return plus(self.inverse_dynamics(self.qd, qdd), self.drive(self.qd, qdd))
+        rigid = self.inverse_dynamics(self.qd, qdd)
+        if not self.options.friction:
+            return rigid
+        motor = self.motor_forces(qdd)
+        drives = plus(motor, self.free_friction(qdd))
+        if self.loaded:
+            drives = plus(drives, self.load_friction(plus(rigid, motor), qdd))
+        return plus(rigid, drives)
+
+    def motor_forces(self, qdd: Sequence[Scalar]) -> list[Scalar]:
+        """Armature times acceleration, for the independent joints."""
+        k = self.first
+        own = zip(self.armature, self.spread(qdd)[k:], strict=True)
+        return self.gathered([*[0] * k, *(mul(inertia, acc) for inertia, acc in own)])
+
+    # ---- friction; see dynamics/drive_train.py
+
+    @property
+    def loaded(self) -> bool:
+        """Whether friction grows with the load of joints."""
+        return self.options.friction and train.any_loaded(self.arm.joints)
+
+    def drive_motion(self, qdd: Sequence[Scalar] | None) -> train.DriveMotion:
+        """What the drives feel; qdd None: the acceleration is not known."""
+        k, state = self.first, self.given.get("friction_state")
+        own = self.q[self.arm.nq - len(self.arm.coupling.masters) :]
+        x = None if state is None else train.moved_deflections(self.arm, own, state)
+        acc = None if qdd is None else self.spread(qdd)[k:]
+        return train.DriveMotion(self.joint_positions, self.spread(self.qd)[k:], acc, x)
+
+    def free_friction(self, qdd: Sequence[Scalar] | None = None) -> list[Scalar]:
+        """Friction that no load changes; without qdd but for coupled inertia, and elements without a state slipped."""
+        if not self.options.friction:
+            return self.still
+        own = train.free_forces(self.arm.joints, self.drive_motion(qdd))
+        return self.gathered([*[0] * self.first, *own])
+
+    def load_factors(self, qdd: Sequence[Scalar] | None = None) -> list[Scalar]:
+        """Friction per unit of each independent joint's load, with zeros for a free base."""
+        own = train.load_factors(self.arm.joints, self.drive_motion(qdd))
+        return [*[0] * self.first, *(own[i] for i in self.arm.coupling.masters)]
+
+    def load_friction(
+        self, rigid: Sequence[Scalar], qdd: Sequence[Scalar] | None = None
+    ) -> list[Scalar]:
+        """Friction that comes with rigid-body forces (armatures included) on the joints."""
+        factors = self.load_factors(qdd)
+        return [train.loaded(r, g) for r, g in zip(rigid, factors, strict=True)]
+
+    def borne(self, tau: Sequence[Scalar]) -> list[Scalar]:
+        """The rigid-body forces that joint forces leave behind friction: what accelerates, coupled inertia included."""
+        left = minus(tau, self.free_friction())
+        if not self.loaded:
+            return left
+        _check_factors(self)
+        return [train.borne(y, g) for y, g in zip(left, self.load_factors(), strict=True)]
+
+    @cached_property
+    def coupled_inertia(self) -> Rows | None:
+        """Forces on joints per unit of acceleration of those that their drives are coupled with."""
+        own = train.coupled_inertia(self.arm.joints) if self.options.friction else None
+        if own is None:
+            return None
+        k, n = self.first, self.first + self.arm.n
+        rows: Rows = [[0] * n for _ in range(k)]
+        return self.gathered_rows([*rows, *([*[0] * k, *row] for row in own)])
 
     def bias(self) -> list[Scalar]:
         """Rigid-body bias forces by the chosen formulation."""
@@ -246,8 +311,40 @@ class Scene:
         return [0] * self.arm.nv
 
     def solved_dynamics(self) -> list[Scalar]:
-        """Accelerations by L D L' of the mass matrix."""
-        return self.factors.solve(minus(self.given["tau"], self.forces(self.still)))
+        """Accelerations by L D L' of the mass matrix, or L U of it with what coupled drives add."""
+        K = self.coupled_inertia
+        if K is None:
+            return self.factors.solve(self._accelerating())
+        _check_unloaded(self, K)
+        felt = [plus(a, b) for a, b in zip(self.mass_matrix, K, strict=True)]
+        return lu.factorise(felt).solve(self._accelerating())
+
+    def _accelerating(self) -> list[Scalar]:
+        """What the joint forces leave for accelerations."""
+        return minus(self.borne(self.given["tau"]), self.inverse_dynamics(self.qd, self.still))
+
+
+def _check_factors(scene: Scene) -> None:
+    """Refuse friction that may grow as fast as its load, so that no force can be told from another."""
+    for joint in scene.arm.joints:
+        largest = largest_load_factor(joint.friction)
+        if largest >= 1:
+            raise ModelError(
+                f"load coefficients of the friction of joint '{joint.name}' sum to {largest:g}; accelerations need a "
+                "sum below 1"
+            )
+
+
+def _check_unloaded(scene: Scene, K: Rows) -> None:
+    """Refuse joints whose friction grows with a load that other joints' accelerations are a part of."""
+    masters, first = scene.arm.coupling.masters, scene.first
+    for i, row in zip(masters, K[first:], strict=True):
+        joint = scene.arm.joints[i]
+        if any(row) and any_load(joint.friction):
+            raise ModelError(
+                f"friction of joint '{joint.name}' grows with its load and holds inertia of coupled joints; "
+                "accelerations need one of them left out (load terms, or coupling inertia)"
+            )
 
 
 def with_tables(chain: Chain, table: Sequence[Sequence[Scalar]]) -> Chain:

@@ -18,6 +18,7 @@ from ..algebra.vectors import ZERO, Scalar, Vec3, add, mul
 from ..dynamics.own import gathered_newton_euler
 from ..dynamics.own.free_base import turning, unit
 from ..dynamics.papers import newton_euler_lin1995
+from ..errors import ModelError
 from ..graph.graph import Port
 from ..machine.load.march import March
 from ..model.model import Model
@@ -114,6 +115,7 @@ class Plant:
 
     def flow(self) -> Rates:
         """[rates of q, qdd, power of torques and wrench, power that friction takes] by the cheapest formulation."""
+        _check_friction(self.model)
         chosen = self.chosen("forward_dynamics")
         compute = quantity_named("forward_dynamics").compute
         layout = self.layout
@@ -166,10 +168,20 @@ class Plant:
         return Plant(self.model, self.wrench, gravity, values)
 
 
+def _check_friction(model: Model) -> None:
+    """Refuse friction whose state is not carried along."""
+    for joint in model.arm.joints if model.friction else ():
+        if joint.friction is not None and not joint.friction.alone:
+            raise ModelError(
+                f"friction of joint '{joint.name}' depends on load, other joints or memory; simulate it with viscous, "
+                "coulomb, offset, curve and ripple only"
+            )
+
+
 def powers(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
     """The power [W] of torques and wrench, and the power that friction takes."""
     acting = plus(tau, pushed(scene)) if scene.options.wrench else tau
-    return [dot(acting, scene.qd), dot(scene.drive(scene.qd, scene.still), scene.qd)]
+    return [dot(acting, scene.qd), dot(scene.free_friction(), scene.qd)]
 
 
 def pushed(scene: Scene) -> list[Scalar]:

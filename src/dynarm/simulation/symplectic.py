@@ -129,4 +129,4 @@ def _momentum_rate(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
     twice = jacobian(scene.bias(), scene.qd)
     turned = [mul(0.5, dot([row[i] for row in twice], scene.qd)) for i in range(scene.arm.nv)]
     weight = scene.inverse_dynamics(scene.still, scene.still)
-    return plus(minus(minus(tau, weight), scene.drive(scene.qd, scene.still)), turned)
+    return plus(minus(minus(tau, weight), scene.free_friction()), turned)

@@ -1,0 +1,104 @@
+"""The memory of a robot's friction: what a model's functions take as `friction_state=`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..border.arguments import check_finite, items, reals, whole
+from ..border.kinds import FloatArray, Numbers
+from ..dynamics import stops
+from ..errors import InputError
+from ..robot.arm import Arm
+
+
+class FrictionState:
+    """How the memory of a model's friction begins and goes on: rows of `size` numbers, 0 of them without memory.
+
+    A state holds the deflection of every Maxwell-slip element [rad or m], in the order of `names`, and after these the
+    positions of the joints that it belongs to. inverse_dynamics(q, ..., friction_state=state) lets the elements follow
+    from there to q itself: a state of the sample before gives the same as that of the sample.
+
+        state = model.friction_state.start(q[0])
+        for k in range(len(q)):
+            state = model.friction_state.next(state, q[k])
+            tau = model.inverse_dynamics(q[k], qd[k], qdd[k], friction_state=state)
+    """
+
+    __slots__ = ("_arm", "_held")
+
+    def __init__(self, arm: Arm, friction: bool):
+        self._arm = arm
+        self._held = stops.elements(arm.joints) if friction else ()
+
+    @property
+    def size(self) -> int:
+        """Numbers of a state."""
+        return stops.state_size(self._arm) if self._held else 0
+
+    @property
+    def strokes(self) -> FloatArray:
+        """(k,): the strokes of the elements [rad or m]."""
+        return stops.strokes_of(self._held)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the numbers of a state are: deflections as joint:stroke (joint+other:stroke), positions by joint."""
+        if not self._held:
+            return ()
+        joints = self._arm.joints
+        named = []
+        for e in self._held:
+            other = "" if e.other is None else f"+{joints[e.other].name}"
+            named.append(f"{joints[e.joint].name}{other}:{e.stroke:g}")
+        return (*named, *self._arm.joint_names)
+
+    def start(self, q: Numbers) -> FloatArray:
+        """(..., size): the state at rest in the pose q (..., nq), no element deflected."""
+        pose = self._poses(q)
+        return stops.start_state(self._arm, pose) if self._held else np.empty((*pose.shape[:-1], 0))
+
+    def next(self, state: Numbers, q: Numbers) -> FloatArray:
+        """(..., size): the state once the robot has moved on to q (..., nq), straight from where the state is."""
+        pose, before = self._poses(q), reals("state", state, f"numbers (..., {self.size})")
+        if not before.ndim or before.shape[-1] != self.size:
+            raise InputError(
+                f"state has the shape {before.shape}, friction states of robot '{self._arm.name}' have {self.size} "
+                "numbers; give what model.friction_state.start(q) or next(state, q) returned"
+            )
+        try:
+            lead = np.broadcast_shapes(pose.shape[:-1], before.shape[:-1])
+        except ValueError:
+            raise InputError(
+                f"the batch axes do not fit together: state {before.shape}, q {pose.shape}"
+            ) from None
+        if not self._held:
+            return np.empty((*lead, 0))
+        return stops.next_state(self._arm, pose, check_finite("state", before))
+
+    def along(self, q: Numbers, starts: Sequence[int] = ()) -> FloatArray:
+        """(N, size): the states along a motion q (N, nq), which begin at rest at the first sample.
+
+        starts: samples after a gap, where what was before is not known and states begin at rest again.
+        """
+        poses = self._poses(q)
+        if poses.ndim != 2:
+            raise InputError(f"q has the shape {poses.shape}; give the samples of a motion (N, nq)")
+        given = items("starts", starts, "a list of samples")
+        edges = [whole("starts", k, 0, max(len(poses) - 1, 0)) for k in given]
+        if not self._held or not len(poses):
+            return np.empty((len(poses), self.size))
+        return stops.states_along(self._arm, poses, edges)
+
+    def __repr__(self) -> str:
+        return f"<FrictionState of '{self._arm.name}', {self.size} numbers>"
+
+    def _poses(self, q: Numbers) -> FloatArray:
+        arm = self._arm
+        poses = reals("q", q, f"numbers (..., {arm.nq})", arm.coordinate_names)
+        if not poses.ndim or poses.shape[-1] != arm.nq:
+            raise InputError(
+                f"q has the shape {poses.shape}, robot '{arm.name}' has {arm.nq} coordinates; give (..., {arm.nq})"
+            )
+        return check_finite("q", poses)
