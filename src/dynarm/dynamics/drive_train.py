@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from ..algebra.piecewise import between
 from ..algebra.vectors import Scalar, add, magnitude, mul, sign, sub
+from ..errors import ModelError
 from ..robot.arm import Arm, Friction, Joint
-from .drive import Instant, Neighbour, any_load, free_force, load_factor
+from .drive import Instant, Neighbour, any_load, free_force, largest_load_factor, load_factor
 from .stops import elements
 
 Rows = list[list[Scalar]]
@@ -85,6 +86,28 @@ def coupled_inertia(joints: Sequence[Joint]) -> Rows | None:
         for coupled in () if joint.friction is None else joint.friction.coupling:
             rows[j][int(coupled.joint)] = coupled.inertia or 0
     return rows if any(x for row in rows for x in row) else None
+
+
+def check_factors(joints: Sequence[Joint]) -> None:
+    """Refuse friction that may grow as fast as its load, so that no force can be told from another."""
+    for joint in joints:
+        largest = largest_load_factor(joint.friction)
+        if largest >= 1:
+            raise ModelError(
+                f"friction of joint '{joint.name}' has load coefficients that sum to {largest:g}; accelerations need "
+                "a sum below 1"
+            )
+
+
+def check_unloaded(joints: Sequence[Joint]) -> None:
+    """Refuse joints whose friction grows with a load that other joints' accelerations are a part of."""
+    K = coupled_inertia(joints)
+    for joint, row in zip(joints, K or (), strict=K is not None):
+        if any(row) and any_load(joint.friction):
+            raise ModelError(
+                f"friction of joint '{joint.name}' grows with its load and holds inertia of coupled joints; "
+                "accelerations need one of them left out (load terms, or coupling inertia)"
+            )
 
 
 def moved_deflections(arm: Arm, own: Sequence[Scalar], state: Sequence[Scalar]) -> list[Scalar]:

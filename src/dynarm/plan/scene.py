@@ -10,15 +10,14 @@ import numpy as np
 
 from ..algebra import lu
 from ..algebra.ldl import LDL, factorise
-from ..algebra.vectors import IDENTITY, ZERO, Mat3, Scalar, Sym3, Vec3, add, mul, sub
+from ..algebra.vectors import IDENTITY, ZERO, Mat3, Scalar, Sym3, Vec3, add, mul, sub, total
 from ..border.memo import cached_property
 from ..dynamics import drive_train as train
 from ..dynamics import kinematics
-from ..dynamics.drive import any_load, largest_load_factor
 from ..dynamics.own.free_base import Wrench, rotation_of
 from ..dynamics.papers.minimal_parameters_lin1995 import layout
 from ..dynamics.table import Formulation
-from ..errors import InputError, ModelError
+from ..errors import InputError
 from ..parameters.loads import loads
 from ..parameters.minimal import MinimalParameters, minimal_chain
 from ..robot.arm import Arm
@@ -262,8 +261,19 @@ class Scene:
         left = minus(tau, self.free_friction())
         if not self.loaded:
             return left
-        _check_factors(self)
+        train.check_factors(self.arm.joints)
         return [train.borne(y, g) for y, g in zip(left, self.load_factors(), strict=True)]
+
+    def braking(self, tau: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        """All of friction while the joint forces tau give accelerations qdd."""
+        forces = self.free_friction()
+        if self.loaded:
+            forces = plus(forces, self.load_friction(self.borne(tau)))
+        K = self.coupled_inertia
+        if K is None:
+            return forces
+        pairs = ([mul(k, acc) for k, acc in zip(row, qdd, strict=True)] for row in K)
+        return plus(forces, [total(*row) for row in pairs])
 
     @cached_property
     def coupled_inertia(self) -> Rows | None:
@@ -315,36 +325,13 @@ class Scene:
         K = self.coupled_inertia
         if K is None:
             return self.factors.solve(self._accelerating())
-        _check_unloaded(self, K)
+        train.check_unloaded(self.arm.joints)
         felt = [plus(a, b) for a, b in zip(self.mass_matrix, K, strict=True)]
         return lu.factorise(felt).solve(self._accelerating())
 
     def _accelerating(self) -> list[Scalar]:
         """What the joint forces leave for accelerations."""
         return minus(self.borne(self.given["tau"]), self.inverse_dynamics(self.qd, self.still))
-
-
-def _check_factors(scene: Scene) -> None:
-    """Refuse friction that may grow as fast as its load, so that no force can be told from another."""
-    for joint in scene.arm.joints:
-        largest = largest_load_factor(joint.friction)
-        if largest >= 1:
-            raise ModelError(
-                f"load coefficients of the friction of joint '{joint.name}' sum to {largest:g}; accelerations need a "
-                "sum below 1"
-            )
-
-
-def _check_unloaded(scene: Scene, K: Rows) -> None:
-    """Refuse joints whose friction grows with a load that other joints' accelerations are a part of."""
-    masters, first = scene.arm.coupling.masters, scene.first
-    for i, row in zip(masters, K[first:], strict=True):
-        joint = scene.arm.joints[i]
-        if any(row) and any_load(joint.friction):
-            raise ModelError(
-                f"friction of joint '{joint.name}' grows with its load and holds inertia of coupled joints; "
-                "accelerations need one of them left out (load terms, or coupling inertia)"
-            )
 
 
 def with_tables(chain: Chain, table: Sequence[Sequence[Scalar]]) -> Chain:

@@ -18,7 +18,6 @@ from ..algebra.vectors import ZERO, Scalar, Vec3, add, mul
 from ..dynamics.own import gathered_newton_euler
 from ..dynamics.own.free_base import turning, unit
 from ..dynamics.papers import newton_euler_lin1995
-from ..errors import ModelError
 from ..graph.graph import Port
 from ..machine.load.march import March
 from ..model.model import Model
@@ -26,6 +25,7 @@ from ..plan.choice import choose
 from ..plan.evaluation import coordinate_rates
 from ..plan.quantities import quantity_named
 from ..plan.scene import Options, Scene, minus, plus
+from .memory import Memory
 from .system import Body, Layout, Linear, Rates, Switching, compiled
 
 SPEEDS = {True: math.pi, False: 1.0}  # of joints without a velocity limit [rad/s, m/s]
@@ -42,17 +42,29 @@ class Plant:
     wrench: bool = False
     gravity: np.ndarray | None = None  # (3,) or (N, 3), for a model compiled with gravity="input"
     values: np.ndarray | None = None  # (p,) or (N, p), for one with parameters="inputs"
+    # (m,) or (N, m), what friction remembers at the start; None: nothing
+    friction_state: np.ndarray | None = None
 
     @property
     def layout(self) -> Layout:
         arm = self.model.arm
         push = 6 * len(arm.all_tools) if self.wrench else 0
-        return Layout(arm.nq, arm.nv, arm.nv, push)
+        return Layout(arm.nq, arm.nv, arm.nv, push, self.model.friction_state.size)
+
+    @property
+    def memory(self) -> Memory | None:
+        """Deflections of elements, where the joints have any."""
+        if not self.model.friction_state.size:
+            return None
+        return Memory(self.model.arm, self.friction_state)
 
     @property
     def options(self) -> Options:
         model = self.model
-        return Options(model.friction, model.gravity_input, self.wrench, model.parameters_input)
+        memory = bool(model.friction_state.size)
+        return Options(
+            model.friction, model.gravity_input, self.wrench, model.parameters_input, memory
+        )
 
     @property
     def extras(self) -> tuple[np.ndarray, ...]:
@@ -115,16 +127,17 @@ class Plant:
 
     def flow(self) -> Rates:
         """[rates of q, qdd, power of torques and wrench, power that friction takes] by the cheapest formulation."""
-        _check_friction(self.model)
         chosen = self.chosen("forward_dynamics")
         compute = quantity_named("forward_dynamics").compute
         layout = self.layout
 
         def rates(x: Any, tau: Any, wrench: Any, *extras: Any) -> list[Scalar]:
             q = self.placed(x[layout.q])
+            past = x[layout.past] or None
             given = {"q": q, "qd": x[layout.qd], "tau": tau, "wrench": wrench}
-            scene = self.scene(chosen, given, extras)
-            return [*self.moving(x[layout.q], scene), *compute(scene), *powers(scene, tau)]
+            scene = self.scene(chosen, given | {"friction_state": past}, extras)
+            qdd, still = compute(scene), [0] * layout.memory
+            return [*self.moving(x[layout.q], scene), *qdd, *still, *powers(scene, tau, qdd)]
 
         return rates
 
@@ -145,7 +158,8 @@ class Plant:
     @property
     def linear(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], Linear] | None:
         """By the compiled derivatives, which know of no wrench; those of a free base are by its turns, not by q."""
-        return None if self.wrench or self.model.arm.floating else self._linear
+        beside = self.wrench or self.model.arm.floating or self.layout.memory
+        return None if beside else self._linear
 
     def _linear(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Linear:
         n = self.layout.speeds
@@ -162,26 +176,15 @@ class Plant:
         return Sliding.of(self, slack)
 
     def sample(self, k: int) -> Plant:
-        gravity, values = (
-            None if x is None else (x[k] if x.ndim > 1 else x) for x in (self.gravity, self.values)
-        )
-        return Plant(self.model, self.wrench, gravity, values)
+        given = (self.gravity, self.values, self.friction_state)
+        own = (None if x is None else (x[k] if x.ndim > 1 else x) for x in given)
+        return Plant(self.model, self.wrench, *own)
 
 
-def _check_friction(model: Model) -> None:
-    """Refuse friction whose state is not carried along."""
-    for joint in model.arm.joints if model.friction else ():
-        if joint.friction is not None and not joint.friction.alone:
-            raise ModelError(
-                f"friction of joint '{joint.name}' depends on load, other joints or memory; simulate it with viscous, "
-                "coulomb, offset, curve and ripple only"
-            )
-
-
-def powers(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
-    """The power [W] of torques and wrench, and the power that friction takes."""
+def powers(scene: Scene, tau: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+    """The power [W] of torques and wrench, and the power that friction takes; what its springs hold is in that."""
     acting = plus(tau, pushed(scene)) if scene.options.wrench else tau
-    return [dot(acting, scene.qd), dot(scene.free_friction(), scene.qd)]
+    return [dot(acting, scene.qd), dot(scene.braking(tau, qdd), scene.qd)]
 
 
 def pushed(scene: Scene) -> list[Scalar]:

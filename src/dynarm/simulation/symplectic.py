@@ -94,7 +94,12 @@ def midpoint_turns(plant: Plant) -> np.ufunc:
                 scene = plant.scene(chosen, {"q": q, "qd": qd}, extras)
                 before, q1 = q1, along(q0, h[0], qd)
                 p1 = along(p0, h[0], _momentum_rate(scene, tau))
-            return q1, p1, [magnitude(x) for x in minus(q1, before)], powers(scene, tau)
+            return (
+                q1,
+                p1,
+                [magnitude(x) for x in minus(q1, before)],
+                powers(scene, tau, scene.still),
+            )
 
         return turns
 
