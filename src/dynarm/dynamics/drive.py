@@ -194,7 +194,7 @@ def stand_in(v: Scalar, a: Scalar, stroke: float) -> Scalar:
     exceeds one, and s / D = w / (1 - w).
     """
     s, D = v * v, mul(2 * stroke, magnitude(a))
-    w = s / (s + D + 1e-300)
+    w = s / (s + D + 1e-30)  # a number that float has, too
     w = 0.5 * (w + 2 / 3 - magnitude(w - 2 / 3))  # s / D no more than 2
     speeding = sign(v * a)
     speeding = 0.5 * (speeding + magnitude(speeding))  # 1 where v a > 0, else 0

@@ -11,6 +11,7 @@ from ..algebra.vectors import add, mul
 from ..errors import InputError
 from ..graph.graph import Graph
 from ..graph.trace import fresh_symbols, jacobian, trace_function
+from ..model.friction_state import FUNCTIONS as STATE_FUNCTIONS
 from ..model.model import Model
 from ..plan.choice import choose
 from ..plan.quantities import quantity_named
@@ -160,9 +161,9 @@ class ExtendedModel:
     def graph(self, key: str) -> Graph:
         """The operations behind a quantity, the columns' included: what C and CasADi functions are made from."""
         name, *more = key.split(":") if isinstance(key, str) else (key,)
-        word = quantity_named(name)
-        if name in UNTOUCHED:
+        if name in UNTOUCHED or name in STATE_FUNCTIONS:
             return self.rigid.graph(key)
+        word = quantity_named(name)
         if name not in TRACED:
             raise self._refusal(f"the graph of {name}", TRACED)
         rigid = self.rigid

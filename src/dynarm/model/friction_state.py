@@ -6,11 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..algebra.vectors import Scalar
 from ..border.arguments import check_finite, items, reals, whole
 from ..border.kinds import FloatArray, Numbers
 from ..dynamics import stops
+from ..dynamics.drive_train import moved_deflections
 from ..errors import InputError
+from ..graph.graph import Graph, Port
+from ..graph.trace import trace_function
 from ..robot.arm import Arm
+
+FUNCTIONS = ("friction_state_start", "friction_state_next")  # what exports have beside quantities
 
 
 class FrictionState:
@@ -90,6 +96,27 @@ class FrictionState:
         if not self._held or not len(poses):
             return np.empty((len(poses), self.size))
         return stops.states_along(self._arm, poses, edges)
+
+    def graph(self, name: str) -> Graph:
+        """The operations of 'friction_state_start' (q) or 'friction_state_next' (friction_state, q), for exports."""
+        if not self._held:
+            raise InputError(
+                f"robot '{self._arm.name}' has no friction with memory, and no {name}; leave it out"
+            )
+        pose, made = Port("q", (self._arm.nq,)), Port("friction_state", (self.size,))
+        if name == FUNCTIONS[0]:
+            still = [0.0] * len(self._held)
+            return trace_function([pose], [made], lambda q: [*still, *self._own(q)])
+
+        def moved(state: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
+            own = self._own(q)
+            return [*moved_deflections(self._arm, own, state), *own]
+
+        return trace_function([made, pose], [made], moved)
+
+    def _own(self, q: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Positions of the independent joints."""
+        return q[self._arm.nq - len(self._arm.coupling.masters) :]
 
     def __repr__(self) -> str:
         return f"<FrictionState of '{self._arm.name}', {self.size} numbers>"

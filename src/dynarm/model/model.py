@@ -28,6 +28,7 @@ from ..plan.sizes import packed_pattern, sizes_of, slopes_pattern
 from ..robot.arm import Arm
 from ..robot.frames.quaternions import with_unit_quaternion
 from . import batch
+from .friction_state import FUNCTIONS as STATE_FUNCTIONS
 from .friction_state import FrictionState
 from .functions import METHODS, Functions, model_sheet, plain, quantity_names, quickly
 from .refusals import AXES, JOINTWISE, check_keywords, check_memory, check_options, explain
@@ -178,7 +179,12 @@ class Model:
         return planned(self.arm, word.name, self.wishes, options, minimal)
 
     def graph(self, key: str) -> Graph:
-        """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from."""
+        """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from.
+
+        Also of 'friction_state_start' and 'friction_state_next', where friction has memory.
+        """
+        if key in STATE_FUNCTIONS:
+            return self.friction_state.graph(key)
         return self._planned(key).graph
 
     def casadi(self, key: str) -> Any:
