@@ -23,14 +23,14 @@ LOAD = replace(OWN, load_curve=((0.1, 0.05),), load_presliding=((5e-2, -0.04), (
 
 
 def rich(arm: Arm) -> Arm:
-    """The arm with every family: loads on all joints but the last independent one, which is coupled with the first."""
+    """The arm with every family: loads on all joints, the last independent one coupled with the first."""
     masters = arm.coupling.masters
     coupled = Coupled(masters[0], 0.02, 0.1, 0.2, 0.06, ((4e-3, 0.3), (2e-2, -0.1)))
     joints = []
     for i, joint in enumerate(arm.joints):
         friction = LOAD
         if i == masters[-1]:
-            friction = replace(OWN, coupling=(coupled,))
+            friction = replace(LOAD, coupling=(coupled,))
         elif i not in masters:
             friction = OWN
         joints.append(replace(joint, friction=friction, armature=joint.armature + 0.1))

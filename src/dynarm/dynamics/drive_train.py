@@ -99,17 +99,6 @@ def check_factors(joints: Sequence[Joint]) -> None:
             )
 
 
-def check_unloaded(joints: Sequence[Joint]) -> None:
-    """Refuse joints whose friction grows with a load that other joints' accelerations are a part of."""
-    K = coupled_inertia(joints)
-    for joint, row in zip(joints, K or (), strict=K is not None):
-        if any(row) and any_load(joint.friction):
-            raise ModelError(
-                f"friction of joint '{joint.name}' grows with its load and holds inertia of coupled joints; "
-                "accelerations need one of them left out (load terms, or coupling inertia)"
-            )
-
-
 def moved_deflections(arm: Arm, own: Sequence[Scalar], state: Sequence[Scalar]) -> list[Scalar]:
     """Deflections of the elements once the independent joints have moved from where a friction state is to `own`."""
     held, coupling = elements(arm.joints), arm.coupling

@@ -15,7 +15,7 @@ from ..graph.trace import flatten, fresh_symbols, jacobian
 from ..parameters.loads import entry_matrix
 from .scene import Rows, Scene, plus
 from .sizes import packed_pattern
-from .slopes import by_parts, entries
+from .slopes import by_parts, entries, solved
 
 
 def mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
@@ -35,7 +35,7 @@ def packed(scene: Scene) -> list[Scalar]:
 def forward_dynamics(scene: Scene) -> list[Scalar]:
     row = scene.chosen["forward_dynamics"]
     if row.parts:
-        return by_parts(scene, "forward_dynamics").solved_dynamics()
+        return solved(by_parts(scene, "forward_dynamics"))
     borne = scene.borne(scene.given["tau"])
     return list(scene.run(row, scene.qd, borne, scene.wrenches, scene.armature))
 

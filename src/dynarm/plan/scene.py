@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra import lu
 from ..algebra.ldl import LDL, factorise
 from ..algebra.vectors import IDENTITY, ZERO, Mat3, Scalar, Sym3, Vec3, add, mul, sub, total
 from ..border.memo import cached_property
@@ -257,7 +256,7 @@ class Scene:
         return [train.loaded(r, g) for r, g in zip(rigid, factors, strict=True)]
 
     def borne(self, tau: Sequence[Scalar]) -> list[Scalar]:
-        """The rigid-body forces that joint forces leave behind friction: what accelerates, coupled inertia included."""
+        """The rigid-body forces that joint forces leave behind friction, where no drive feels other accelerations."""
         left = minus(tau, self.free_friction())
         if not self.loaded:
             return left
@@ -266,14 +265,14 @@ class Scene:
 
     def braking(self, tau: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
         """All of friction while the joint forces tau give accelerations qdd."""
-        forces = self.free_friction()
-        if self.loaded:
-            forces = plus(forces, self.load_friction(self.borne(tau)))
-        K = self.coupled_inertia
-        if K is None:
+        forces, K = self.free_friction(), self.coupled_inertia
+        if K is not None:
+            pairs = ([mul(k, acc) for k, acc in zip(row, qdd, strict=True)] for row in K)
+            forces = plus(forces, [total(*row) for row in pairs])
+        if not self.loaded:
             return forces
-        pairs = ([mul(k, acc) for k, acc in zip(row, qdd, strict=True)] for row in K)
-        return plus(forces, [total(*row) for row in pairs])
+        rest = zip(minus(tau, forces), self.load_factors(), strict=True)
+        return plus(forces, [train.loaded(train.borne(y, g), g) for y, g in rest])
 
     @cached_property
     def coupled_inertia(self) -> Rows | None:
@@ -321,17 +320,9 @@ class Scene:
         return [0] * self.arm.nv
 
     def solved_dynamics(self) -> list[Scalar]:
-        """Accelerations by L D L' of the mass matrix, or L U of it with what coupled drives add."""
-        K = self.coupled_inertia
-        if K is None:
-            return self.factors.solve(self._accelerating())
-        train.check_unloaded(self.arm.joints)
-        felt = [plus(a, b) for a, b in zip(self.mass_matrix, K, strict=True)]
-        return lu.factorise(felt).solve(self._accelerating())
-
-    def _accelerating(self) -> list[Scalar]:
-        """What the joint forces leave for accelerations."""
-        return minus(self.borne(self.given["tau"]), self.inverse_dynamics(self.qd, self.still))
+        """Accelerations by L D L' of the mass matrix, where no drive feels those of other joints."""
+        factors, borne = self.factors, self.borne(self.given["tau"])
+        return factors.solve(minus(borne, self.inverse_dynamics(self.qd, self.still)))
 
 
 def with_tables(chain: Chain, table: Sequence[Sequence[Scalar]]) -> Chain:

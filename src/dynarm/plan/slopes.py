@@ -17,6 +17,7 @@ from ..dynamics.own import composite_derivatives
 from ..dynamics.table import PARTS, Formulation, formulation
 from ..errors import ModelError
 from ..graph.trace import flatten, fresh_symbols, jacobian, substitute
+from .coupled import coupled_accelerations
 from .scene import Rows, Scene, plus
 from .sizes import packed_pattern, slopes_pattern
 
@@ -50,16 +51,22 @@ def forward_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
     n = scene.arm.nv
     row = scene.chosen["inverse_dynamics_derivatives"]
     shared = by_parts(scene, row.quantity) if row.parts else _sharing(scene)
-    dq, dqd, moved = _differentiated(scene, shared.solved_dynamics(), known=False)
+    dq, dqd, moved = _differentiated(scene, solved(shared), known=False)
     unit = [[1 if i == j else 0 for i in range(n)] for j in range(n)]
     symmetric = not scene.loaded and scene.coupled_inertia is None
     factors: LDL | lu.LU = shared.factors if symmetric else lu.factorise(moved)
-    solved = [[factors.solve([-row[j] for row in block]) for j in range(n)] for block in (dq, dqd)]
+    turned = [[factors.solve([-row[j] for row in block]) for j in range(n)] for block in (dq, dqd)]
     inverse = [factors.solve(e) for e in unit]
-    a, b = (_turned(block) for block in solved)
+    a, b = (_turned(block) for block in turned)
     if not symmetric:
         return a, b, _turned(inverse)
     return a, b, [[inverse[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
+
+
+def solved(scene: Scene) -> list[Scalar]:
+    """Accelerations from the mass matrix and inverse dynamics of a scene."""
+    K = scene.coupled_inertia
+    return scene.solved_dynamics() if K is None else coupled_accelerations(scene, K)
 
 
 def by_parts(scene: Scene, quantity: str) -> Scene:

@@ -20,9 +20,8 @@ import numpy as np
 
 from ..algebra.vectors import Scalar
 from ..border.kinds import Maker
-from ..dynamics import drive_train as train
 from ..dynamics.drive import jumping, without
-from ..dynamics.drive_train import borne, loaded
+from ..dynamics.drive_train import check_factors, loaded
 from ..errors import InputError
 from ..graph.graph import Port
 from ..model.model import Model
@@ -39,7 +38,7 @@ Kernel = Callable[..., tuple[np.ndarray, ...]]
 
 
 class Balance(NamedTuple):
-    """M qdd + h = r and r + g |r| + Coulomb friction = y, with what coupled drives add in M."""
+    """M qdd + h = r and r + g |r| + K qdd + Coulomb friction = y."""
 
     M: np.ndarray
     y: np.ndarray  # joint forces without smooth friction that no load changes
@@ -108,14 +107,28 @@ class Sliding:
         coulomb = np.where(slides, np.where(mode > 0, self.limits[:, 0], -self.limits[:, 1]), 0.0)
         moving = ~self.sharp | slides
         free = at.y - coulomb
-        force = borne(free, at.g) - at.h
-        qdd = np.zeros(len(force))
+        signs = np.sign(free)
+        for _ in range(2 + len(free)):  # until the signs of the loads are right
+            qdd = self._accelerated(at, free, 1 + at.g * signs, moving)
+            rigid = at.M @ qdd + at.h
+            before, signs = signs, np.where(moving & (at.g != 0), np.sign(rigid), signs)
+            if np.array_equal(before, signs):
+                break
+        held = free - rigid - loaded(rigid, at.g)
+        return qdd, held if self.coupled is None else held - self.coupled @ qdd, coulomb
+
+    def _accelerated(
+        self, at: Balance, free: np.ndarray, grown: np.ndarray, moving: np.ndarray
+    ) -> np.ndarray:
+        """Accelerations of the joints that move, with g |r| taken as g times the sign times r."""
+        A, b, qdd = grown[:, None] * at.M, free - grown * at.h, np.zeros(len(free))
+        if self.coupled is not None:
+            A = A + self.coupled
         if moving.all():
-            qdd = np.linalg.solve(at.M, force)
-        elif moving.any():
-            qdd[moving] = np.linalg.solve(at.M[np.ix_(moving, moving)], force[moving])
-        rigid = at.M @ qdd + at.h
-        return qdd, free - rigid - loaded(rigid, at.g), coulomb
+            return np.linalg.solve(A, b)
+        if moving.any():
+            qdd[moving] = np.linalg.solve(A[np.ix_(moving, moving)], b[moving])
+        return qdd
 
     def _more_loss(self, at: Balance, qd: np.ndarray, qdd: np.ndarray) -> float:
         """Power that friction takes by load and by coupled inertia [W]."""
@@ -250,16 +263,12 @@ def _terms(plant: Plant) -> Kernel:
 
 def _equations(scene: Scene, tau: Sequence[Scalar]) -> tuple[Scalar, ...]:
     """M, y, h and g over scalars."""
-    M, K = scene.mass_matrix, scene.coupled_inertia
-    if K is not None:
-        train.check_unloaded(scene.arm.joints)
-        M = [plus(a, b) for a, b in zip(M, K, strict=True)]
     g = scene.still
     if scene.loaded:
-        train.check_factors(scene.arm.joints)
+        check_factors(scene.arm.joints)
         g = scene.load_factors()
     y = minus(tau, scene.free_friction())
-    return M, y, scene.inverse_dynamics(scene.qd, scene.still), g
+    return scene.mass_matrix, y, scene.inverse_dynamics(scene.qd, scene.still), g
 
 
 def _powers(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:

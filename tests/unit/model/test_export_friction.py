@@ -85,7 +85,7 @@ def test_the_folder_tests_itself_and_declares_the_struct(options, tmp_path):
     header = (made.folder / f"{made.name}.h").read_text()
     real = "float" if options.get("single") else "double"
     assert f"{real} numbers[TWO_LINK_FRICTION_STATE];\n}} two_link_friction_state;" in header
-    assert "elbow+shoulder:0.004" in header and "#define TWO_LINK_FRICTION_STATE 9" in header
+    assert "elbow+shoulder:0.004" in header and "#define TWO_LINK_FRICTION_STATE 10" in header
     program = tmp_path / "selftest"
     sources = [str(made.folder / f"{made.name}{end}.c") for end in ("", "_test")]
     subprocess.run(["gcc", "-std=c99", *sources, "-o", str(program), "-lm"], check=True)

@@ -194,17 +194,35 @@ def test_hostile_states_and_positions():
 def test_what_accelerations_cannot_be_found_from_is_refused_by_name():
     arm = dynarm.load("two_link")
     heavy = Friction(load_curve=((0.1, 0.6),), load_presliding=((1e-2, -0.4),))
-    both = Friction(load_curve=((0.1, 0.1),), coupling=(Coupled(0, inertia=0.1),))
-    for friction, words in ((heavy, "sum to 1"), (both, "grows with its load and holds inertia")):
+    for coupling in ((), (Coupled(0, inertia=0.1),)):
+        friction = replace(heavy, coupling=coupling)
         joints = [arm.joints[0], replace(arm.joints[1], friction=friction)]
         model = dynarm.compile(replace(arm, joints=joints), friction=True)
         q = np.full(2, 0.3)
         assert np.isfinite(model.inverse_dynamics(q, q, q)).all()
-        with pytest.raises(DynarmError, match=f"joint '{joints[1].name}' .*{words}"):
+        with pytest.raises(DynarmError, match=r"joint 'elbow' .* sum to 1; accelerations need"):
             model.forward_dynamics(q, q, q)
     with pytest.raises(DynarmError, match="packed derivatives have no place"):
         q = np.full(2, 0.3)
         model_of("two_link").inverse_dynamics_derivatives_packed(q, q, q)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_load_and_coupled_inertia_on_the_same_joints(count):
+    """Loads of either sign and near zero: their signs are found together with the accelerations."""
+    arm = dynarm.load("puma560")
+    joints = [replace(j, armature=0.2) for j in arm.joints]
+    for i in range(6 - count, 6):
+        coupled = (Coupled(i - 1, inertia=0.08), Coupled((i + 1) % 6, inertia=-0.06))
+        friction = Friction(viscous=0.1, load_curve=((0.1, 0.5),), coupling=coupled)
+        joints[i] = replace(joints[i], friction=friction)
+    model = dynarm.compile(replace(arm, joints=joints), friction=True)
+    rng = np.random.default_rng(count)
+    q, qd, qdd = rng.normal(0, 1, (3, 3000, 6))
+    qdd[:, 3:] *= 10.0 ** rng.uniform(-3, 1, (3000, 3))
+    tau = model.inverse_dynamics(q, qd, qdd)
+    made = model.forward_dynamics(q, qd, tau)
+    np.testing.assert_allclose(made, qdd, atol=1e-10 * np.abs(qdd).max())
 
 
 def test_functions_with_a_state_stand_beside_the_others():
