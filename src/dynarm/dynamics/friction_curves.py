@@ -40,11 +40,12 @@ def presliding_loop(
 ) -> tuple[FloatArray, FloatArray]:
     """Positions and force [N m or N] of the elements over one slow turn to and fro, by `reach` to either side.
 
-    The loop closes: the turn before it has made the elements forget what was. It takes the energy sum of
-    4 c (reach - stroke) over the elements of shorter stroke.
+    From no deflection in the middle to the end and once to and fro; the loop after that closes. It takes the energy
+    sum of 4 c (reach - stroke) over the elements of shorter stroke.
     """
     once = reach * np.cos(np.linspace(0, 2 * np.pi, points + 1))
-    x = stop_states(np.concatenate([once[:-1], once]), friction.strokes)[points:]
+    way = np.concatenate([[0.0], once[:-1], once])
+    x = stop_states(way, friction.strokes)[1 + points :]
     held = dict(zip(friction.strokes, x.T, strict=True))
     alone = Friction(presliding=friction.presliding, load_presliding=friction.load_presliding)
     return once, _force(alone, Instant(np.zeros(len(once)), r=load, x=held), once.shape)

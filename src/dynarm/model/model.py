@@ -54,10 +54,10 @@ def compile(
 ) -> Model:
     """The model of an arm: dynamics as compiled functions of NumPy arrays.
 
-    formulation: {quantity: name} to force one; else the cheapest for this robot is taken. friction=True: armature,
-    viscous and Coulomb friction and offset of the joints take part. gravity="input": every function that feels
-    gravity takes a keyword gravity=(..., 3) in the base link's axes. parameters="inputs": every function takes a
-    keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
+    formulation: {quantity: name} to force one; else the cheapest for this robot is taken. friction=True: armature and
+    friction of the joints take part; what has memory, as `model.friction_state` says. gravity="input": every function
+    that feels gravity takes a keyword gravity=(..., 3) in the base link's axes. parameters="inputs": every function
+    takes a keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
     """
     return Model(arm, formulation, friction, gravity, parameters)
 

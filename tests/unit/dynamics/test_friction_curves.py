@@ -53,6 +53,8 @@ def test_ripple():
 def test_a_loop_closes_and_takes_four_times_limit_and_slip(reach, load):
     q, force = presliding_loop(RECORD, reach, 20000, load)
     assert force[0] == pytest.approx(force[-1], abs=1e-9) and q[0] == q[-1] == reach
+    turned = np.interp(-q[:10001], q[10000:], force[10000:])  # there and back are alike
+    np.testing.assert_allclose(force[:10001], -turned, atol=1e-3 * np.abs(force).max())
     parts = [*RECORD.presliding, *((d, c * abs(load)) for d, c in RECORD.load_presliding)]
     wanted = sum(4 * c * max(reach - d, 0) for d, c in parts)
     area = np.sum((force[1:] + force[:-1]) / 2 * np.diff(q))
