@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from ..algebra.vectors import Scalar, Vec3, add, mul
+from ..algebra.ldl import factorise
+from ..algebra.vectors import Nested, Scalar, Vec3, add, mul
 from ..dynamics import kinematics
 from ..dynamics.own import gathered_regressor
 from ..dynamics.own.free_base import turning
-from ..dynamics.table import formulation
+from ..dynamics.table import Formulation, formulation
 from ..graph.trace import flatten, fresh_symbols, jacobian
 from ..parameters.loads import entry_matrix
-from .scene import Rows, Scene, plus
+from .scene import Rows, Scene, minus, plus
 from .sizes import packed_pattern
 from .slopes import by_parts, entries, solved
 
@@ -34,10 +34,27 @@ def packed(scene: Scene) -> list[Scalar]:
 
 def forward_dynamics(scene: Scene) -> list[Scalar]:
     row = scene.chosen["forward_dynamics"]
+    if len(row.parts) == 1:
+        return _from_one_graph(scene, row.parts[0])
     if row.parts:
         return solved(by_parts(scene, "forward_dynamics"))
     borne = scene.borne(scene.given["tau"])
     return list(scene.run(row, scene.qd, borne, scene.wrenches, scene.armature))
+
+
+def _from_one_graph(scene: Scene, row: Formulation) -> list[Scalar]:
+    """lin1991's simulator: L D L' of the mass matrix with the bias vector that comes with it."""
+    M, b = mass_matrix_and_bias(replace(scene, chosen={"mass_matrix_and_bias": row}))
+    factors = factorise(M, inwards=not scene.chain.serial)
+    return factors.solve(minus(scene.borne(scene.given["tau"]), b))
+
+
+def gravity(scene: Scene) -> list[Scalar]:
+    row = scene.chosen.get("gravity")
+    if row is not None and not row.parts:
+        return scene.gathered(scene.run(row))
+    at_rest = scene if row is None else by_parts(scene, "gravity")
+    return at_rest.inverse_dynamics(scene.still, scene.still)
 
 
 def coriolis_matrix(scene: Scene) -> Rows:
@@ -59,7 +76,7 @@ def coriolis_tensor(scene: Scene) -> list[Rows]:
     return [[[columns[j, k][i] for k in range(n)] for j in range(n)] for i in range(n)]
 
 
-def tool_pose(scene: Scene) -> Any:
+def tool_pose(scene: Scene) -> Nested:
     """Poses of the tools, or of the only one."""
     poses = []
     for joint, tool in scene.tools:
@@ -69,7 +86,7 @@ def tool_pose(scene: Scene) -> Any:
     return poses if scene.arm.tools is not None else poses[0]
 
 
-def tool_jacobian(scene: Scene) -> Any:
+def tool_jacobian(scene: Scene) -> Nested:
     """Jacobians of the tools, or of the only one."""
     carrier = kinematics.Carrier(scene.chain, scene.links, scene.root)
     jacobians = []
@@ -102,7 +119,7 @@ def jacobian_derivative(scene: Scene) -> list[Scalar]:
     return _along_motion(scene, flatten(tool_jacobian(scene)))
 
 
-def _summed(terms: Any) -> Scalar:
+def _summed(terms: Nested) -> Scalar:
     result: Scalar = 0
     for term in terms:
         result = add(result, term)

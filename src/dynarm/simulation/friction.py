@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..algebra.vectors import Scalar
+from ..algebra.vectors import Nested, Scalar
 from ..border.kinds import Maker
 from ..dynamics.drive import jumping, without
 from ..dynamics.drive_train import check_factors, loaded
@@ -247,7 +247,7 @@ def _terms(plant: Plant) -> Kernel:
     def body() -> Maker:
         chosen = plant.chosen("mass_matrix", "inverse_dynamics")
 
-        def compute(q: Scalar, qd: Scalar, *rest: Scalar) -> Scalar:
+        def compute(q: Scalar, qd: Scalar, *rest: Scalar) -> Nested:
             past, rest = (rest[0], rest[1:]) if layout.memory else (None, rest)
             tau, rest = rest[0], rest[1:]
             wrench, extras = (rest[0], rest[1:]) if plant.wrench else (None, rest)

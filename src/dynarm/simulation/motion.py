@@ -88,10 +88,7 @@ def simulate(
     """
     if not isinstance(model, Model):
         raise KindError(f"model is {shown(model)}; give dynarm.compile(arm)")
-    method = str(method).lower()
-    if method not in METHODS:
-        raise UnknownName("method", method, METHODS)
-    _check_method(model, method)
+    method = _method(model, method)
     q, qd, falling, known = _start(model, q0, qd0, gravity, values)
     t_end = _positive("t_end", t_end, "a number of seconds")
     past = _past(model, friction_state, q)
@@ -105,27 +102,37 @@ def simulate(
         return _run(job, _nothing(job, "singular", refused))
     bar = progress_of(progress, f"simulating {model.arm.name}")
     if method in SOLVERS:
-        if dt is not None:
-            raise InputError(
-                f"{method} chooses its steps itself; give rtol and atol, or max_step, instead of dt"
-            )
         settings = _settings(method, rtol, atol, max_step, max_steps, max_seconds, watched)
-        if t_end > settings.max_steps * settings.max_step:
-            raise InputError(
-                f"max_step is {settings.max_step:g}; {t_end:g} s would take more than max_steps = "
-                f"{settings.max_steps} steps; allow longer or more of them"
-            )
+        _check_adaptive(job, settings, dt)
         with errors_of_functions():
             return _adaptive(job, settings, _times(times, t_end), bar)
-    if watched or limits != "ignore" or times is not None:
+    _check_stepped(method, bool(watched) or limits != "ignore" or times is not None, max_seconds)
+    count = batch.threads if threads is None else batch.check_threads(threads)
+    with errors_of_functions():
+        return _stepped(job, dt, _whole("every", every), count, bar)
+
+
+def _check_adaptive(job: Job, settings: Settings, dt: float | None) -> None:
+    """Refuse a length of steps where the method chooses it, and steps that are too short for their number."""
+    if dt is not None:
+        raise InputError(
+            f"{job.method} chooses its steps itself; give rtol and atol, or max_step, instead of dt"
+        )
+    if job.t_end > settings.max_steps * settings.max_step:
+        raise InputError(
+            f"max_step is {settings.max_step:g}; {job.t_end:g} s would take more than max_steps = "
+            f"{settings.max_steps} steps; allow longer or more of them"
+        )
+
+
+def _check_stepped(method: str, looking: bool, max_seconds: float | None) -> None:
+    """Refuse what only adaptive methods know; looking: events, limits or times were asked for."""
+    if looking:
         raise InputError(
             f"{method} knows no events, limits or times; use an adaptive method such as 'dop853'"
         )
-    count = batch.threads if threads is None else batch.check_threads(threads)
     if max_seconds is not None:
         raise InputError(f"{method} knows no max_seconds; choose dt and t_end instead")
-    with errors_of_functions():
-        return _stepped(job, dt, _whole("every", every), count, bar)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +179,11 @@ def _stepped(job: Job, dt: Outside, every: int, threads: int, bar: Outside) -> R
 # ---- checks at the border
 
 
-def _check_method(model: Model, method: str) -> None:
+def _method(model: Model, given: Outside) -> str:
+    """The name of a method, refused where it does not serve the model."""
+    method = str(given).lower()
+    if method not in METHODS:
+        raise UnknownName("method", method, METHODS)
     if method == "midpoint" and model.arm.floating:
         raise InputError(
             f"midpoint steps joint positions and their momenta; robot '{model.arm.name}' has a free base, which turns: "
@@ -184,6 +195,7 @@ def _check_method(model: Model, method: str) -> None:
                 f"midpoint is for free motions; friction of joint '{joint.name}' depends on load, other joints or "
                 "memory: use 'rk4', or an adaptive method such as 'dop853'"
             )
+    return method
 
 
 def _past(model: Model, friction_state: Outside, q: np.ndarray) -> np.ndarray | None:
