@@ -84,15 +84,20 @@ def next_state(arm: Arm, q: FloatArray, state: FloatArray) -> FloatArray:
     return np.concatenate([x, own], axis=-1)
 
 
-def states_along(arm: Arm, q: FloatArray, starts: Sequence[int] = ()) -> FloatArray:
-    """(N, m): the friction states along a motion (N, nq) that begins at rest, and at each of `starts` anew."""
+def states_along(
+    arm: Arm, q: FloatArray, starts: Sequence[int] = (), begun: FloatArray | None = None
+) -> FloatArray:
+    """(N, m): the friction states along a motion (N, nq) that begins at rest, and at each of `starts` anew.
+
+    begun: (pieces, k), deflections at the first sample and at each of `starts` in turn, where they are not 0.
+    """
     held = elements(arm.joints)
     if not held:
         return np.empty((len(q), 0))
     own = _joint_positions(arm, q)
     moved = np.zeros((len(q), len(held)))
     moved[1:] = element_steps(arm, np.diff(own, axis=0))
-    return np.concatenate([_all_pieces(moved, strokes_of(held), starts), own], axis=-1)
+    return np.concatenate([_all_pieces(moved, strokes_of(held), starts, begun), own], axis=-1)
 
 
 def _joint_positions(arm: Arm, q: FloatArray) -> FloatArray:
@@ -122,12 +127,24 @@ def stop_states(
     return _all_pieces(moved, d, starts)
 
 
-def _all_pieces(moved: FloatArray, d: FloatArray, starts: Sequence[int]) -> FloatArray:
+def piece_starts(starts: Sequence[int], count: int) -> list[int]:
+    """The first sample of each piece, in order."""
+    return [0, *sorted(s for s in {int(s) for s in starts} if 0 < s < count)]
+
+
+def _all_pieces(
+    moved: FloatArray, d: FloatArray, starts: Sequence[int], begun: FloatArray | None = None
+) -> FloatArray:
     """The deflections along pieces that begin at 0 and at each of `starts`."""
-    edges = [0, *sorted(s for s in {int(s) for s in starts} if 0 < s < len(moved)), len(moved)]
+    edges = [*piece_starts(starts, len(moved)), len(moved)]
     x = np.empty(moved.shape)
-    for first, last in pairwise(edges):
-        x[first:last] = _piece(moved[first:last], d)
+    for k, (first, last) in enumerate(pairwise(edges)):
+        if begun is None:
+            x[first:last] = _piece(moved[first:last], d)
+            continue
+        # one step more, from no deflection to the one that is known, comes before the piece
+        steps = np.vstack([np.zeros(len(d)), begun[k], moved[first + 1 : last]])
+        x[first:last] = _piece(steps, d)[1:]
     return x
 
 

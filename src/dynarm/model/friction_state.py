@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..algebra.vectors import Scalar
-from ..border.arguments import check_finite, items, reals, whole
-from ..border.kinds import FloatArray, Numbers
+from ..border.arguments import check_finite, each, items, reals, whole
+from ..border.kinds import FloatArray, Given, Numbers
 from ..dynamics import stops
+from ..dynamics.drive import stand_in
 from ..dynamics.drive_train import moved_deflections
 from ..errors import InputError
 from ..graph.graph import Graph, Port
@@ -60,10 +61,18 @@ class FrictionState:
             named.append(f"{joints[e.joint].name}{other}:{e.stroke:g}")
         return (*named, *self._arm.joint_names)
 
-    def start(self, q: Numbers) -> FloatArray:
-        """(..., size): the state at rest in the pose q (..., nq), no element deflected."""
+    def start(self, q: Numbers, qd: Given = None, qdd: Given = None) -> FloatArray:
+        """(..., size): the state at rest in the pose q (..., nq), no element deflected.
+
+        With qd and qdd (..., nv) the state of a motion that is under way: deflections as velocity and acceleration let
+        expect, as the functions without a state take them; an element that does not move is not deflected.
+        """
         pose = self._poses(q)
-        return stops.start_state(self._arm, pose) if self._held else np.empty((*pose.shape[:-1], 0))
+        if not self._held:
+            return np.empty((*pose.shape[:-1], 0))
+        x = self._expected(pose, qd, qdd)
+        state = stops.start_state(self._arm, pose)
+        return state if x is None else np.concatenate([x, state[..., x.shape[-1] :]], axis=-1)
 
     def next(self, state: Numbers, q: Numbers) -> FloatArray:
         """(..., size): the state once the robot has moved on to q (..., nq), straight from where the state is."""
@@ -83,10 +92,13 @@ class FrictionState:
             return np.empty((*lead, 0))
         return stops.next_state(self._arm, pose, check_finite("state", before))
 
-    def along(self, q: Numbers, starts: Sequence[int] = ()) -> FloatArray:
+    def along(
+        self, q: Numbers, starts: Sequence[int] = (), qd: Given = None, qdd: Given = None
+    ) -> FloatArray:
         """(N, size): the states along a motion q (N, nq), which begin at rest at the first sample.
 
-        starts: samples after a gap, where what was before is not known and states begin at rest again.
+        starts: samples after a gap, where what was before is not known and states begin again. qd, qdd (N, nv): where
+        they are given, states begin as `start` says of a motion that is under way.
         """
         poses = self._poses(q)
         if poses.ndim != 2:
@@ -95,7 +107,28 @@ class FrictionState:
         edges = [whole("starts", k, 0, max(len(poses) - 1, 0)) for k in given]
         if not self._held or not len(poses):
             return np.empty((len(poses), self.size))
-        return stops.states_along(self._arm, poses, edges)
+        first = stops.piece_starts(edges, len(poses))
+        x = self._expected(poses, qd, qdd)
+        return stops.states_along(self._arm, poses, edges, None if x is None else x[first])
+
+    def _expected(self, poses: FloatArray, qd: Given, qdd: Given) -> FloatArray | None:
+        """(..., k): deflections that velocity and acceleration let expect; None where they are not given."""
+        if qd is None and qdd is None:
+            return None
+        if qd is None or qdd is None:
+            raise InputError(
+                f"{'qd' if qd is None else 'qdd'} is missing; give qd and qdd, or neither"
+            )
+        arm, lead = self._arm, poses.shape[:-1]
+        n, moving = len(arm.coupling.masters), []
+        for name, given in (("qd", qd), ("qdd", qdd)):
+            speeds = each(name, given, (*lead, arm.nv), arm.speed_names)
+            moving.append(stops.element_steps(arm, check_finite(name, speeds)[..., arm.nv - n :]))
+        v, a = moving
+        parts = [
+            e.stroke * stand_in(v[..., k], a[..., k], e.stroke) for k, e in enumerate(self._held)
+        ]
+        return np.stack(parts, axis=-1)
 
     def graph(self, name: str) -> Graph:
         """The operations of 'friction_state_start' (q) or 'friction_state_next' (friction_state, q), for exports."""

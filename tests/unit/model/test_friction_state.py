@@ -148,6 +148,28 @@ def test_without_a_state_elements_are_guessed_or_slipped():
     np.testing.assert_allclose(held, 0, atol=1e-12)
 
 
+def test_states_of_a_motion_that_is_under_way():
+    """Begun with velocity and acceleration they are what a call without a state takes them to be, and go on from it."""
+    model, (q, qd, qdd) = model_of("gripper"), motion_of("gripper")
+    memory = model.friction_state
+    begun = memory.start(q, qd, qdd)
+    made = model.inverse_dynamics(q, qd, qdd, friction_state=begun)
+    np.testing.assert_allclose(made, model.inverse_dynamics(q, qd, qdd), atol=1e-11)
+    assert np.array_equal(memory.start(q[0], 0 * qd[0], qdd[0]), memory.start(q[0]))
+    starts = [120, 40]
+    states = memory.along(q, starts, qd, qdd)
+    state = begun[0]
+    for k in range(N):
+        state = begun[k] if k in (0, 40, 120) else memory.next(state, q[k])
+        np.testing.assert_allclose(states[k], state, atol=1e-14)
+    with pytest.raises(DynarmError, match="qdd is missing"):
+        memory.start(q[0], qd[0])
+    with pytest.raises(DynarmError, match="qd holds NaN"):
+        memory.start(q[0], np.nan * qd[0], qdd[0])
+    with pytest.raises(DynarmError, match="qdd has shape"):
+        memory.start(q[0], qd[0], qdd[0, :2])
+
+
 def test_models_without_memory_take_an_empty_state():
     model = dynarm.compile(dynarm.load("two_link"), friction=True)
     q = np.ones(2)
