@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..identify.estimators import table as estimators
+from ..identify.judgement.identifiability import DAMPED
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
 from .options import (
@@ -58,9 +59,9 @@ def identify(
     channels: str = CHANNELS,
     estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
     friction: str = typer.Option(
-        "viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."
+        "auto", "--friction", help="Terms of every joint, none, or auto: what the logs support."
     ),
-    shape: str = typer.Option("sign", "--shape", help="Of Coulomb friction: sign or tanh."),
+    shape: str = typer.Option("auto", "--shape", help="Of Coulomb friction: sign, tanh or auto."),
     asymmetric: bool = typer.Option(False, "--asymmetric", help="Friction differs by direction."),
     armature: bool = typer.Option(
         True, "--armature/--no-armature", help="Motor inertias are unknown too."
@@ -95,7 +96,9 @@ def identify(
     arm = load_arm(robot, base, tip, floating, tools, freeze)
     check_folder(out, force)
     check_logs(logs, channels, validate)
-    terms = () if friction == "none" else words("--friction", friction, tuple(TERMS))
+    terms: str | tuple[str, ...] = "auto"
+    if friction != "auto":
+        terms = () if friction == "none" else words("--friction", friction, tuple(TERMS))
     if not terms:
         refuse_given(
             "is about friction, which --friction none leaves out", {"--asymmetric": asymmetric}
@@ -172,6 +175,7 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
             fit.identifiability_.grades,
             strict=True,
         )
+        if grade != DAMPED
     ]
     show_table(title, ["unknown", "value", "std", "rel. std [%]", "by the logs"], rows)
     show_errors(fit, checks)
@@ -180,6 +184,8 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
     for log in fit.record.logs:
         for told in (*log.notes, *log.quality.notes):
             say(f"{log.source}: {told}")
+    for told in fit.choice_.lines():
+        say(told)
     for told in fit.friction_advice_:
         say(spoken(told, {"shape": "--shape"}))
     say(verdict.qualified(fit.status_))
@@ -193,9 +199,10 @@ def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
     from ..identify.regressor import force_names
     from ..identify.tables import told
 
-    columns = ["joint", "fitted", "consistent", *(f"on {_short(c.source)}" for c in checks)]
+    predicted = [(_short(c.source), word) for c in checks for word in ("on", "in the band of")]
+    columns = ["joint", "fitted", "consistent", *(f"{word} {name}" for name, word in predicted)]
     rows = [
-        [name, told(own), told(safe), *(told(c.relative[j]) for c in checks)]
+        [name, told(own), told(safe), *(told(e[j]) for c in checks for e in (c.relative, c.band))]
         for j, (name, own, safe) in enumerate(
             zip(force_names(fit.record.terms.arm), fit.relative_, fit.consistent_, strict=True)
         )
@@ -234,10 +241,23 @@ def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str)
                 fit.names_, fit.values_, fit.std_, check.grades, strict=True
             )
         ],
+        "friction": {
+            "refused": fit.choice_.refused,
+            "tried": [
+                {k: getattr(one, k) for k in ("joint", "family", "gain", "taken", "reason")}
+                for one in fit.choice_.tried
+            ],
+        },
         "relative": fit.relative_,
         "relative_consistent": fit.consistent_,
         "validation": [
-            {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean}
+            {
+                "log": c.source,
+                "rmse": c.rmse,
+                "relative": c.relative,
+                "mean": c.mean,
+                "band": c.band,
+            }
             for c in checks
         ],
         "advice": [*check.advice, *fit.friction_advice_],
