@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from ..algebra.vectors import Scalar
 from ..border.arguments import among, shown
-from ..border.kinds import FloatArray
+from ..border.kinds import FloatArray, Outside
 from ..border.memo import cached_property
 from ..dynamics.drive import (
     FAMILIES,
@@ -68,7 +67,9 @@ def force_units(arm: Arm) -> tuple[str, ...]:
     return (*(["N"] * 3 + ["N m"] * 3 if arm.floating else ()), *joints)
 
 
-def check_terms(friction: Sequence[Any], shapes: Sequence[Any], columns: Sequence[Any]) -> None:
+def check_terms(
+    friction: Sequence[Outside], shapes: Sequence[Outside], columns: Sequence[Outside]
+) -> None:
     """Refuse what no column can be made of."""
     for word in friction:
         if not among(word, tuple(TERMS)):

@@ -10,11 +10,12 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import items, path_of
+from ..border.kinds import Json, Outside
 from ..border.written import drafted
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
 from ..robot.arm import Arm, Friction
@@ -91,7 +92,7 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _parsed(content: bytes, source: str) -> dict[str, Any]:
+def _parsed(content: bytes, source: str) -> Json:
     try:
         table = tomllib.loads(content.decode("utf-8-sig"))
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -108,10 +109,22 @@ def _parsed(content: bytes, source: str) -> dict[str, Any]:
 
 
 def _text(fit: Fit) -> str:
-    record, check, near, left = fit.record, fit.identifiability_, fit.feasible_, fit.residuals_
+    record = fit.record
+    parts = [_table(name, content) for name, content in _tables(fit).items()]
+    parts.append(_arm_table("arm", record.terms.arm))
+    if record.terms.listed:
+        parts.append(_arm_table("drives", _with_drives(record.terms)))
+    if record.identifier.prior is not None:
+        parts.append(_arm_table("prior", record.identifier.prior))
+    return "\n".join(parts)
+
+
+def _tables(fit: Fit) -> dict[str, Json]:
+    """What is kept of a fit, by table."""
+    record = fit.record
     options = {name: getattr(record.identifier, name) for name in (*_OPTIONS, *_LATER)}
     columns = [column.name for column in record.terms.columns]
-    tables: dict[str, Mapping[str, Any]] = {
+    return {
         "": {"kind": "fit", "format": FORMAT},
         "fit": {
             "names": fit.names_,
@@ -137,6 +150,15 @@ def _text(fit: Fit) -> str:
             "widths": record.terms.widths,
         },
         "preparation": {name: getattr(record.preparation, name) for name in _PREPARATION},
+        **_judgement(fit),
+        "choice": _choice_table(fit),
+    }
+
+
+def _judgement(fit: Fit) -> dict[str, Json]:
+    """What is known about the values, by table."""
+    check, near, left = fit.identifiability_, fit.feasible_, fit.residuals_
+    return {
         "identifiability": {
             "rank": check.rank,
             "condition": check.condition,
@@ -162,18 +184,13 @@ def _text(fit: Fit) -> str:
             "white": left.white,
         },
     }
-    choice = record.choice
-    tables["choice"] = {
-        "refused": choice.refused,
-        **{name: [getattr(one, name) for one in choice.tried] for name in _TRIED},
-    }
-    parts = [_table(name, content) for name, content in tables.items()]
-    if record.terms.listed:
-        parts.append(_arm_table("drives", _with_drives(record.terms)))
-    parts.append(_arm_table("arm", record.terms.arm))
-    if record.identifier.prior is not None:
-        parts.append(_arm_table("prior", record.identifier.prior))
-    return "\n".join(parts)
+
+
+def _choice_table(fit: Fit) -> Json:
+    """What was tried on friction."""
+    choice = fit.choice_
+    tried = {name: [getattr(one, name) for one in choice.tried] for name in _TRIED}
+    return {"refused": choice.refused, **tried}
 
 
 def _with_drives(terms: Terms) -> Arm:
@@ -184,7 +201,7 @@ def _with_drives(terms: Terms) -> Arm:
     return replace(terms.arm, joints=tuple(joints))
 
 
-def _table(name: str, content: Mapping[str, Any]) -> str:
+def _table(name: str, content: Mapping[str, Outside]) -> str:
     head = [f"[{name}]"] if name else []
     given = [f"{key} = {_value(value)}" for key, value in content.items() if value is not None]
     return "\n".join([*head, *given, ""])
@@ -199,7 +216,7 @@ def _arm_table(name: str, arm: Arm) -> str:
     return "\n".join([f"[{name}]", *(moved.get(row, row) for row in lines), ""])
 
 
-def _value(value: Any) -> str:
+def _value(value: Outside) -> str:
     """A TOML value: word, flag, whole number, number with all its digits, or list of them."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
@@ -224,7 +241,7 @@ def _quoted(text: str) -> str:
 # ---- reading
 
 
-def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fit:
+def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -> Fit:
     told, options = table["fit"], table["options"]
     how = Preparation(**_known(table["preparation"], _PREPARATION))
     arm = arm_of_table(table["arm"])
@@ -269,7 +286,7 @@ def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fi
     return fit
 
 
-def _drive_options(table: Mapping[str, Any], arm: Arm) -> dict[str, Any]:
+def _drive_options(table: Mapping[str, Outside], arm: Arm) -> dict[str, Outside]:
     """How friction is given to an identifier: by words where one shape is enough, else by records."""
     options = table["options"]
     shapes, widths = options["shape"], list(map(float, options["widths"]))
@@ -285,7 +302,7 @@ def _drive_options(table: Mapping[str, Any], arm: Arm) -> dict[str, Any]:
     return {"friction": tuple(Friction(shape=shape, width=width) for shape, width in rows)}
 
 
-def _choice(table: Mapping[str, Any], terms: Terms) -> Choice:
+def _choice(table: Mapping[str, Outside], terms: Terms) -> Choice:
     """How friction was chosen; older files do not say."""
     told = table.get("choice", {})
     rows = zip(*(told.get(name, ()) for name in _TRIED), strict=True)
@@ -293,7 +310,7 @@ def _choice(table: Mapping[str, Any], terms: Terms) -> Choice:
     return Choice(terms.records, tried, refused=str(told.get("refused", "given by the user")))
 
 
-def _columns(names: Any, columns: Any, source: str) -> tuple[Column, ...]:
+def _columns(names: Outside, columns: Outside, source: str) -> tuple[Column, ...]:
     own = tuple(items("columns", columns, "a list of dynarm.Column"))
     given = tuple(getattr(column, "name", column) for column in own)
     if given != tuple(names):
@@ -311,7 +328,7 @@ def _check_names(terms: Terms, names: Sequence[str], source: str) -> None:
         )
 
 
-def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -> Solution:
+def _solution(told: Mapping[str, Outside], check: Mapping[str, Outside], terms: Terms) -> Solution:
     p, nil = terms.size, np.zeros(0)
     return Solution(
         None,
@@ -328,7 +345,7 @@ def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -
     )
 
 
-def _identifiability(check: Mapping[str, Any], names: tuple[str, ...]) -> Identifiability:
+def _identifiability(check: Mapping[str, Outside], names: tuple[str, ...]) -> Identifiability:
     return Identifiability(
         names,
         int(check["rank"]),
@@ -340,7 +357,7 @@ def _identifiability(check: Mapping[str, Any], names: tuple[str, ...]) -> Identi
     )
 
 
-def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
+def _residuals(left: Mapping[str, Outside], n: int) -> Residuals:
     nothing = (np.zeros(0),) * n
     correlation = np.array(left["correlation"], float)
     inflation, rms, spread, white = (
@@ -352,7 +369,7 @@ def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
     )  # fmt: skip
 
 
-def _feasible(near: Mapping[str, Any], arm: Arm, p: int) -> Feasible:
+def _feasible(near: Mapping[str, Outside], arm: Arm, p: int) -> Feasible:
     return Feasible(
         _numbers(near["parameters"], (len(arm.link_names), 10)),
         _numbers(near["armatures"], (arm.n,)),
@@ -363,14 +380,14 @@ def _feasible(near: Mapping[str, Any], arm: Arm, p: int) -> Feasible:
     )
 
 
-def _known(table: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _known(table: Mapping[str, Outside], names: Iterable[str]) -> Json:
     given = {name: table[name] for name in names if name in table}
     if isinstance(given.get("slow"), list):
         given["slow"] = tuple(given["slow"])
     return given
 
 
-def _numbers(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _numbers(value: Outside, shape: tuple[int, ...]) -> np.ndarray:
     array = np.array(value, float)
     if array.shape != shape:
         raise FormatError(
@@ -379,11 +396,11 @@ def _numbers(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
-def _word(value: Any) -> str:
+def _word(value: Outside) -> str:
     if not isinstance(value, str):
         raise FormatError("a number where a text belongs; save the fit again")
     return value
 
 
-def _words(values: Any) -> tuple[str, ...]:
+def _words(values: Outside) -> tuple[str, ...]:
     return tuple(map(_word, values))
