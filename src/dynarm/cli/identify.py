@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..identify.estimators import table as estimators
-from ..identify.judgement.identifiability import DAMPED
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
 from .options import (
@@ -171,6 +170,8 @@ def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Pat
 
 
 def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> None:
+    from ..identify.judgement.identifiability import DAMPED
+
     arm = fit.record.terms.arm
     how = fit.record.preparation
     title = (

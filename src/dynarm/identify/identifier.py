@@ -72,9 +72,9 @@ class Identifier(Searchable):
     """
 
     arm: Arm
-    friction: Any = AUTO
+    friction: Outside = AUTO
     shape: str = AUTO
-    armature: Any = AUTO
+    armature: Outside = AUTO
     estimator: str = "wls"
     cutoff: float | None = None
     width: Kept = None
@@ -153,7 +153,7 @@ class Identifier(Searchable):
         given = self.friction if isinstance(self.friction, tuple) else ()
         return tuple(entry for entry in given if isinstance(entry, Friction))
 
-    def _words(self) -> tuple[Any, ...]:
+    def _words(self) -> tuple[Outside, ...]:
         """The plain terms of every joint."""
         return FRICTION if self.friction == AUTO or self._records() else tuple(self.friction)
 
@@ -362,7 +362,7 @@ def _band(pieces: Sequence[Stretch], how: Preparation) -> float:
     return float(how.cutoff) if np.isfinite(how.cutoff) else band(pieces, _MOTION)
 
 
-def _friction(given: Any) -> Any:
+def _friction(given: Outside) -> Outside:
     """Words or records in a tuple, or "auto"."""
     if isinstance(given, tuple) or (isinstance(given, str) and given == AUTO):
         return given  # scikit-learn's clone asks for the very object that was given
