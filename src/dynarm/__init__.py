@@ -15,10 +15,10 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .identify.design.trajectory import Trajectory as Trajectory
     from .identify.identifier import Identifier as Identifier
     from .identify.logs.log import Log as Log
+    from .identify.own_columns import Column as Column
     from .identify.payload import drive_gains as drive_gains
     from .identify.payload import identify_payload as identify_payload
     from .identify.preprocess import Preparation as Preparation
-    from .identify.regressor import Column as Column
     from .identify.saved import load_fit as load_fit
     from .model.batch import set_threads as set_threads
     from .model.export import export_c as export_c
@@ -82,7 +82,7 @@ _PUBLIC = {
     "Run": ".simulation",
     "Log": ".identify.logs.log",
     "Identifier": ".identify.identifier",
-    "Column": ".identify.regressor",
+    "Column": ".identify.own_columns",
     "Preparation": ".identify.preprocess",
     "excite": ".identify.design.excitation",
     "Trajectory": ".identify.design.trajectory",

@@ -19,7 +19,7 @@ from ..plan.quantities import quantity_named
 from ..plan.scene import Options, Scene, plus
 from ..plan.sizes import sizes_of
 from ..robot.arm import Arm
-from .regressor import Column
+from .own_columns import Column
 
 UNTOUCHED = ("forward_kinematics", "jacobian", "jacobian_derivative")  # no force is part of them
 _ASIDE = (
