@@ -7,9 +7,10 @@ on it as they run on numbers, and what comes out can be printed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from ..algebra.vectors import Scalar, Sym3, Turn, Vec3
-from ..dynamics.own.minimal_tree import joined
+from ..algebra.vectors import Scalar, Sym3, Turn, Vec3, Z
+from ..dynamics.own.minimal_tree import TreePath, TreeStructure, joined, tree_combinations
 from ..dynamics.papers.minimal_parameters_lin1995 import Constants
 from ..robot.arm import PARAMETER_NAMES
 from ..robot.frames.chain import Chain, Limb, Step, pose
@@ -71,15 +72,91 @@ def _constant(value: Scalar, name: str) -> Scalar:
     return value if value in (0, 1, -1) else Form.named(name)
 
 
-def symbolic(chain: Chain, third: bool) -> tuple[Constants, list[Constants], dict[str, Form]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class ClosedForms:
+    """The combinations of Theorem 2 as forms, and what the names in them stand for that are no natural parameters."""
+
+    forms: tuple[Form, ...]  # in the order of the tree's layout
+    short: dict[str, Form]  # abbreviations that are used, outermost joints first
+
+
+def closed_forms(chain: Chain, tree: TreeStructure, third: bool) -> ClosedForms:
+    """Every combination of Theorem 2 in natural parameters and DH constants, sines and cosines reduced."""
+    steps = _named_steps(chain)
+    base, bodies, short = symbolic(chain, third, steps)
+    paths = [
+        replace(path, structure=replace(path.structure, axes=_named_axes(path, steps)))
+        for path in tree.paths
+    ]
+    made = tree_combinations(replace(tree, paths=tuple(paths)), base, bodies)
+    forms = tuple(reduced(x if isinstance(x, Form) else Form({(): float(x)})) for x in made)
+    used: set[str] = set()
+    waiting = [name for form in forms for key in form.terms for name in key]
+    while waiting:
+        name = waiting.pop()
+        if name in short and name not in used:
+            used.add(name)
+            waiting += [other for key in short[name].terms for other in key]
+    return ClosedForms(forms, {name: reduced(x) for name, x in short.items() if name in used})
+
+
+def _named_axes(path: TreePath, steps: Sequence[Step]) -> tuple[Vec3, ...]:
+    """u_r in the frames before s, in DH constants; exactly +-z where joints were taken for parallel."""
+    structure = path.structure
+    axes: list[Vec3] = []
+    u = Z
+    for place, known in enumerate(structure.axes, start=structure.r):
+        if place > structure.r:
+            u = steps[path.joints[place]].rise(u)
+        if known.x == 0 and known.y == 0:
+            u = known
+        axes.append(u)
+    return tuple(axes)
+
+
+def reduced(form: Form) -> Form:
+    """The form with sin^2 + cos^2 = 1 used where it makes it shorter."""
+    angles = sorted({name[4:-1] for key in form.terms for name in key if name[:4] == "sin("})
+    for angle in angles:
+        sine, cosine = f"sin({angle})", f"cos({angle})"
+        ways = (form, _without_square(form, sine, cosine), _without_square(form, cosine, sine))
+        form = min(ways, key=lambda way: (len(way.terms), sum(map(len, way.terms))))
+    return form
+
+
+def _without_square(form: Form, one: str, other: str) -> Form:
+    """one^2 replaced by 1 - other^2."""
+    terms: dict[tuple[str, ...], float] = {}
+    for key, value in form.terms.items():
+        parts = {key: value}
+        while any(k.count(one) > 1 for k in parts):
+            k = next(k for k in parts if k.count(one) > 1)
+            factor = parts.pop(k)
+            rest = list(k)
+            rest.remove(one)
+            rest.remove(one)
+            for more, sign in (((), 1.0), ((other, other), -1.0)):
+                new = tuple(sorted([*rest, *more]))
+                parts[new] = parts.get(new, 0.0) + sign * factor
+        for k, factor in parts.items():
+            terms[k] = terms.get(k, 0.0) + factor
+    return Form(terms)
+
+
+def _named_steps(chain: Chain) -> list[Step]:
+    still = pose(chain, [0] * chain.n)
+    return [
+        _named_step(b, s, i) for i, (b, s) in enumerate(zip(chain.joints, still, strict=True), 1)
+    ]
+
+
+def symbolic(
+    chain: Chain, third: bool, steps: Sequence[Step]
+) -> tuple[Constants, list[Constants], dict[str, Form]]:
     """The inertia constants of a free base with all on it and of all composite bodies, in natural parameters (m1, mcx1,
     ...) and DH constants (a2, d2, cos(alpha2), ...), and the abbreviations used: entries that have grown too long to be
     spelled out further inwards.
     """
-    steps = [
-        _named_step(b, s, i)
-        for i, (b, s) in enumerate(zip(chain.joints, pose(chain, [0] * chain.n), strict=True), 1)
-    ]
     bodies = [_named_body(i) for i in range(1, chain.n + 1)]
     base = _named_body(0)
     short: dict[str, Form] = {}
