@@ -83,11 +83,13 @@ class ClosedForms:
 def closed_forms(chain: Chain, tree: TreeStructure, third: bool) -> ClosedForms:
     """Every combination of Theorem 2 in natural parameters and DH constants, sines and cosines reduced."""
     steps = _named_steps(chain)
-    base, bodies, short = symbolic(chain, third, steps)
+    turned: dict[str, Form] = {}
     paths = [
-        replace(path, structure=replace(path.structure, axes=_named_axes(path, steps)))
+        replace(path, structure=replace(path.structure, axes=_named_axes(path, steps, turned)))
         for path in tree.paths
     ]
+    base, bodies, short = symbolic(chain, third, steps)
+    short = {**turned, **short}
     made = tree_combinations(replace(tree, paths=tuple(paths)), base, bodies)
     forms = tuple(reduced(x if isinstance(x, Form) else Form({(): float(x)})) for x in made)
     used: set[str] = set()
@@ -100,8 +102,11 @@ def closed_forms(chain: Chain, tree: TreeStructure, third: bool) -> ClosedForms:
     return ClosedForms(forms, {name: reduced(x) for name, x in short.items() if name in used})
 
 
-def _named_axes(path: TreePath, steps: Sequence[Step]) -> tuple[Vec3, ...]:
-    """u_r in the frames before s, in DH constants; exactly +-z where joints were taken for parallel."""
+def _named_axes(path: TreePath, steps: Sequence[Step], short: dict[str, Form]) -> tuple[Vec3, ...]:
+    """u_r in the frames before s, in DH constants; exactly +-z where joints were taken for parallel.
+
+    Entries of more than one term are abbreviated: u4_x is that of the axis in frame 4.
+    """
     structure = path.structure
     axes: list[Vec3] = []
     u = Z
@@ -110,6 +115,9 @@ def _named_axes(path: TreePath, steps: Sequence[Step]) -> tuple[Vec3, ...]:
             u = steps[path.joints[place]].rise(u)
         if known.x == 0 and known.y == 0:
             u = known
+        else:
+            i = path.joints[place] + 1
+            u = Vec3(*(_brief(x, f"u{i}_{e}", short, 1) for x, e in zip(u, "xyz", strict=True)))
         axes.append(u)
     return tuple(axes)
 
@@ -173,18 +181,20 @@ def symbolic(
     return base, bodies, short
 
 
-def _abbreviated(of: Constants, i: int, short: dict[str, Form], limit: int) -> Constants:
-    def brief(x: Scalar, name: str) -> Scalar:
-        if not isinstance(x, Form) or len(x.terms) <= limit:
-            return x
-        short[name] = x
-        return Form.named(name)
+def _brief(x: Scalar, name: str, short: dict[str, Form], limit: int) -> Scalar:
+    """The entry, or its name where it has more terms than that; what the name stands for is noted."""
+    if not isinstance(x, Form) or len(x.terms) <= limit:
+        return x
+    short[name] = x
+    return Form.named(name)
 
+
+def _abbreviated(of: Constants, i: int, short: dict[str, Form], limit: int) -> Constants:
     entries = (f"U{i}_{e}" for e in ("11", "12", "22", "13", "23", "33"))
     return Constants(
         of.m,
-        Vec3(*(brief(x, f"k{i}_{e}") for x, e in zip(of.k, "xyz", strict=True))),
-        Sym3(*(brief(x, name) for x, name in zip(of.U, entries, strict=True))),
+        Vec3(*(_brief(x, f"k{i}_{e}", short, limit) for x, e in zip(of.k, "xyz", strict=True))),
+        Sym3(*(_brief(x, name, short, limit) for x, name in zip(of.U, entries, strict=True))),
     )
 
 
@@ -237,7 +247,7 @@ def _digits(value: float) -> float:
 
 def _is_parameter(name: str) -> bool:
     stem = name.rstrip("0123456789")
-    return stem in PARAMETER_NAMES or stem == "Ia" or "_" in name
+    return stem in PARAMETER_NAMES or stem == "Ia" or ("_" in name and name[0] != "u")
 
 
 def _enclosed(name: str) -> str:
@@ -262,6 +272,8 @@ def _group(
     powers = [f"{f}^{n}" if (n := factors.count(f)) > 1 else f for f in dict.fromkeys(factors)]
     front = " ".join(([] if size == 1 else [f"{size:.6g}"]) + powers)
     negative = all(v < 0 for _, v in members)
+    if not members[0][0]:  # of geometry alone
+        return negative, front
     inner = _sum([((v < 0) != negative, name) for name, v in members])
     return negative, f"{front} ({inner})" if len(members) > 1 else f"{front} {inner}"
 
