@@ -180,7 +180,7 @@ def test_a_huge_program_has_no_kernel_for_one_sample(count, scalar):
 
 
 def test_workspaces_and_the_rest_of_the_table():
-    """Inputs, outputs, slots, tile, workspaces, largest output, constants; then the ports."""
+    """Inputs, outputs, slots, tile, workspaces, largest output, constants, all outputs together; then the ports."""
     ports = [Port("x", (4,))], [Port("y", (2, 2)), Port("z", ())]
     program = Program(
         (sums(9),),
@@ -194,10 +194,10 @@ def test_workspaces_and_the_rest_of_the_table():
     entry = r"@dynarm_table = .*\[\d+ x i64\] \[(.*)\]"
     text = kernel_text(program, *ports, named("AVX2"))
     table = [int(x.split()[1]) for x in re.search(entry, text)[1].split(", ")]
-    assert table[:7] == [1, 2, 40, 1, 1, 4, 2]
+    assert table[:8] == [1, 2, 40, 1, 1, 4, 2, 5]
     # slot or place of slots, size, where steps of axes begin among NumPy's, three lengths, axes
     first = Table.PORTS + 3 * 7 + 4
-    assert table[7:28] == [
+    assert table[8:29] == [
         *(0, 4, 3 - 2, 1, 1, 4, 1),
         *(first, 4, 4 - 1, 1, 2, 2, 2),
         *(first + 4, 1, 6 - 3, 1, 1, 1, 0),
