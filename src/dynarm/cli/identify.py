@@ -55,7 +55,7 @@ HOLD_OUT = typer.Option(
     0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."
 )
 FRICTION = typer.Option(
-    "viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."
+    "auto", "--friction", help="Terms of every joint, none, or auto: what the logs support."
 )
 ARMATURE = typer.Option(True, "--armature/--no-armature", help="Motor inertias are unknown too.")
 PRIOR = typer.Option(
@@ -74,7 +74,7 @@ def identify(
     channels: str = CHANNELS,
     estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
     friction: str = FRICTION,
-    shape: str = typer.Option("sign", "--shape", help="Of Coulomb friction: sign or tanh."),
+    shape: str = typer.Option("auto", "--shape", help="Of Coulomb friction: sign, tanh or auto."),
     asymmetric: bool = typer.Option(False, "--asymmetric", help="Friction differs by direction."),
     armature: bool = ARMATURE,
     prior: bool = PRIOR,
@@ -133,10 +133,12 @@ def _judged(
         return fit, [fit.validate(log) for log in held]
 
 
-def _terms(friction: str, asymmetric: bool) -> tuple[str, ...]:
-    """The terms of friction that are asked for."""
+def _terms(friction: str, asymmetric: bool) -> str | tuple[str, ...]:
+    """The terms of friction that are asked for, or auto."""
     from ..dynamics.drive import TERMS
 
+    if friction == "auto":
+        return friction
     if friction != "none":
         return words("--friction", friction, tuple(TERMS))
     of_friction = {"--asymmetric": asymmetric}
@@ -197,6 +199,8 @@ def _write(
 
 
 def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> None:
+    from ..identify.judgement.identifiability import DAMPED
+
     arm = fit.record.terms.arm
     how = fit.record.preparation
     title = (
@@ -213,6 +217,7 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
             fit.identifiability_.grades,
             strict=True,
         )
+        if grade != DAMPED
     ]
     show_table(title, ["unknown", "value", "std", "rel. std [%]", "by the logs"], rows)
     show_errors(fit, checks)
@@ -221,6 +226,8 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
     for log in fit.record.logs:
         for told in (*log.notes, *log.quality.notes):
             say(f"{log.source}: {told}")
+    for told in fit.choice_.lines():
+        say(told)
     for told in fit.friction_advice_:
         say(spoken(told, {"shape": "--shape"}))
     say(verdict.qualified(fit.status_))
@@ -234,9 +241,10 @@ def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
     from ..identify.regressor import force_names
     from ..identify.tables import told
 
-    columns = ["joint", "fitted", "consistent", *(f"on {_short(c.source)}" for c in checks)]
+    predicted = [(_short(c.source), word) for c in checks for word in ("on", "in the band of")]
+    columns = ["joint", "fitted", "consistent", *(f"{word} {name}" for name, word in predicted)]
     rows = [
-        [name, told(own), told(safe), *(told(c.relative[j]) for c in checks)]
+        [name, told(own), told(safe), *(told(e[j]) for c in checks for e in (c.relative, c.band))]
         for j, (name, own, safe) in enumerate(
             zip(force_names(fit.record.terms.arm), fit.relative_, fit.consistent_, strict=True)
         )
@@ -251,6 +259,7 @@ def errors_of(check: Validation) -> Json:
         "rmse": check.rmse,
         "relative": check.relative,
         "mean": check.mean,
+        "band": check.band,
     }
 
 
@@ -285,6 +294,13 @@ def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str)
                 fit.names_, fit.values_, fit.std_, check.grades, strict=True
             )
         ],
+        "friction": {
+            "refused": fit.choice_.refused,
+            "tried": [
+                {k: getattr(one, k) for k in ("joint", "family", "gain", "taken", "reason")}
+                for one in fit.choice_.tried
+            ],
+        },
         "relative": fit.relative_,
         "relative_consistent": fit.consistent_,
         "validation": [errors_of(check) for check in checks],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ def info(
         with busy("drawing"):
             page(arm, minimal, counted, html)
     if as_json:
-        print_json(_as_data(arm, minimal, counted))
+        print_json({**_as_data(arm, minimal, counted), "about": _about(robot)})
         return
     if arm.origin is not None:
         _show_file(arm, minimal, counted, long)
@@ -89,6 +90,10 @@ def info(
         _show_choices(arm, counted)
         for quantity in ("inverse_dynamics", "mass_matrix"):
             show_costs(f"Operations: {quantity}", counted[quantity])
+    told = _about(robot)
+    if told:
+        say(f"{told['title']}; inertias: {told['inertias']}")
+        say(f"Source: {told['source']} ({told['licence']})")
     shown = robot if len(robot) < WIDE // 2 else Path(robot).name
     say(f"Every quantity by formulation: dynarm count {shown}")
     if html:
@@ -125,6 +130,13 @@ def _show_long(arm: Arm, minimal: MinimalParameters, counted: dict[str, list[Jso
     _show_choices(arm, counted)
     for quantity in ("inverse_dynamics", "mass_matrix"):
         show_costs(f"Operations: {quantity}", counted[quantity])
+
+
+def _about(robot: str) -> dict[str, str]:
+    """What a built-in robot is and where its numbers come from; nothing of a file."""
+    from ..robot.about import about, catalogue
+
+    return asdict(about(robot)) if robot in catalogue() else {}
 
 
 def _counted(arm: Arm) -> list[str]:

@@ -25,8 +25,9 @@ from .estimators.problem import Problem, Solution
 from .identifier import Identifier
 from .judgement.statistics import Residuals, inflation, residuals
 from .logs.log import Log
+from .own_columns import Column
 from .preprocess import Recording
-from .regressor import Column, Terms
+from .regressor import Terms
 from .tables import html_table, plain_table
 from .tuning import choose_preparation
 

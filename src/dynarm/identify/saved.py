@@ -6,8 +6,8 @@ Functions cannot be written: columns of the user's own are kept by name, and giv
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,18 +15,21 @@ import numpy as np
 
 from ..border.arguments import items, path_of
 from ..border.kinds import Json, Outside
+from ..border.toml import tables
 from ..border.written import drafted
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
-from ..robot.arm import Arm
+from ..robot.arm import Arm, Friction
 from ..robot.formats.toml_file import arm_of_table, write_toml
 from .estimators.feasibility import Feasible
 from .estimators.problem import Solution
+from .friction.choice import Tried
+from .friction.selection import Choice
 from .identifier import Identifier
 from .judgement.identifiability import Identifiability
 from .judgement.statistics import Residuals
+from .own_columns import Column
 from .preprocess import Preparation, Recording
 from .record import Record
-from .regressor import Column
 from .result import Fit
 
 if TYPE_CHECKING:
@@ -35,11 +38,13 @@ if TYPE_CHECKING:
 FORMAT = 1
 _MOST = 64_000_000  # bytes of a file; a fit of 30 joints has a tenth of that
 _OPTIONS = ("friction", "shape", "armature", "estimator", "asymmetric", "regularise", "feasible")
+_DRIVE = ("friction", "shape")  # options that say how friction looks
 _LATER = ("rows",)  # options that older files do not have
 _PREPARATION = (
     "cutoff", "order", "padding", "velocity", "decimate", "decimator", "slow", "trim",
     "smoothing", "delay",
 )  # fmt: skip
+_TRIED = ("joint", "family", "gain", "taken", "reason")  # of what was tried on friction
 _BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 
 
@@ -88,11 +93,7 @@ def _content(path: Path) -> bytes:
 
 
 def _parsed(content: bytes, source: str) -> Json:
-    try:
-        table = tomllib.loads(content.decode("utf-8-sig"))
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        told = " ".join(str(error).split())
-        raise FormatError(f"{source} is not TOML: {told}; save the fit again") from None
+    table = tables(content, source, _MOST)
     if table.get("kind") != "fit" or table.get("format") != FORMAT:
         raise FormatError(
             f"{source} is not a fit of format {FORMAT}; give the file that fit.save wrote"
@@ -107,6 +108,8 @@ def _text(fit: Fit) -> str:
     record = fit.record
     parts = [_table(name, content) for name, content in _tables(fit).items()]
     parts.append(_arm_table("arm", record.terms.arm))
+    if record.terms.listed:
+        parts.append(_arm_table("drives", _with_drives(record.terms)))
     if record.identifier.prior is not None:
         parts.append(_arm_table("prior", record.identifier.prior))
     return "\n".join(parts)
@@ -127,15 +130,24 @@ def _tables(fit: Fit) -> dict[str, Json]:
             "consistent": fit.consistent_,
             "speeds": fit.speeds_,
             "ridge": fit.ridge_,
+            "band": fit.band_,
             "joint_conditions": fit.joint_conditions_,
             "status": fit.status_,
             "doubts": record.doubts,
             "notes": record.notes,
             "covariance": fit.covariance_,
         },
-        "options": {**options, "columns": columns, "widths": record.terms.widths},
+        "options": {
+            **options,
+            "friction": list(record.terms.friction),
+            "shape": list(record.terms.joint_shapes),
+            "armature": record.terms.armature,
+            "columns": columns,
+            "widths": record.terms.widths,
+        },
         "preparation": {name: getattr(record.preparation, name) for name in _PREPARATION},
         **_judgement(fit),
+        "choice": _choice_table(fit),
     }
 
 
@@ -168,6 +180,21 @@ def _judgement(fit: Fit) -> dict[str, Json]:
             "white": left.white,
         },
     }
+
+
+def _choice_table(fit: Fit) -> Json:
+    """What was tried on friction."""
+    choice = fit.choice_
+    tried = {name: [getattr(one, name) for one in choice.tried] for name in _TRIED}
+    return {"refused": choice.refused, **tried}
+
+
+def _with_drives(terms: Terms) -> Arm:
+    """The arm with the lists of friction whose entries are unknowns."""
+    joints = list(terms.arm.joints)
+    for i, own in zip(terms.joints, terms.records, strict=True):
+        joints[i] = replace(joints[i], friction=own)
+    return replace(terms.arm, joints=tuple(joints))
 
 
 def _table(name: str, content: Mapping[str, Outside]) -> str:
@@ -213,16 +240,17 @@ def _quoted(text: str) -> str:
 def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -> Fit:
     told, options = table["fit"], table["options"]
     how = Preparation(**_known(table["preparation"], _PREPARATION))
+    arm = arm_of_table(table["arm"])
     identifier = Identifier(
-        arm_of_table(table["arm"]),
-        **{name: options[name] for name in _OPTIONS},
+        arm,
+        **_drive_options(table, arm),
+        **{name: options[name] for name in _OPTIONS if name not in _DRIVE},
         **{name: options[name] for name in _LATER if name in options},
         columns=_columns(options["columns"], columns, source),
-        width=options["widths"],
         prior=arm_of_table(table["prior"]) if "prior" in table else None,
         preparation=how,
     )
-    terms = identifier.terms(tuple(map(float, options["widths"])))
+    terms = identifier.terms(identifier._widths())
     _check_names(terms, told["names"], source)
     p, n = terms.size, terms.n
     values, covariance = _numbers(told["values"], (p,)), _numbers(told["covariance"], (p, p))
@@ -238,6 +266,8 @@ def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -
         _identifiability(table["identifiability"], terms.names),
         _residuals(table["residuals"], n),
         Recording(()),
+        _choice(table, terms),
+        float(told.get("band", np.nan)),
         doubts=_words(told["doubts"]),
         notes=_words(told["notes"]),
     )
@@ -250,6 +280,30 @@ def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -
         feasible_=_feasible(table["feasible"], terms.arm, p),
     )
     return fit
+
+
+def _drive_options(table: Mapping[str, Outside], arm: Arm) -> dict[str, Outside]:
+    """How friction is given to an identifier: by words where one shape is enough, else by records."""
+    options = table["options"]
+    shapes, widths = options["shape"], list(map(float, options["widths"]))
+    joints = arm.coupling.masters
+    one = isinstance(shapes, str)
+    if "drives" in table:
+        drawn = arm_of_table(table["drives"]).joints
+        return {"friction": tuple(drawn[i].friction or Friction() for i in joints)}
+    if one or len(set(shapes)) <= 1:
+        shape = shapes if one else (*shapes, "sign")[0]
+        return {"friction": options["friction"], "shape": shape, "width": widths or None}
+    rows = zip(shapes, widths, strict=True)
+    return {"friction": tuple(Friction(shape=shape, width=width) for shape, width in rows)}
+
+
+def _choice(table: Mapping[str, Outside], terms: Terms) -> Choice:
+    """How friction was chosen; older files do not say."""
+    told = table.get("choice", {})
+    rows = zip(*(told.get(name, ()) for name in _TRIED), strict=True)
+    tried = tuple(Tried(str(j), str(f), float(g), bool(t), str(r)) for j, f, g, t, r in rows)
+    return Choice(terms.records, tried, refused=str(told.get("refused", "given by the user")))
 
 
 def _columns(names: Outside, columns: Outside, source: str) -> tuple[Column, ...]:
@@ -288,12 +342,15 @@ def _solution(told: Mapping[str, Outside], check: Mapping[str, Outside], terms: 
 
 
 def _identifiability(check: Mapping[str, Outside], names: tuple[str, ...]) -> Identifiability:
+    grades = _words(check["grades"])
+    if len(grades) != len(names):
+        raise FormatError(f"{len(grades)} grades of {len(names)} unknowns; save the fit again")
     return Identifiability(
         names,
         int(check["rank"]),
         float(check["condition"]),
         _numbers(check["doubts"], (len(names),)),
-        _words(check["grades"]),
+        grades,
         tuple(zip(map(float, check["free"]), _words(check["directions"]), strict=True)),
         _words(check["advice"]),
     )

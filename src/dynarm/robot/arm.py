@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import numbers, shown
+from ..border.familiar import told_attribute
 from ..border.kinds import FloatArray, Kept, Numbers, Outside
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
@@ -126,6 +128,8 @@ class Arm:
                 raise KindError(f"joints[{i}] is {shown(joint)}; give dynarm.Joint(...)")
         put(self, "joints", placed(joints))
         put(self, "gravity", tuple(numbers("gravity", self.gravity, (3,)).tolist()))
+        if max(map(abs, self.gravity)) > LONGEST:
+            raise InputError(f"gravity is {self.gravity}; give m/s^2, at most {LONGEST:g}")
         for key in ("base", "tool"):
             put(self, key, kept_pose(key, getattr(self, key)))
         self._check_free_base()
@@ -171,6 +175,9 @@ class Arm:
 
     def _repr_html_(self) -> str:
         return html_table(*arm_sheet(self))
+
+    if not TYPE_CHECKING:  # else every misspelt name would be one
+        __getattr__ = told_attribute
 
     def __getstate__(self) -> dict[str, Outside]:
         """The fields alone: what was derived from them is derived again, and is read-only again."""
@@ -306,9 +313,13 @@ class Arm:
 
     @cached_property
     def size(self) -> float:
-        """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1."""
+        """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1.
+
+        Lengths that no number can be divided by are none.
+        """
         first = 0 if self.floating or self.parents.count(-1) > 1 else 1
-        return sum(abs(j.a) + abs(j.d) + abs(j.b) for j in self.joints[first:]) or 1.0
+        lengths = sum(abs(j.a) + abs(j.d) + abs(j.b) for j in self.joints[first:])
+        return lengths if lengths > 1 / LONGEST else 1.0
 
     def with_parameters(self, table: Numbers) -> Arm:
         """The same robot with other inertial parameters, (links, 10) about the internal frames; no physics asked.

@@ -99,7 +99,8 @@ def _undecimated(terms: Terms, piece: Stretch, values: np.ndarray) -> tuple[np.n
     force = np.empty_like(piece.tau)
     for low in range(0, len(piece), CHUNK):
         rows = slice(low, low + CHUNK)
-        force[rows] = terms.forces(values, piece.q[rows], piece.qd[rows], piece.qdd[rows])
+        x = None if piece.deflections is None else piece.deflections[rows]
+        force[rows] = terms.forces(values, piece.q[rows], piece.qd[rows], piece.qdd[rows], x)
     if piece.wrench is None:
         return piece.tau, force
     return piece.tau - wrench_forces(terms.arm, piece.q, piece.wrench), force
