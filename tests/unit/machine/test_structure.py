@@ -202,9 +202,9 @@ def test_workspaces_and_the_rest_of_the_table():
         *(first, 4, 4 - 1, 1, 2, 2, 2),
         *(first + 4, 1, 6 - 3, 1, 1, 1, 0),
     ]
-    assert table[28:] == [30, 0x4000000000000000, 31, -(2**63), 20, 21, 22, 30, 31]
+    assert table[29:] == [30, 0x4000000000000000, 31, -(2**63), 20, 21, 22, 30, 31]
     long = kernel_text(replace(program, moves=5000), *ports, named("AVX2"))
-    assert "i64 40, i64 2, i64 2, i64 4, i64 2" in long, "a workspace for each block of a tile"
+    assert "i64 40, i64 3, i64 3, i64 4, i64 2" in long, "a workspace for each block of a tile"
     # from block to block: 40 slots of four numbers, three addresses of lines
     steps = re.findall(r"= mul i64 %i\d+, (\d+)", function(long, "kernel4"))
     assert steps == [str(40 * 4 * 8), str(3 * 8)]
