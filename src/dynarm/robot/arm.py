@@ -14,7 +14,6 @@ from ..border.familiar import told_attribute
 from ..border.kinds import FloatArray, Kept, Numbers, Outside
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
-from ..border.words import brief
 from ..errors import InputError, KindError, ModelError, UnknownName
 from .coupling import Coupling, coupled, placed
 from .frames.poses import exact_cos_sin, inverse, rigid
@@ -37,6 +36,11 @@ from .joint import (
     Tool,
     kept_pose,
 )
+from .origin import FROZEN as FROZEN
+from .origin import HELD as HELD
+from .origin import LEFT_OUT as LEFT_OUT
+from .origin import TAKEN as TAKEN
+from .origin import Origin as Origin
 from .sheet import arm_line, arm_sheet
 
 __all__ = [
@@ -64,36 +68,7 @@ __all__ = [
 
 
 # how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
-FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
-TAKEN = "taken as exact: "  # how notes about rounded numbers begin
 MERGED = "merged into link "  # how notes about links that are rigid with others begin
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where an arm came from: what `save("x.urdf")` needs to write it back in the frames of its own file."""
-
-    base_link: str
-    links: tuple[str, ...]  # the moving link of each joint
-    frames: tuple[tuple[float, ...], ...]  # each URDF link frame in the internal one, 16 numbers
-    axes: tuple[tuple[float, float, float], ...]  # joint axes in the URDF link frames
-    kinds: tuple[str, ...]  # URDF joint types: revolute, continuous, prismatic
-    tip_link: str | None = None
-    notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
-    rigid: tuple[tuple[str, float], ...] = ()  # movable joints of the file that are held, and where
-    snap: bool = False  # whether rounded numbers of the file were taken as exact
-
-    __repr__ = brief
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """The notes that say which movable joints were made rigid, and where, and what was left out."""
-        return tuple(note for note in self.notes if note.startswith((FROZEN, HELD, LEFT_OUT)))
-
-    @property
-    def snapped(self) -> tuple[str, ...]:
-        """The notes that say which rounded numbers were taken as exact, and what that changes."""
-        return tuple(note for note in self.notes if note.startswith(TAKEN))
 
 
 @dataclass(frozen=True)
