@@ -15,8 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..algebra.vectors import Scalar
-from ..border.arguments import among, shown
-from ..border.kinds import FloatArray, Outside
+from ..border.kinds import FloatArray
 from ..border.memo import cached_property
 from ..dynamics.drive import (
     FAMILIES,
@@ -28,12 +27,11 @@ from ..dynamics.drive import (
     shaped,
     with_coefficients,
 )
-from ..errors import InputError, KindError
-from ..robot.arm import SHAPES, Arm, Friction
+from ..robot.arm import Arm, Friction
 from .friction.columns import Motion, deflections, listed_columns
-from .logs.base import BASE_FORCES
 from .own_columns import Column
 from .rigid import Rigid, rigid_of
+from .rows import check_terms, force_names, listed_name
 
 FRICTION = ("viscous", "coulomb", "offset")  # unless others are asked for
 _UNITS = 400  # random states that tell which columns a joint feels
@@ -45,41 +43,6 @@ class Along:
 
     deflections: FloatArray | None = None  # (N, elements); None: without memory
     load: FloatArray | None = None  # (N, n); None: none
-
-
-# ---- all columns of a model
-
-
-def _listed_name(piece: ListedTerm, joint: int) -> str:
-    """Such as curve3.1, ripple7.2_sine: family, joint, place in the list, part."""
-    return f"{piece.family}{joint + 1}.{piece.index + 1}" + f"_{piece.part}" * bool(piece.part)
-
-
-def force_names(arm: Arm) -> tuple[str, ...]:
-    """What the entries of tau are called: force and moment on a free base in its axes, then the joints by name."""
-    return (*BASE_FORCES, *arm.joint_names) if arm.floating else arm.joint_names
-
-
-def force_units(arm: Arm) -> tuple[str, ...]:
-    """The units of the entries of tau."""
-    turning = (arm.joints[i].revolute for i in arm.coupling.masters)
-    joints = ("N m" if revolute else "N" for revolute in turning)
-    return (*(["N"] * 3 + ["N m"] * 3 if arm.floating else ()), *joints)
-
-
-def check_terms(
-    friction: Sequence[Outside], shapes: Sequence[Outside], columns: Sequence[Outside]
-) -> None:
-    """Refuse what no column can be made of."""
-    for word in friction:
-        if not among(word, tuple(TERMS)):
-            raise InputError(f"friction has {shown(word)}; choose among {', '.join(TERMS)}")
-    for shape in shapes:
-        if not among(shape, SHAPES):
-            raise InputError(f"shape is {shown(shape)}; choose 'sign' or 'tanh'")
-    for column in columns:
-        if not isinstance(column, Column):
-            raise KindError(f"columns holds {shown(column)}; give dynarm.Column(name, function)")
 
 
 @dataclass(frozen=True)
@@ -190,7 +153,7 @@ class Terms:
     def names(self) -> tuple[str, ...]:
         """Every unknown: minimal parameters, friction by joint, the user's."""
         drives = [f"{word}{i + 1}" for i in self.joints for word in self.drive_names]
-        listed = [_listed_name(piece, self.joints[j]) for j, piece in self.listed_terms]
+        listed = [listed_name(piece, self.joints[j]) for j, piece in self.listed_terms]
         return (*self.rigid.names, *drives, *listed, *(c.name for c in self.columns))
 
     @property

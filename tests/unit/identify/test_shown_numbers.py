@@ -10,7 +10,7 @@ import pytest
 import dynarm
 from dynarm import DynarmError, Identifier
 from dynarm.identify import saved
-from dynarm.identify.saved import _quoted, _table, _value
+from dynarm.identify.saved_text import _quoted, _table, _value
 from dynarm.identify.tables import _cut, html_table, plain_table
 from oracles.simulated_log import noisy_log
 

@@ -13,9 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..band import factor_for
 from ..bodies import wrench_forces
 from ..decimation import decimated, kept_rows, margin
-from ..preprocess import Preparation, Stretch, factor_for
+from ..preprocess import Preparation, Stretch
 from ..regressor import Along, Terms
 
 CHUNK = 2048  # samples whose regressor is held at a time

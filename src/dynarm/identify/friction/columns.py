@@ -18,9 +18,8 @@ from ...robot.arm import Friction, Joint
 
 _MOVING = 0.1  # of the usual speed: a stretch that begins faster begins in motion
 
-Motion = tuple[
-    FloatArray, FloatArray, FloatArray
-]  # positions, velocities, accelerations (N, joints)
+# positions, velocities, accelerations (N, joints)
+Motion = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def elements_of(records: Sequence[Friction]) -> tuple[Stop, ...]:

@@ -83,6 +83,13 @@ class Identifiability:
         return "\n".join([*lines, *self.advice])
 
 
+def _rank(X: np.ndarray) -> tuple[int, float]:
+    """Rank and condition number of columns that are scaled."""
+    s = np.linalg.svd(X, compute_uv=False)
+    known = int((s > ROUNDING * s[0]).sum())
+    return known, float(s[0] / s[-1]) if known == X.shape[1] else np.inf
+
+
 def assess(
     terms: Terms,
     factors: Factors,
@@ -125,10 +132,8 @@ def assess(
     doubtful = [k for k, g in enumerate(grades) if g in ("hardly", "not")]
     rank, condition = solution.rank, solution.condition
     if len(plain) < terms.size:
-        alone = np.linalg.svd((X / scales)[:, present], compute_uv=False)
-        known = int((alone > ROUNDING * alone[0]).sum())
-        rank = known + terms.size - len(plain)
-        condition = float(alone[0] / alone[-1]) if known == p else np.inf
+        rank, condition = _rank((X / scales)[:, present])
+        rank += terms.size - len(plain)
     return Identifiability(
         terms.names,
         rank,
