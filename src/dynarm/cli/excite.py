@@ -8,7 +8,7 @@ import typer
 
 from ..border.arguments import above_zero, real, whole
 from ..errors import InputError
-from .console import busy, print_json, say, show_table
+from .console import print_json, say, show_table
 from .files import write_log
 from .options import (
     BASE,
@@ -27,6 +27,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ..identify.design.trajectory import Trajectory
     from ..robot.arm import Arm
 
 HARMONICS = 200  # more than any drive can follow
@@ -48,6 +49,15 @@ def excite(
     torque: str = typer.Option(None, "--torque", help="Limits [N m or N]."),
     box: str = typer.Option(
         None, "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax."
+    ),
+    floor: str = typer.Option(
+        "0", "--floor", help="Height [m] of the plane that every link stays above, or none."
+    ),
+    collisions: bool = typer.Option(
+        True, "--collisions/--no-collisions", help="Links stay off each other."
+    ),
+    home: str = typer.Option(
+        None, "--home", help="Joint positions that the motion starts and ends at [rad or m]."
     ),
     starts: int = typer.Option(3, "--starts", min=1, help="Attempts of the optimiser."),
     seed: int = typer.Option(0, "--seed", help="Of the random starts."),
@@ -83,18 +93,12 @@ def excite(
     writable_all({"--out": (out, table), "--log": (log, table), "--html": (html, sheet)})
     _check_times(duration, rate, harmonics)
     real("--noise", noise, "a part of the torques' deviation such as 0.02", lambda x: 0 <= x <= 1e3)
-    limits = _limits(arm, velocity, acceleration, torque, box)
-    with busy("optimising the motion"):
-        motion = find(
-            arm,
-            duration,
-            harmonics,
-            criterion=criterion,
-            rate=rate,
-            starts=starts,
-            seed=seed,
-            **limits,
-        )
+    limits = _limits(arm, velocity, acceleration, torque, box) | _bodies(
+        arm, floor, collisions, home
+    )
+    motion = find(
+        arm, duration, harmonics, criterion=criterion, rate=rate, starts=starts, seed=seed, **limits
+    )
     motion.save(out)
     if log is not None:
         from .rehearsal import simulated_log
@@ -106,17 +110,26 @@ def excite(
         page(arm, motion, html)
     written = [path for path in (out, log, html) if path is not None]
     if as_json:
-        print_json(
-            {
-                "robot": arm.name,
-                "condition": motion.condition,
-                "random": motion.random,
-                "joint_conditions": motion.joint_conditions,
-                "status": motion.status,
-                "files": written,
-            }
-        )
-        return
+        print_json(_as_data(arm, motion, written))
+    else:
+        _show(arm, motion, f"{duration:g} s, {harmonics} harmonics", written)
+
+
+def _as_data(arm: Arm, motion: Trajectory, written: list[str]) -> dict[str, Any]:
+    return {
+        "robot": arm.name,
+        "condition": motion.condition,
+        "random": motion.random,
+        "joint_conditions": motion.joint_conditions,
+        "status": motion.status,
+        "home": motion.q[0],
+        "checked": motion.checked,
+        "unchecked": motion.unchecked,
+        "files": written,
+    }
+
+
+def _show(arm: Arm, motion: Trajectory, kind: str, written: list[str]) -> None:
     rows = [
         [name, f"{q.min():.3f}", f"{q.max():.3f}", f"{abs(qd).max():.3f}", f"{abs(qdd).max():.3f}"]
         for name, q, qd, qdd in zip(
@@ -124,11 +137,15 @@ def excite(
         )
     ]
     columns = ["joint", "lowest", "highest", "fastest", "strongest acceleration"]
-    show_table(f"{arm.name}: {duration:g} s, {harmonics} harmonics (rad or m, s)", columns, rows)
+    show_table(f"{arm.name}: {kind} (rad or m, s)", columns, rows)
     say(
         f"condition number {motion.condition:.3g}; of {len(motion.random)} random motions {min(motion.random):.3g} to "
         f"{max(motion.random):.3g} ({motion.status})"
     )
+    say(f"starts and ends at {', '.join(f'{x:.3f}' for x in motion.q[0])}")
+    for word, lines in (("checked", motion.checked), ("not checked", motion.unchecked)):
+        for line in lines:
+            say(f"{word}: {line}")
     say(f"wrote {', '.join(written)}")
 
 
@@ -167,3 +184,16 @@ def _limits(
             )
         limits["box"] = (low, high)
     return limits
+
+
+def _bodies(arm: Arm, floor: str, collisions: bool, home: str | None) -> dict[str, Any]:
+    """What is kept off what, and where the motion starts, as the library takes them."""
+    wanted: dict[str, Any] = {"collisions": collisions, "floor": True}
+    if floor == "none":
+        wanted["floor"] = False
+    elif floor != "0":
+        wanted["floor"] = numbers("--floor", floor, 1)[0]
+    if home is not None:
+        angles = [turning(arm)[i] for i in arm.coupling.masters]
+        wanted["home"] = numbers("--home", home, len(arm.joint_names), arm.joint_names, angles)
+    return wanted

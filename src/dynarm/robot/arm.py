@@ -49,6 +49,7 @@ __all__ = [
     "Joint",
     "Mimic",
     "Origin",
+    "SourceFile",
     "Tool",
     "exact_cos_sin",
     "inverse",
@@ -91,6 +92,16 @@ class Origin:
         return tuple(note for note in self.notes if note.startswith(TAKEN))
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """The file that an arm was read from, and where its links are: what looks up their shapes later needs both."""
+
+    places: tuple[tuple[str, int, tuple[float, ...]], ...]  # link, its joint (-1: the base), pose
+    path: str = ""
+
+    __repr__ = brief
+
+
 @dataclass(frozen=True)
 class Arm:
     """A robot of one-degree joints: a chain or a tree, on a fixed or a free base. Immutable; equal arms hash equal.
@@ -108,6 +119,7 @@ class Arm:
     origin: Origin | None = field(default=None, compare=False)
     floating: Body | None = None
     tools: Sequence[Tool] | None = None
+    file: SourceFile | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -130,6 +142,8 @@ class Arm:
             put(self, "tools", self._checked_tools())
         if not isinstance(self.origin, (Origin, type(None))):
             raise KindError(f"origin is {shown(self.origin)}; pass origin=None")
+        if not isinstance(self.file, (SourceFile, type(None))):
+            raise KindError(f"file is {shown(self.file)}; pass file=None")
         if self.origin is not None and len(self.origin.links) != len(joints):
             raise InputError(
                 f"origin describes {len(self.origin.links)} links, the arm has {len(joints)} joints; pass origin=None"

@@ -94,7 +94,8 @@ def load(
         else:
             chosen["gravity"] = (0.0, 0.0, -9.81) if gravity is None else gravity
             chosen["floating"] = bool(chosen["floating"])
-        return warn_doubts(kind.read(content(path, kind.most), named(path), chosen), strict)
+        arm = _at(path, kind.read(content(path, kind.most), named(path), chosen))
+        return warn_doubts(arm, strict)
     if kind is not None and kind.read is None:
         text = kind.instead.format(name=path.name, stem=path.name.split(".")[0])
         raise FormatError(f"{named(path)} is {text}")
@@ -107,6 +108,13 @@ def load(
             f"joints is {wanted}; robot '{arm.name}' has {list(arm.joint_names)}, in that order"
         )
     return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
+
+
+def _at(path: Path, arm: Arm) -> Arm:
+    """The arm that knows where its file is."""
+    if arm.file is None:
+        return arm
+    return replace(arm, file=replace(arm.file, path=os.path.abspath(path)))
 
 
 def _refuse_parts(robot: Outside, given: bool, words: str) -> None:
