@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from . import mobile as mobile
@@ -15,10 +15,10 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .identify.design.trajectory import Trajectory as Trajectory
     from .identify.identifier import Identifier as Identifier
     from .identify.logs.log import Log as Log
+    from .identify.own_columns import Column as Column
     from .identify.payload import drive_gains as drive_gains
     from .identify.payload import identify_payload as identify_payload
     from .identify.preprocess import Preparation as Preparation
-    from .identify.regressor import Column as Column
     from .identify.saved import load_fit as load_fit
     from .model.batch import set_threads as set_threads
     from .model.export import export_c as export_c
@@ -27,10 +27,16 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .model.model import compile as compile
     from .model.pruning import prune as prune
     from .model.pruning import term_shares as term_shares
+    from .parameters.composite import composite_bodies as composite_bodies
+    from .parameters.composite import inertia_constants as inertia_constants
     from .parameters.minimal import minimal_parameters as minimal_parameters
     from .plan.choice import count as count
+    from .plan.schedule import schedule as schedule
+    from .reproductions.equivalence import equivalence as equivalence
+    from .robot.about import About as About
+    from .robot.about import about as about
+    from .robot.about import catalogue as catalogue
     from .robot.arm import Arm as Arm
-    from .robot.files import catalogue as catalogue
     from .robot.files import load as load
     from .robot.friction import Coupled as Coupled
     from .robot.friction import Friction as Friction
@@ -47,6 +53,7 @@ __version__ = "0.1.0"
 
 # public name -> module that defines it; imported when first used, so that `import dynarm` is cheap
 _PUBLIC = {
+    "About": ".robot.about",
     "Arm": ".robot.arm",
     "Body": ".robot.joint",
     "Coupled": ".robot.friction",
@@ -54,13 +61,18 @@ _PUBLIC = {
     "Joint": ".robot.joint",
     "Mimic": ".robot.joint",
     "Tool": ".robot.joint",
-    "catalogue": ".robot.files",
+    "about": ".robot.about",
+    "catalogue": ".robot.about",
     "load": ".robot.files",
     "formulations": ".dynamics.table",
     "minimal_parameters": ".parameters.minimal",
+    "composite_bodies": ".parameters.composite",
+    "inertia_constants": ".parameters.composite",
     "compile": ".model.model",
     "Model": ".model.model",
     "count": ".plan.choice",
+    "schedule": ".plan.schedule",
+    "equivalence": ".reproductions.equivalence",
     "prune": ".model.pruning",
     "term_shares": ".model.pruning",
     "set_threads": ".model.batch",
@@ -70,7 +82,7 @@ _PUBLIC = {
     "Run": ".simulation",
     "Log": ".identify.logs.log",
     "Identifier": ".identify.identifier",
-    "Column": ".identify.regressor",
+    "Column": ".identify.own_columns",
     "Preparation": ".identify.preprocess",
     "excite": ".identify.design.excitation",
     "Trajectory": ".identify.design.trajectory",
@@ -88,7 +100,7 @@ __all__ = sorted(_PUBLIC)
 
 if not TYPE_CHECKING:  # else every misspelt name would be one
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         if name in _PUBLIC:
             with IMPORTS:
                 value = getattr(importlib.import_module(_PUBLIC[name], __name__), name)
@@ -97,7 +109,9 @@ if not TYPE_CHECKING:  # else every misspelt name would be one
         if name in _PACKAGES:
             with IMPORTS:
                 return importlib.import_module(f".{name}", __name__)
-        raise AttributeError(f"module 'dynarm' has no attribute {name!r}")
+        from .border.familiar import unknown_attribute
+
+        raise unknown_attribute("module 'dynarm'", name)
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,22 +11,21 @@ from ..errors import InputError
 from .console import print_json, say, show_table
 from .files import write_log
 from .options import (
-    BASE,
-    FLOATING,
-    FREEZE,
     HTML,
     JSON,
+    PORTION,
     ROBOT,
-    TIP,
-    TOOLS,
+    Portion,
     load_arm,
     numbers,
     seconds,
     turning,
+    with_portion,
     writable_all,
 )
 
 if TYPE_CHECKING:
+    from ..border.kinds import Json, Outside
     from ..identify.design.trajectory import Trajectory
     from ..robot.arm import Arm
 
@@ -34,50 +33,50 @@ HARMONICS = 200  # more than any drive can follow
 EXAMPLES = ("dynarm excite two_link --duration 10 --log log.csv",)
 
 
+CRITERION = typer.Option("condition", "--criterion", help="condition, logdet or recursive.")
+VELOCITY = typer.Option(None, "--velocity", help="Limits [rad/s or m/s], one or one a joint.")
+BOX = typer.Option(None, "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax.")
+OUT = typer.Option("excitation.csv", "--out", "-o", metavar="FILE", help="CSV with t, q, qd, qdd.")
+LOG = typer.Option(
+    None,
+    "--log",
+    metavar="FILE",
+    help="Also a simulated log of this motion, to rehearse identification with.",
+)
+NOISE = typer.Option(
+    0.02, "--noise", min=0.0, help="Of the simulated torques, part of their deviation."
+)
+
+
+FLOOR = typer.Option(
+    "0", "--floor", help="Height [m] of the plane that every link stays above, or none."
+)
+COLLISIONS = typer.Option(True, "--collisions/--no-collisions", help="Links stay off each other.")
+HOME = typer.Option(
+    None, "--home", help="Joint positions that the motion starts and ends at [rad or m]."
+)
+
+
+@with_portion
 def excite(
     robot: str = ROBOT,
     duration: float = typer.Option(20.0, "--duration", "-d", help="Length of the motion [s]."),
     harmonics: int = typer.Option(5, "--harmonics", help="Of the Fourier series."),
-    criterion: str = typer.Option(
-        "condition", "--criterion", help="condition, logdet or recursive."
-    ),
+    criterion: str = CRITERION,
     rate: float = typer.Option(200.0, "--rate", help="Samples a second."),
-    velocity: str = typer.Option(
-        None, "--velocity", help="Limits [rad/s or m/s], one or one a joint."
-    ),
+    velocity: str = VELOCITY,
     acceleration: str = typer.Option(None, "--acceleration", help="Limits [rad/s^2 or m/s^2]."),
     torque: str = typer.Option(None, "--torque", help="Limits [N m or N]."),
-    box: str = typer.Option(
-        None, "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax."
-    ),
-    floor: str = typer.Option(
-        "0", "--floor", help="Height [m] of the plane that every link stays above, or none."
-    ),
-    collisions: bool = typer.Option(
-        True, "--collisions/--no-collisions", help="Links stay off each other."
-    ),
-    home: str = typer.Option(
-        None, "--home", help="Joint positions that the motion starts and ends at [rad or m]."
-    ),
+    box: str = BOX,
+    floor: str = FLOOR,
+    collisions: bool = COLLISIONS,
+    home: str = HOME,
     starts: int = typer.Option(3, "--starts", min=1, help="Attempts of the optimiser."),
     seed: int = typer.Option(0, "--seed", help="Of the random starts."),
-    out: str = typer.Option(
-        "excitation.csv", "--out", "-o", metavar="FILE", help="CSV with t, q, qd, qdd."
-    ),
-    log: str = typer.Option(
-        None,
-        "--log",
-        metavar="FILE",
-        help="Also a simulated log of this motion, to rehearse identification with.",
-    ),
-    noise: float = typer.Option(
-        0.02, "--noise", min=0.0, help="Of the simulated torques, part of their deviation."
-    ),
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    out: str = OUT,
+    log: str = LOG,
+    noise: float = NOISE,
+    portion: Portion = PORTION,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -88,17 +87,15 @@ def excite(
     """
     from ..identify.design.excitation import excite as find
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, portion)
     table, sheet = (".csv",), (".html",)
     writable_all({"--out": (out, table), "--log": (log, table), "--html": (html, sheet)})
     _check_times(duration, rate, harmonics)
     real("--noise", noise, "a part of the torques' deviation such as 0.02", lambda x: 0 <= x <= 1e3)
-    limits = _limits(arm, velocity, acceleration, torque, box) | _bodies(
-        arm, floor, collisions, home
-    )
-    motion = find(
-        arm, duration, harmonics, criterion=criterion, rate=rate, starts=starts, seed=seed, **limits
-    )
+    limits = _limits(arm, velocity, acceleration, torque, box)
+    limits |= _bodies(arm, floor, collisions, home)
+    wishes: dict[str, Outside] = {"criterion": criterion, "rate": rate, "seed": seed}
+    motion = find(arm, duration, harmonics, starts=starts, **wishes, **limits)
     motion.save(out)
     if log is not None:
         from .rehearsal import simulated_log
@@ -115,7 +112,7 @@ def excite(
         _show(arm, motion, f"{duration:g} s, {harmonics} harmonics", written)
 
 
-def _as_data(arm: Arm, motion: Trajectory, written: list[str]) -> dict[str, Any]:
+def _as_data(arm: Arm, motion: Trajectory, written: list[str]) -> Json:
     return {
         "robot": arm.name,
         "condition": motion.condition,
@@ -163,9 +160,9 @@ def _check_times(duration: float, rate: float, harmonics: int) -> None:
 
 def _limits(
     arm: Arm, velocity: str | None, acceleration: str | None, torque: str | None, box: str | None
-) -> dict[str, Any]:
+) -> dict[str, Outside]:
     """The limits that were given, as the library takes them."""
-    limits: dict[str, Any] = {}
+    limits: dict[str, Outside] = {}
     given = {"velocity": velocity, "acceleration": acceleration, "torque": torque}
     for name, text in given.items():
         if text is None:
@@ -186,9 +183,9 @@ def _limits(
     return limits
 
 
-def _bodies(arm: Arm, floor: str, collisions: bool, home: str | None) -> dict[str, Any]:
+def _bodies(arm: Arm, floor: str, collisions: bool, home: str | None) -> dict[str, Outside]:
     """What is kept off what, and where the motion starts, as the library takes them."""
-    wanted: dict[str, Any] = {"collisions": collisions, "floor": True}
+    wanted: dict[str, Outside] = {"collisions": collisions, "floor": True}
     if floor == "none":
         wanted["floor"] = False
     elif floor != "0":

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from ..errors import DynarmWarning
 from ..identify.estimators import table as estimators
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
 from .options import (
-    BASE,
     CHANNELS,
     CUTOFF,
-    FLOATING,
     FORCE,
-    FREEZE,
     JSON,
     LIMIT,
     LOGS,
+    PORTION,
     ROBOT,
-    TIP,
-    TOOLS,
+    Portion,
     check_logs,
     load_arm,
     refuse_given,
+    with_portion,
     words,
 )
 from .wording import spoken
@@ -34,9 +34,12 @@ from .wording import spoken
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..border.kinds import Json
+    from ..identify.identifier import Identifier
     from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.logs.log import Log
     from ..identify.result import Fit
+    from ..robot.arm import Arm
 
 EXAMPLES = (
     "dynarm excite two_link --duration 10 --log log.csv",
@@ -48,40 +51,39 @@ HELD_OUT = typer.Option(
 FILES = ("model.toml", "identified.urdf", "report.html", "c")
 
 
+HOLD_OUT = typer.Option(
+    0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."
+)
+FRICTION = typer.Option(
+    "auto", "--friction", help="Terms of every joint, none, or auto: what the logs support."
+)
+ARMATURE = typer.Option(True, "--armature/--no-armature", help="Motor inertias are unknown too.")
+PRIOR = typer.Option(
+    False, "--prior", help="Hold on to the robot file's values where the logs say little."
+)
+FEASIBLE = typer.Option(False, "--feasible", help="Values are made physically consistent.")
+OUT = typer.Option("identified", "--out", "-o", metavar="FOLDER", help="Where the results go.")
+
+
+@with_portion
 def identify(
     robot: str = ROBOT,
     logs: list[str] = LOGS,
     validate: list[str] = HELD_OUT,
-    hold_out: float = typer.Option(
-        0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."
-    ),
+    hold_out: float = HOLD_OUT,
     channels: str = CHANNELS,
     estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
-    friction: str = typer.Option(
-        "viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."
-    ),
-    shape: str = typer.Option("sign", "--shape", help="Of Coulomb friction: sign or tanh."),
+    friction: str = FRICTION,
+    shape: str = typer.Option("auto", "--shape", help="Of Coulomb friction: sign, tanh or auto."),
     asymmetric: bool = typer.Option(False, "--asymmetric", help="Friction differs by direction."),
-    armature: bool = typer.Option(
-        True, "--armature/--no-armature", help="Motor inertias are unknown too."
-    ),
-    prior: bool = typer.Option(
-        False, "--prior", help="Hold on to the robot file's values where the logs say little."
-    ),
-    feasible: bool = typer.Option(
-        False, "--feasible", help="Values are made physically consistent."
-    ),
+    armature: bool = ARMATURE,
+    prior: bool = PRIOR,
+    feasible: bool = FEASIBLE,
     cutoff: float = CUTOFF,
     limit: float = LIMIT,
-    out: str = typer.Option(
-        "identified", "--out", "-o", metavar="FOLDER", help="Where the results go."
-    ),
+    out: str = OUT,
     force: bool = FORCE,
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    portion: Portion = PORTION,
     as_json: bool = JSON,
 ) -> int:
     """Find a robot's parameters from logs.
@@ -89,17 +91,12 @@ def identify(
     Minimal parameters, motor inertias and friction. Says what the logs determine and what they do not, predicts held-
     out logs, and writes model.toml, identified.urdf, report.html and c/. Exit code 1 if the verdict is FAIL.
     """
-    from ..dynamics.drive import TERMS
     from ..identify.identifier import Identifier
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, portion)
     check_folder(out, force)
     check_logs(logs, channels, validate)
-    terms = () if friction == "none" else words("--friction", friction, tuple(TERMS))
-    if not terms:
-        refuse_given(
-            "is about friction, which --friction none leaves out", {"--asymmetric": asymmetric}
-        )
+    terms = _terms(friction, asymmetric)
     identifier = Identifier(
         arm,
         friction=terms,
@@ -113,18 +110,40 @@ def identify(
     )
     with busy("reading"):
         fitted, held = _read(logs, validate, channels, hold_out)
+    fit, checks = _judged(identifier, fitted, held)
+    verdict = fit.verdict(checks, limit)
+    with busy("writing"), new_folder(out, force) as folder:
+        notes = _write(fit, checks, verdict, folder, RobotFile(robot, portion))
+    if as_json:
+        print_json(_as_data(fit, checks, verdict, out) | {"notes": notes})
+    else:
+        _show(fit, checks, verdict, out)
+        for note in notes:
+            say(f"identified.urdf: {note}")
+    return verdict.exit_code
+
+
+def _judged(
+    identifier: Identifier, fitted: Sequence[Log], held: Sequence[Log]
+) -> tuple[Fit, list[Validation]]:
+    """The fit to the first logs, and its predictions of the others."""
     with progress("fitting") as done:
         fit = replace(identifier, progress=lambda some, whole: done(some / whole)).fit(fitted)
     with busy("predicting"):
-        checks = [fit.validate(log) for log in held]
-        verdict = fit.verdict(checks, limit)
-    with busy("writing"), new_folder(out, force) as folder:
-        _write(fit, checks, verdict, folder)
-    if as_json:
-        print_json(_as_data(fit, checks, verdict, out))
-    else:
-        _show(fit, checks, verdict, out)
-    return verdict.exit_code
+        return fit, [fit.validate(log) for log in held]
+
+
+def _terms(friction: str, asymmetric: bool) -> str | tuple[str, ...]:
+    """The terms of friction that are asked for, or auto."""
+    from ..dynamics.drive import TERMS
+
+    if friction == "auto":
+        return friction
+    if friction != "none":
+        return words("--friction", friction, tuple(TERMS))
+    of_friction = {"--asymmetric": asymmetric}
+    refuse_given("is about friction, which --friction none leaves out", of_friction)
+    return ()
 
 
 def _read(
@@ -143,19 +162,45 @@ def _read(
     return fitted, held
 
 
-def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class RobotFile:
+    """The robot's file, and how it was loaded."""
+
+    robot: str
+    portion: Portion
+
+    def written_back(self, arm: Arm, target: Path) -> tuple[str, ...]:
+        """Write the arm as a URDF, where it came from one by changing that; what a reader should know."""
+        ending = Path(self.robot).suffix.lower()
+        if ending not in (".urdf", ".xacro"):
+            arm.save(target)
+            return ()
+        xacro = packages = None
+        if ending == ".xacro":
+            xacro, packages = self.portion.xacro_arguments, self.portion.package_folders
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DynarmWarning)  # the notes say the same
+            return arm.update_urdf(self.robot, target, xacro=xacro, packages=packages)
+
+
+def _write(
+    fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Path, source: RobotFile
+) -> tuple[str, ...]:
     from ..model.export import export_c
     from ..model.model import compile as compile_arm
     from ..report.identification import page
 
     fit.arm_.save(folder / "model.toml")
-    fit.arm_.save(folder / "identified.urdf")
+    notes = source.written_back(fit.arm_, folder / "identified.urdf")
     page(fit, checks, verdict, folder / "report.html")
     wanted = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
     export_c(compile_arm(fit.arm_, friction=True), folder / "c", quantities=wanted)
+    return notes
 
 
 def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> None:
+    from ..identify.judgement.identifiability import DAMPED
+
     arm = fit.record.terms.arm
     how = fit.record.preparation
     title = (
@@ -172,6 +217,7 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
             fit.identifiability_.grades,
             strict=True,
         )
+        if grade != DAMPED
     ]
     show_table(title, ["unknown", "value", "std", "rel. std [%]", "by the logs"], rows)
     show_errors(fit, checks)
@@ -180,6 +226,8 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
     for log in fit.record.logs:
         for told in (*log.notes, *log.quality.notes):
             say(f"{log.source}: {told}")
+    for told in fit.choice_.lines():
+        say(told)
     for told in fit.friction_advice_:
         say(spoken(told, {"shape": "--shape"}))
     say(verdict.qualified(fit.status_))
@@ -193,14 +241,26 @@ def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
     from ..identify.regressor import force_names
     from ..identify.tables import told
 
-    columns = ["joint", "fitted", "consistent", *(f"on {_short(c.source)}" for c in checks)]
+    predicted = [(_short(c.source), word) for c in checks for word in ("on", "in the band of")]
+    columns = ["joint", "fitted", "consistent", *(f"{word} {name}" for name, word in predicted)]
     rows = [
-        [name, told(own), told(safe), *(told(c.relative[j]) for c in checks)]
+        [name, told(own), told(safe), *(told(e[j]) for c in checks for e in (c.relative, c.band))]
         for j, (name, own, safe) in enumerate(
             zip(force_names(fit.record.terms.arm), fit.relative_, fit.consistent_, strict=True)
         )
     ]
     show_table("RMS error over the torque's standard deviation", columns, rows)
+
+
+def errors_of(check: Validation) -> Json:
+    """What a prediction missed by, as data."""
+    return {
+        "log": check.source,
+        "rmse": check.rmse,
+        "relative": check.relative,
+        "mean": check.mean,
+        "band": check.band,
+    }
 
 
 def _short(source: str) -> str:
@@ -214,7 +274,7 @@ def show_verdict(verdict: Verdict) -> None:
         say(f"  {reason}")
 
 
-def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> dict[str, Any]:
+def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> Json:
     check = fit.identifiability_
     return {
         "robot": fit.record.terms.arm.name,
@@ -234,12 +294,16 @@ def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str)
                 fit.names_, fit.values_, fit.std_, check.grades, strict=True
             )
         ],
+        "friction": {
+            "refused": fit.choice_.refused,
+            "tried": [
+                {k: getattr(one, k) for k in ("joint", "family", "gain", "taken", "reason")}
+                for one in fit.choice_.tried
+            ],
+        },
         "relative": fit.relative_,
         "relative_consistent": fit.consistent_,
-        "validation": [
-            {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean}
-            for c in checks
-        ],
+        "validation": [errors_of(check) for check in checks],
         "advice": [*check.advice, *fit.friction_advice_],
         "files": [f"{out}/{name}" for name in FILES],
     }

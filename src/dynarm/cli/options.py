@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_type_hints
 
 import typer
 
@@ -18,6 +20,7 @@ from ..errors import FileError, InputError, UnknownName
 from ..identify.logs.readers import known_formats
 
 if TYPE_CHECKING:
+    from ..border.kinds import Foreign, Maker, Outside
     from ..robot.arm import Arm
 
 LONGEST = 1e9  # seconds of anything, some thirty years
@@ -26,7 +29,7 @@ _NUMBER = re.compile(rf"{NUMBER}(?:deg)?|[+-]?(?:inf|nan)")
 
 def robots(incomplete: str = "") -> list[str]:
     """Built-in robots for the shell's completion; files are completed by the shell itself."""
-    from ..robot.files import catalogue
+    from ..robot.about import catalogue
 
     return [name for name in catalogue() if name.startswith(incomplete)]
 
@@ -39,7 +42,7 @@ def mobile_robots(incomplete: str = "") -> list[str]:
 
 
 ROBOT = typer.Argument(
-    help="A built-in robot's name, or a path to a .urdf, .xml (MJCF) or .toml file.",
+    help="A built-in robot's name, or a path to a .urdf, .xacro, .xml (MJCF) or .toml file.",
     autocompletion=robots,
     show_default=False,
 )
@@ -58,6 +61,18 @@ FREEZE = typer.Option(
     "--freeze",
     metavar="JOINT=POSITION",
     help="Hold a joint there [rad or m]; may be repeated.",
+)
+SNAP = typer.Option(
+    True, "--snap/--no-snap", help="Rounded angles such as 1.5708 are taken as exact."
+)
+XACRO = typer.Option(
+    [], "--xacro", metavar="NAME=VALUE", help="An argument of a .xacro file; may be repeated."
+)
+PACKAGES = typer.Option(
+    [], "--package", metavar="NAME=FOLDER", help="A package that files are in; may be repeated."
+)
+MASSLESS = typer.Option(
+    False, "--allow-massless", help="Moving links of a URDF may have no inertia."
 )
 JSON = typer.Option(False, "--json", help="Print JSON for machines.")
 FORMULATION = typer.Option(
@@ -83,25 +98,97 @@ FORCE = typer.Option(False, "--force", help="Write into a folder that is not emp
 HTML = typer.Option(None, "--html", metavar="FILE", help="Write a page with pictures too.")
 
 
-def load_arm(
-    robot: str,
-    base: str | None = None,
-    tip: str | None = None,
-    floating: bool = False,
-    tools: Sequence[str] = (),
-    freeze: Sequence[str] = (),
-) -> Arm:
+class Portion(NamedTuple):
+    """Which part of a robot's file is meant, and what of it moves: options of all commands that load one."""
+
+    base: str | None = BASE
+    tip: str | None = TIP
+    floating: bool = FLOATING
+    tools: list[str] = TOOLS
+    freeze: list[str] = FREEZE
+    snap: bool = SNAP
+    xacro: list[str] = XACRO
+    packages: list[str] = PACKAGES
+    allow_massless: bool = MASSLESS
+
+    @property
+    def given(self) -> dict[str, object]:
+        """{option: what it was given}, None where it was left out."""
+        declared: tuple[Foreign, ...] = PORTION
+        told = zip(declared, self, strict=True)
+        given: dict[str, object] = {o.param_decls[0]: said or None for o, said in told}
+        del given["--snap/--no-snap"]
+        return given | {"--no-snap": None if self.snap else True}
+
+    @property
+    def xacro_arguments(self) -> dict[str, str]:
+        """{argument: value} from texts such as prefix=left_."""
+        return _pairs("--xacro", self.xacro, "prefix=left_")
+
+    @property
+    def package_folders(self) -> dict[str, str]:
+        """{package: folder} from texts such as my_robot=folder."""
+        return _pairs("--package", self.packages, "my_robot=folder")
+
+
+PORTION = Portion()
+Command = TypeVar("Command", bound="Maker")
+
+
+def with_portion(command: Command) -> Command:
+    """The command with the options of a `Portion` in the place of its argument `portion`."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    taken: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name != "portion":
+            taken.append(parameter.replace(kind=keyword))
+            continue
+        for name, hint in get_type_hints(Portion).items():
+            default = getattr(PORTION, name)
+            taken.append(inspect.Parameter(name, keyword, default=default, annotation=hint))
+
+    @functools.wraps(command)
+    def called(**given: Outside) -> Outside:
+        portion = Portion(**{name: given.pop(name) for name in Portion._fields})
+        return command(portion=portion, **given)
+
+    called.__annotations__ = {p.name: p.annotation for p in taken}
+    called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+    return called  # type: ignore[return-value]
+
+
+def load_arm(robot: str, portion: Portion) -> Arm:
     """The arm that the arguments name."""
     from ..robot.files import load
 
     return load(
         robot,
-        base=base,
-        tip=tip,
-        floating=floating or None,  # as the file says
-        tools=list(tools) or None,
-        freeze=frozen(freeze) or True,
+        base=portion.base,
+        tip=portion.tip,
+        floating=portion.floating or None,  # as the file says
+        tools=list(portion.tools) or None,
+        freeze=frozen(portion.freeze) or True,
+        snap=portion.snap,
+        xacro=portion.xacro_arguments or None,
+        packages=portion.package_folders or None,
+        allow_massless=portion.allow_massless,
     )
+
+
+def _pairs(option: str, texts: Iterable[str], example: str) -> dict[str, str]:
+    """{name: text} from texts such as name=text, or name:=text as ROS writes it."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        name = name.removesuffix(":")
+        if not (sign and name):
+            raise InputError(f"{option} is {shown(text)}; give name=value, for example {example}")
+        if values.get(name, value) != value:
+            raise InputError(
+                f"{option} gives {shown(values[name])} and {shown(value)} for {name}; leave one out"
+            )
+        values[name] = value
+    return values
 
 
 def frozen(texts: Iterable[str]) -> dict[str, float]:
@@ -224,7 +311,7 @@ def words(option: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
     return chosen
 
 
-def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Path:
+def writable(path: Outside, what: str, suffixes: tuple[str, ...]) -> Path:
     """The path, after a look whether it can be written: before long work, not after."""
     wanted = f"the name of a file that ends in {' or '.join(suffixes)}"
     target = path_of(what, path, wanted)
@@ -242,7 +329,7 @@ def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Path:
     return target
 
 
-def writable_all(targets: Mapping[str, tuple[Any, tuple[str, ...]]]) -> None:
+def writable_all(targets: Mapping[str, tuple[str | None, tuple[str, ...]]]) -> None:
     """Look at every file that was asked for. targets: {option: (path or None, endings)}; no two may be one file."""
     seen: dict[Path, str] = {}
     for option, (path, suffixes) in targets.items():

@@ -8,7 +8,7 @@ A further term is an entry of TERMS and, for its coefficient and for whatever nu
 `robot.arm.Friction`. Terms that a record holds lists of are FAMILIES: each entry is a `ListedTerm`, the same again.
 
 Maxwell-slip elements have memory. Their deflections come with the `Instant` where somebody keeps them (`stops.py`);
-where nobody does, `stand_in` guesses them from velocity and acceleration.
+where nobody does, `stand_in` guesses them from velocity and acceleration. See `drive_train.py` for whole robots.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from ..algebra.vectors import Scalar, add, cos, magnitude, mul, sign, sin, tanh, total
+from ..border.kinds import Kept
+from ..border.trial import on_trial
 from ..errors import InputError, ModelError
-from ..robot.arm import Coupled, Friction, Joint
+from ..robot.arm import Coupled, Friction
 from ..robot.friction import PAIRS
 
 
@@ -150,12 +151,8 @@ def extended(*terms: Term) -> Iterator[None]:
     names = [term.name for term in terms]
     if len({*names, *TERMS}) < len(names) + len(TERMS):
         raise InputError(f"friction terms {names} are there already; give other names")
-    TERMS.update(zip(names, terms, strict=True))
-    try:
+    with on_trial(TERMS, dict(zip(names, terms, strict=True))):
         yield
-    finally:
-        for name in names:
-            del TERMS[name]
 
 
 # ---- lists of terms
@@ -169,9 +166,8 @@ class ListedTerm:
     index: int  # its place there
     part: str  # which of several coefficients of one entry; nothing where there is one
     coefficient: float
-    factor: Callable[
-        [Instant], Scalar
-    ]  # the force of a coefficient of one; of a loaded piece per unit of load
+    # the force of a coefficient of one; of a loaded piece per unit of load
+    factor: Callable[[Instant], Scalar]
     loaded: bool = False
     dissipative: bool = True  # as of a `Term`
 
@@ -194,7 +190,7 @@ def stand_in(v: Scalar, a: Scalar, stroke: float) -> Scalar:
     exceeds one, and s / D = w / (1 - w).
     """
     s, D = v * v, mul(2 * stroke, magnitude(a))
-    w = s / (s + D + 1e-300)
+    w = s / (s + D + 1e-30)  # a number that float has, too
     w = 0.5 * (w + 2 / 3 - magnitude(w - 2 / 3))  # s / D no more than 2
     speeding = sign(v * a)
     speeding = 0.5 * (speeding + magnitude(speeding))  # 1 where v a > 0, else 0
@@ -309,7 +305,7 @@ def with_coefficients(friction: Friction, values: Sequence[float]) -> Friction:
     """The record whose pieces have these coefficients, one each in the order of `pieces`."""
     given = {p.name: float(c) for p, c in zip(pieces(friction), values, strict=True)}
 
-    def pairs(family: str, listed: Iterable[tuple[float, float]], part: str = "") -> Any:
+    def pairs(family: str, listed: Iterable[tuple[float, float]], part: str = "") -> Kept:
         return tuple((w, given[f"{family}{part}{k + 1}"]) for k, (w, _) in enumerate(listed))
 
     coupling = []
@@ -329,17 +325,19 @@ def with_coefficients(friction: Friction, values: Sequence[float]) -> Friction:
 # ---- records
 
 
-def shaped(friction: Friction | None, **numbers: Any) -> Friction:
+def shaped(friction: Friction | None, **numbers: Kept) -> Friction:
     """The record with no friction left in it but its shape, and with the numbers given."""
     record = Friction() if friction is None else friction
     empty = dict.fromkeys(FAMILIES, ())
     return without(record, TERMS.values(), **(empty | numbers))
 
 
-def without(friction: Friction, terms: Iterable[Term], **numbers: Any) -> Friction:
+def without(friction: Friction, terms: Iterable[Term], **numbers: Kept) -> Friction:
     """The record in which these terms have no part."""
     own = {f.name for f in fields(friction)}
-    gone = {k: v for term in terms for k, v in term.entries({}).items() if k in own}
+    gone: dict[str, Kept] = {
+        k: v for term in terms for k, v in term.entries({}).items() if k in own
+    }
     return replace(friction, **(gone | numbers))
 
 
@@ -353,7 +351,14 @@ def jumping(friction: Friction) -> list[Term]:
 
 def friction_force(friction: Friction | None, v: Scalar) -> Scalar:
     """Force [N m or N] that the drive must overcome at velocity v, where friction depends on nothing else."""
-    return 0 if friction is None else force_at(friction, Instant(v))
+    if friction is None:
+        return 0
+    if not friction.plain:
+        raise ModelError(
+            "friction with presliding, load, ripple or coupling depends on more than a velocity; robots on wheels and "
+            "their bearings have viscous, coulomb, offset and curve only"
+        )
+    return force_at(friction, Instant(v))
 
 
 def force_at(friction: Friction, at: Instant) -> Scalar:
@@ -381,20 +386,11 @@ def any_load(friction: Friction | None) -> bool:
     return any(p.loaded for p in _weighed(friction))
 
 
+def largest_load_factor(friction: Friction | None) -> float:
+    """What the load factor may come to at most, whichever way the joint moves."""
+    return sum(abs(p.coefficient) for p in _weighed(friction) if p.loaded)
+
+
 def _weighed(friction: Friction | None) -> list[ListedTerm]:
     """The pieces that have a coefficient."""
     return [piece for piece in pieces(friction) if piece.coefficient]
-
-
-def drive_forces(
-    joints: Sequence[Joint], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> list[Scalar]:
-    """Armature times acceleration plus friction, joint by joint [N m or N]."""
-    for j in joints:
-        if j.friction is not None and not j.friction.plain:
-            more = f"friction of joint '{j.name}' depends on more than its velocity"
-            raise ModelError(f"{more}; compile it with viscous, coulomb, offset and curve only")
-    return [
-        add(mul(j.armature, acc), friction_force(j.friction, v))
-        for j, v, acc in zip(joints, qd, qdd, strict=True)
-    ]

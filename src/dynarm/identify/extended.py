@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from ..algebra.vectors import add, mul
+from ..algebra.vectors import Nested, Scalar, add, mul
+from ..border.familiar import unknown_attribute
+from ..border.kinds import Foreign, Given, Json, Numbers, Outside, Pickled
 from ..errors import InputError
 from ..graph.graph import Graph
 from ..graph.trace import fresh_symbols, jacobian, trace_function
+from ..model.friction_state import FUNCTIONS as STATE_FUNCTIONS
 from ..model.model import Model
 from ..plan.choice import choose
 from ..plan.quantities import quantity_named
 from ..plan.scene import Options, Scene, plus
 from ..plan.sizes import sizes_of
 from ..robot.arm import Arm
-from .regressor import Column
+from .own_columns import Column
 
 UNTOUCHED = ("forward_kinematics", "jacobian", "jacobian_derivative")  # no force is part of them
-_ASIDE = ("friction", "wishes", "gravity_input", "parameters_input", "formulation")
+_ASIDE = (
+    "friction",
+    "friction_state",
+    "wishes",
+    "gravity_input",
+    "parameters_input",
+    "formulation",
+)
 TRACED = ("inverse_dynamics", "bias", "gravity", "mass_matrix", "mass_matrix_and_bias")
 NUMERIC = ("forward_dynamics", "kinetic_energy")
 
@@ -38,13 +47,13 @@ class ExtendedModel:
     Columns may depend on accelerations linearly (coupled gears).
     """
 
-    def __init__(self, rigid: Model, columns: Sequence[Column], coefficients: Any):
+    def __init__(self, rigid: Model, columns: Sequence[Column], coefficients: Numbers):
         self.rigid = rigid
         self.arm = rigid.arm
         self.columns = tuple(columns)
         self.coefficients = np.asarray(coefficients, float)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Pickled:
         return ExtendedModel, (self.rigid, self.columns, self.coefficients)
 
     def __repr__(self) -> str:
@@ -55,11 +64,11 @@ class ExtendedModel:
     def _names(self) -> str:
         return ", ".join(column.name for column in self.columns)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Outside:
         if name in UNTOUCHED or name in _ASIDE:
             return getattr(self.rigid, name)
         if name.startswith("_") or not hasattr(self.rigid, name):
-            raise AttributeError(f"a model with columns has no attribute {name!r}")
+            raise unknown_attribute("a model with columns", name, model=True)
         raise self._refusal(name, (*TRACED, *NUMERIC))
 
     def _refusal(self, name: str, known: Sequence[str]) -> WithoutColumns:
@@ -70,7 +79,7 @@ class ExtendedModel:
 
     # ---- numbers
 
-    def extra(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    def extra(self, q: Numbers, qd: Numbers, qdd: Numbers) -> np.ndarray:
         """(..., n): the forces of the columns."""
         states = _alike(self.arm, q, qd, qdd)
         total = np.zeros(states[1].shape)
@@ -79,18 +88,18 @@ class ExtendedModel:
         return total
 
     def inverse_dynamics(
-        self, q: Any, qd: Any, qdd: Any, wrench: Any = None, **options: Any
+        self, q: Numbers, qd: Numbers, qdd: Numbers, wrench: Given = None, **options: Outside
     ) -> np.ndarray:
         """Joint forces (..., n) for accelerations qdd, the columns' forces included."""
         rigid = self.rigid.inverse_dynamics(q, qd, qdd, wrench, **_without_out(options))
         return np.asarray(rigid + self.extra(q, qd, qdd))
 
-    def bias(self, q: Any, qd: Any, **options: Any) -> np.ndarray:
+    def bias(self, q: Numbers, qd: Numbers, **options: Outside) -> np.ndarray:
         """Bias forces (..., n) without the joints' friction: the columns' at qdd = 0 included."""
         rigid = self.rigid.bias(q, qd, **_without_out(options))
         return np.asarray(rigid + self.extra(q, qd, np.zeros(1)))
 
-    def gravity(self, q: Any, **options: Any) -> np.ndarray:
+    def gravity(self, q: Numbers, **options: Outside) -> np.ndarray:
         """Joint forces (..., n) that hold the arm at rest without friction, the columns' at rest included."""
         rest = np.zeros(1)
         rigid = self.rigid.gravity(q, **_without_out(options))
@@ -104,7 +113,7 @@ class ExtendedModel:
         ]
         return np.stack(columns, axis=-1)
 
-    def mass_matrix(self, q: Any, **options: Any) -> np.ndarray:
+    def mass_matrix(self, q: Numbers, **options: Outside) -> np.ndarray:
         """Mass matrix (..., n, n), the columns' part included; symmetric if they are."""
         q = np.asarray(q, float)
         rest = np.zeros((*q.shape[:-1], self.arm.nv))
@@ -112,54 +121,68 @@ class ExtendedModel:
         return np.asarray(self.rigid.mass_matrix(q, **_without_out(options)) + added)
 
     def mass_matrix_and_bias(
-        self, q: Any, qd: Any, **options: Any
+        self, q: Numbers, qd: Numbers, **options: Outside
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mass matrix (..., n, n) and bias forces (..., n), the columns' parts included."""
         return self.mass_matrix(q, **options), self.bias(q, qd, **options)
 
-    def kinetic_energy(self, q: Any, qd: Any, **options: Any) -> np.ndarray:
+    def kinetic_energy(self, q: Numbers, qd: Numbers, **options: Outside) -> np.ndarray:
         """Kinetic energy (...) [J], the columns' inertia included."""
         qd = np.asarray(qd, float)
         M = self.mass_matrix(q, **options)
         return np.asarray(np.einsum("...i,...ij,...j->...", qd, M, qd) / 2)
 
     def forward_dynamics(
-        self, q: Any, qd: Any, tau: Any, wrench: Any = None, **options: Any
+        self, q: Numbers, qd: Numbers, tau: Numbers, wrench: Given = None, **options: Outside
     ) -> np.ndarray:
         """Accelerations (..., n) under joint forces tau, the columns' forces included."""
         q, qd, tau = _alike(self.arm, q, qd, tau)
         rest = np.zeros_like(qd)
         still = self.extra(q, qd, rest)
         options = _without_out(options)
+        added = self._added_inertia(q, qd, still)
+        if not added.any():
+            return self.rigid.forward_dynamics(q, qd, tau - still, wrench, **options)
+        self._check_alone()
         bias = self.rigid.inverse_dynamics(q, qd, rest, wrench, **options) + still
-        M = self.rigid.mass_matrix(q) + self._added_inertia(q, qd, still)
+        M = self.rigid.mass_matrix(q) + added
         return np.asarray(np.linalg.solve(M, (tau - bias)[..., None])[..., 0])
+
+    def _check_alone(self) -> None:
+        """Refuse columns of accelerations beside friction that depends on loads or on accelerations itself."""
+        for joint in self.arm.joints if self.rigid.friction else ():
+            if joint.friction is not None and not joint.friction.alone:
+                raise InputError(
+                    f"columns ({self._names()}) depend on accelerations, and friction of joint '{joint.name}' on load, "
+                    "other joints or memory; forward dynamics needs one of them left out"
+                )
 
     # ---- graphs
 
     def graph(self, key: str) -> Graph:
         """The operations behind a quantity, the columns' included: what C and CasADi functions are made from."""
-        name, _, wrench = key.partition(":") if isinstance(key, str) else (key, "", "")
-        word = quantity_named(name)
-        if name in UNTOUCHED:
+        name, *more = key.split(":") if isinstance(key, str) else (key,)
+        if name in UNTOUCHED or name in STATE_FUNCTIONS:
             return self.rigid.graph(key)
+        word = quantity_named(name)
         if name not in TRACED:
             raise self._refusal(f"the graph of {name}", TRACED)
         rigid = self.rigid
         rigid.ports(key)  # refuses a wrench where there is none
-        options = Options(rigid.friction, rigid.gravity_input, wrench == "wrench", False)
+        given = ("wrench" in more, False, "friction_state" in more)
+        options = Options(rigid.friction, rigid.gravity_input, *given)
         sizes = sizes_of(self.arm)
         inputs, outputs = word.inputs(sizes, options), word.outputs(sizes)
         chosen = choose(self.arm, word.name, rigid.wishes, options)
 
-        def compute(*given: Sequence[Any]) -> Any:
-            named = {port.name: x for port, x in zip(inputs, given, strict=True)}
+        def compute(*symbols: Sequence[Scalar]) -> Nested:
+            named = {port.name: x for port, x in zip(inputs, symbols, strict=True)}
             scene = Scene(self.arm, options, chosen, named)
             return self._with_columns(name, word.compute, scene)
 
         return trace_function(inputs, outputs, compute)
 
-    def _with_columns(self, name: str, compute: Callable[[Scene], Any], scene: Scene) -> Any:
+    def _with_columns(self, name: str, compute: Callable[[Scene], Nested], scene: Scene) -> Nested:
         rest = scene.still
         if name == "inverse_dynamics":
             return plus(compute(scene), self._traced(scene.q, scene.qd, scene.given["qdd"]))
@@ -174,9 +197,9 @@ class ExtendedModel:
         whole = [plus(x, y) for x, y in zip(M, added, strict=True)]
         return whole, plus(b, self._traced(scene.q, scene.qd, rest))
 
-    def _traced(self, *states: Any) -> list[Any]:
+    def _traced(self, *states: Nested) -> list[Scalar]:
         """The columns' forces over symbols."""
-        total: list[Any] = [0] * self.arm.nv
+        total: list[Scalar] = [0] * self.arm.nv
         for coefficient, column in zip(self.coefficients.tolist(), self.columns, strict=True):
             try:
                 forces = list(column.function(*states))
@@ -188,16 +211,16 @@ class ExtendedModel:
                 ) from None
         return total
 
-    def casadi(self, key: str) -> Any:
+    def casadi(self, key: str) -> Foreign:
         """A casadi.Function of a quantity, the columns included; matrices come as columns, entries by rows."""
         return Model.casadi(self, key)  # type: ignore[arg-type]  # it asks for the graph only
 
-    def jax(self, key: str) -> Any:
+    def jax(self, key: str) -> Foreign:
         """A function of JAX arrays for a quantity, the columns included."""
         return Model.jax(self, key)  # type: ignore[arg-type]
 
 
-def _alike(arm: Arm, q: Any, *speeds: Any) -> list[np.ndarray]:
+def _alike(arm: Arm, q: Numbers, *speeds: Numbers) -> list[np.ndarray]:
     """Coordinates and speeds with the same batch axes; one zero may stand for all speeds."""
     given = [np.asarray(x, float) for x in (q, *speeds)]
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in given))
@@ -205,13 +228,13 @@ def _alike(arm: Arm, q: Any, *speeds: Any) -> list[np.ndarray]:
     return [np.broadcast_to(x, (*batch, n)) for x, n in zip(given, widths, strict=True)]
 
 
-def _without_out(options: dict[str, Any]) -> dict[str, Any]:
+def _without_out(options: Json) -> Json:
     """Options that the rigid model may be given: an array for the result would hold the rigid part alone."""
     if options.get("out") is not None:
         raise InputError("out= is not taken by a model with columns; use what is returned")
     return {name: value for name, value in options.items() if name != "out"}
 
 
-def with_columns(model: Model, columns: Sequence[Column], coefficients: Any) -> ExtendedModel:
+def with_columns(model: Model, columns: Sequence[Column], coefficients: Numbers) -> ExtendedModel:
     """The model with a user's columns added to its forces."""
     return ExtendedModel(model, columns, coefficients)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import among, each, flag, items, positive, real, shown
+from ..border.kinds import Kept, Outside
 from ..errors import DynarmWarning, InputError, KindError
-from ..robot.arm import Arm
+from ..robot.arm import Arm, Friction
 from . import tuning
+from .auto import Decided, decide
 from .estimators import table
+from .estimators.estimator import Estimator
 from .estimators.factors import RowSource, fold
 from .estimators.methods import wls
-from .estimators.prior import pull_of
-from .estimators.problem import Problem, Pull
+from .estimators.prior import DAMPING, pull_of
+from .estimators.problem import Problem, Pull, Solution, damped
+from .friction.selection import Choice, with_memory
 from .judgement.identifiability import NOT, Identifiability, assess
 from .judgement.outliers import left_out, without_outliers
 from .judgement.quality import unit_doubts
@@ -26,24 +29,32 @@ from .judgement.statistics import residuals
 from .judgement.verdict import Validation
 from .logs.log import Log, in_order
 from .logs.sources import logs_of
-from .preprocess import Preparation, Recording, Stretch, factor_for
+from .own_columns import Column
+from .preprocess import Preparation, Recording, Stretch, band, factor_for
 from .record import Record, nearest_to
-from .regressor import Column, Terms, check_terms, force_names, terms_of
-from .rests import resting
+from .regressor import FRICTION, Terms, check_terms, force_names, terms_of
+from .rests import resting, spans
 from .result import Fit, FitError
 from .searchable import Searchable
 
 ROWS = ("joints", "base", "both")
+AUTO = "auto"
+_MOTION = 0.999  # part of the velocities' power inside the band of a fit
+_CHOICES = 0.6  # part of the work that choices are
+_LOAD_PASSES = 2  # fits after the first, each with the load of the one before
 
 
 @dataclass(unsafe_hash=True)  # frozen by Searchable, which lets scikit-learn keep notes of its own
 class Identifier(Searchable):
     """What is to be found from a log, and how.
 
-    friction     columns of every joint: any of "viscous", "coulomb", "offset"
-    shape        of Coulomb friction, "sign" or "tanh"; width [rad/s or m/s] of tanh: a number, one a joint, or None:
-                 for each joint the width that explains its torque best
-    armature     reflected motor inertias are unknown too
+    friction     columns of every joint: any of "viscous", "coulomb", "offset"; a dynarm.Friction, or one a joint,
+                 whose coefficients are unknown besides; or "auto": all three, and whichever families of curves,
+                 hysteresis, load, ripple and coupling lower the error on time that was not fitted (fit.choice_)
+    shape        of Coulomb friction, "sign" or "tanh", or "auto": chosen with friction, else "sign"; width [rad/s or
+                 m/s] of tanh: a number, one a joint, or None: for each joint that which explains its torque best.
+                 Whoever gives shape, width, asymmetric, cutoff or more of the preparation has plain friction
+    armature     reflected motor inertias are unknown too; "auto": yes
     estimator    "ols", "wls", "irls" (robust), "iv" (instrumental variables), "recursive" (Lin's, link by link)
     cutoff       [Hz] of the low-pass filter; None: chosen from the data
     asymmetric   friction by direction; the offset is then part of it
@@ -61,16 +72,16 @@ class Identifier(Searchable):
     """
 
     arm: Arm
-    friction: Sequence[str] = ("viscous", "coulomb", "offset")
-    shape: str = "sign"
-    armature: bool = True
+    friction: Outside = AUTO
+    shape: str = AUTO
+    armature: Outside = AUTO
     estimator: str = "wls"
     cutoff: float | None = None
-    width: Any = None
+    width: Kept = None
     asymmetric: bool = False
     columns: Sequence[Column] = ()
     prior: Arm | None = None
-    regularise: Any = "auto"
+    regularise: Kept = "auto"
     feasible: bool = False
     preparation: Preparation = field(default_factory=Preparation)
     progress: Callable[[int, int], None] | None = None
@@ -98,19 +109,63 @@ class Identifier(Searchable):
             raise KindError(f"preparation is {shown(self.preparation)}; give dynarm.Preparation()")
         if self.progress is not None and not callable(self.progress):
             raise KindError(f"progress is {shown(self.progress)}; give a function, or None")
-        words = [self.friction] if isinstance(self.friction, str) else self.friction
         put = object.__setattr__
-        # a tuple stays itself: scikit-learn's clone asks for the very object that was given
-        if not isinstance(words, tuple):
-            words = tuple(items("friction", words, "words such as 'viscous'"))
-        put(self, "friction", words)
+        put(self, "friction", _friction(self.friction))
+        self._check_records()
         if not isinstance(self.columns, tuple):
             own = tuple(items("columns", self.columns, "a list of dynarm.Column"))
             put(self, "columns", own)
         for name in ("armature", "asymmetric", "feasible"):
-            flag(name, getattr(self, name))
-        check_terms(self.friction, self.shape, self.columns)
+            if name != "armature" or not among(self.armature, (AUTO,)):
+                flag(name, getattr(self, name))
+        shape = "sign" if among(self.shape, (AUTO,)) else self.shape
+        check_terms(self._words(), (shape,), self.columns)
         self.terms(self._widths())
+
+    def _check_records(self) -> None:
+        """Refuse records of friction that are not one a joint, or that other options contradict."""
+        records = self._records()
+        if not records:
+            return
+        joints = len(self.arm.coupling.masters)
+        if len(records) not in (1, joints):
+            raise InputError(
+                f"friction has {len(records)} records for {joints} joints; give one each"
+            )
+        if not among(self.shape, (AUTO,)) or self.width is not None or self.asymmetric:
+            raise InputError(
+                "friction is given by records, which say shape and width themselves; leave shape, width and "
+                "asymmetric out"
+            )
+        for record in records:
+            for other in record.coupling:
+                if isinstance(other.joint, str) or not 0 <= other.joint < joints:
+                    raise InputError(
+                        f"friction is coupled with joint {shown(other.joint)}; give indices from 0 to {joints - 1}"
+                    )
+        if any(not r.plain or r.curve for r in records) and not self._listing:
+            raise InputError(
+                f"estimator is {self.estimator!r}, which takes no lists of friction; choose 'wls'"
+            )
+
+    def _records(self) -> tuple[Friction, ...]:
+        """The records that friction was given by; none where it was not."""
+        given = self.friction if isinstance(self.friction, tuple) else ()
+        return tuple(entry for entry in given if isinstance(entry, Friction))
+
+    def _words(self) -> tuple[Outside, ...]:
+        """The plain terms of every joint."""
+        return FRICTION if self.friction == AUTO or self._records() else tuple(self.friction)
+
+    @property
+    def _listing(self) -> bool:
+        return table.named(self.estimator).listed
+
+    @property
+    def automatic(self) -> bool:
+        """Whether friction, shape and states are chosen from the data."""
+        left = self.friction == AUTO and among(self.shape, (AUTO,)) and self.width is None
+        return bool(left and not self.asymmetric and self._listing and not self.prepared.described)
 
     def _check_base(self) -> None:
         """Refuse what a base does not allow."""
@@ -149,15 +204,21 @@ class Identifier(Searchable):
         return tuple(given.tolist())
 
     def terms(self, widths: tuple[float, ...] = ()) -> Terms:
-        """The columns of the model."""
+        """The columns of the model, before anything is chosen from the data."""
+        records = self._records()
+        shape: str | tuple[str, ...] = "sign" if among(self.shape, (AUTO,)) else self.shape
+        if records:
+            records = records * len(self.arm.coupling.masters) if len(records) == 1 else records
+            shape, widths = tuple(r.shape for r in records), tuple(r.width for r in records)
         return terms_of(
             self.arm,
-            tuple(self.friction),
-            self.shape,
+            self._words(),
+            shape,
             widths,
             bool(self.armature),
             bool(self.asymmetric),
             tuple(self.columns),
+            records if any(not r.plain or r.curve for r in records) else (),
         )
 
     def _ticker(self, samples: int) -> Callable[[int], None] | None:
@@ -166,23 +227,25 @@ class Identifier(Searchable):
         if report is None:
             return None
 
+        before = round(_CHOICES / (1 - _CHOICES) * samples) if self.automatic else 0
+
         def tick(more: int) -> None:
             nonlocal done
             done += more
-            report(done, samples)
+            report(before + done, before + samples)
 
         return tick
 
     # ---- fitting
 
-    def prepare(self, log: Any) -> list[Log]:
+    def prepare(self, log: Outside) -> list[Log]:
         """The logs with their joints in the arm's order, checked; doubts about them are warnings.
 
         Samples that would decide a fit alone are left out, and the log's notes say so.
         """
         return [_fitting(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
 
-    def fit(self, log: Any, y: Any = None) -> Fit:
+    def fit(self, log: Outside, y: Outside = None) -> Fit:
         """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such.
 
         The identifier remembers the fit as `fit_`, for `predict` and `score`. y is there for scikit-learn and unused.
@@ -199,10 +262,13 @@ class Identifier(Searchable):
 
     def _fit(self, logs: list[Log]) -> Fit:
         method = table.named(self.estimator)
-        source, recording, trials = self._source(logs)
-        terms, pieces, how = source.terms, source.pieces, source.how
+        recording = Recording(logs)
+        decided = self._decided(recording)
+        terms, how, start = decided.terms, decided.how, decided.start
+        pieces = with_memory(terms, recording.pieces(how), start)
+        source = RowSource(terms, pieces, how)
         factors = fold(terms, pieces, how, tick=self._ticker(sum(map(len, pieces))))
-        problem = Problem(factors, names=terms.names, sources=(source,))
+        problem = _damped(Problem(factors, names=terms.names, sources=(source,)), terms)
         free = method.plain or wls.solve
         plain = free(problem)  # without a prior: it tells what the log determines
         left = residuals(terms, pieces, how, plain.values)
@@ -214,6 +280,9 @@ class Identifier(Searchable):
         if ridge > 0 or method.solve is not free:
             solution = method.solve(replace(problem, ridge=ridge, pull=pull))
             left = residuals(terms, pieces, how, solution.values)
+        if any(piece.loaded for _, piece in terms.listed_terms):
+            solution, pieces = _loaded(method, terms, pieces, how, solution)
+            left = residuals(terms, pieces, how, solution.values)
         spread = method.covariance(solution, left.inflation)
         recording.keep(how)
         record = Record(
@@ -221,12 +290,14 @@ class Identifier(Searchable):
             terms,
             how,
             terms.widths,
-            trials,
+            decided.trials,
             errors,
             solution.problem,
             check,
             left,
             recording,
+            decided.choice,
+            _band(pieces, how),
             negative_energy(terms, pieces, solution.values, spread),
             tuple(f"{one.source}: {note}" for one in logs for note in left_out(one)),
         )
@@ -236,17 +307,28 @@ class Identifier(Searchable):
         left = residuals(terms, pieces, how, near.values)  # what is judged is what is returned
         return Fit(replace(record, residuals=left), solution, near.values, spread)
 
-    def _source(self, logs: Sequence[Log]) -> tuple[RowSource, Recording, tuple[tuning.Trial, ...]]:
-        """The rows to fit, preparation and widths decided, the memory of the logs, and the trials that decided."""
+    def _decided(self, recording: Recording) -> Decided:
+        """Terms and preparation, chosen from the data where nothing was said."""
         terms, how = self.terms(self._widths()), self.prepared
-        check_stretches(logs, how)
-        recording = Recording(logs)
-        how, trials = tuning.choose_preparation(recording, terms, how)
-        pieces = recording.pieces(how)
-        _check_length(terms, pieces, how)
-        if self.shape == "tanh" and self.width is None and "coulomb" in terms.friction:
-            terms = self.terms(tuning.choose_widths(terms, pieces, how)[0])
-        return RowSource(terms, pieces, how), recording, trials
+        check_stretches(recording.logs, how)
+        if self.automatic:
+            decided = decide(recording, terms, how, self._part)
+        else:
+            how, trials = tuning.choose_preparation(recording, terms, how)
+            if self.shape == "tanh" and self.width is None and "coulomb" in terms.friction:
+                pieces = recording.pieces(how)
+                _check_length(terms, pieces, how)
+                terms = self.terms(tuning.choose_widths(terms, pieces, how)[0])
+            decided = Decided(
+                terms, how, trials, Choice(terms.records, refused="given by the user")
+            )
+        _check_length(decided.terms, recording.pieces(decided.how), decided.how)
+        return decided
+
+    def _part(self, part: float) -> None:
+        """Report progress of the choices, which come before the rows are folded."""
+        if self.progress is not None:
+            self.progress(round(_CHOICES * part * 1000), 1000)
 
     @property
     def prepared(self) -> Preparation:
@@ -274,10 +356,45 @@ class Identifier(Searchable):
         return max(ridge, unit), errors
 
 
+def _band(pieces: Sequence[Stretch], how: Preparation) -> float:
+    """Where the frequencies that a fit looks at end [Hz]."""
+    assert how.cutoff is not None
+    return float(how.cutoff) if np.isfinite(how.cutoff) else band(pieces, _MOTION)
+
+
+def _friction(given: Outside) -> Outside:
+    """Words or records in a tuple, or "auto"."""
+    if isinstance(given, tuple) or (isinstance(given, str) and given == AUTO):
+        return given  # scikit-learn's clone asks for the very object that was given
+    if isinstance(given, (str, Friction)):
+        return (given,)
+    return tuple(items("friction", given, "words such as 'viscous'"))
+
+
+def _damped(problem: Problem, terms: Terms) -> Problem:
+    """The problem with the entries of friction's lists damped."""
+    if terms.plain.all():
+        return problem
+    return replace(problem, pull=damped(np.where(terms.plain, 0.0, DAMPING)))
+
+
+def _loaded(
+    method: Estimator, terms: Terms, pieces: list[Stretch], how: Preparation, solution: Solution
+) -> tuple[Solution, list[Stretch]]:
+    """The solution once more, with the load that its own rigid part gives."""
+    for _ in range(_LOAD_PASSES):
+        pieces = with_memory(terms, pieces, solution.values)
+        assert solution.problem is not None
+        sources = (RowSource(terms, pieces, how),)
+        problem = replace(solution.problem, factors=fold(terms, pieces, how), sources=sources)
+        solution = method.solve(problem)
+    return solution, pieces
+
+
 def _fitting(arm: Arm, log: Log, rows: str | None) -> Log:
     """The log in the arm's joint order; refused or warned about where it cannot be right."""
     log = _with_rows(in_order(log, arm), rows)
-    flat = np.ptp(log.tau, axis=0) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
+    flat = spans(log.tau) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
     still = resting(log.q, 7 if log.floating else 0)
     if (flat & ~still).any():
         j = int(np.argmax(flat & ~still))

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from ..border.arguments import among, positive, real, reals, shown, whole
+from ..border.kinds import Kept, Outside
 from ..errors import InputError
 from .logs.base import TURN, base_speeds, with_turns
 from .logs.log import Log
@@ -29,7 +30,8 @@ LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that i
 _LONG = 60_000  # samples of a log that choices look at
 T = TypeVar("T")
 VELOCITIES = ("auto", "recorded", "differentiate")
-SMOOTHINGS = ("filter", "spline")
+SMOOTHINGS = ("auto", "filter", "spline")
+RESTS = "rests"  # slow rows that are left out: those of joints that rest
 LATEST = 1.0  # [s] a longer delay is no delay of a drive
 
 
@@ -45,10 +47,12 @@ class Preparation:
                 cut-off; 1: none
     decimator   "fir" (linear phase) or "chebyshev" (order 8, 0.05 dB, forwards and backwards)
     slow        [rad/s or m/s] rows of a joint slower than this are left out, because friction at rest may be
-                anything: a number, one a joint, or None: a fiftieth of the usual speed; 0: keep all
+                anything: a number, one a joint, or None: a fiftieth of the usual speed; 0: keep all; "rests": those
+                of joints that hardly travel for half a second
     trim        samples left out at the start of each stretch; None: what the filter's ends may spoil, at both ends
     smoothing   "filter", or "spline": penalised splines of the positions, their smoothness by likelihood, joint by
-                joint; velocities are then derived, no cut-off is chosen, and of slow rows only rests are left out
+                joint; velocities are then derived, no cut-off is chosen, and of slow rows only rests are left out;
+                "auto": where friction is chosen from the data so is this, and a delay with it, else the filter
     delay       [s] by which torques lag the motion; None: found from the data, kept if it gains more than 1 %
     """
 
@@ -58,9 +62,9 @@ class Preparation:
     velocity: str = "auto"
     decimate: int | None = None
     decimator: str = "fir"
-    slow: float | tuple[float, ...] | None = None
+    slow: float | tuple[float, ...] | str | None = None
     trim: int | None = None
-    smoothing: str = "filter"
+    smoothing: str = "auto"
     delay: float | None = 0.0
 
     def __post_init__(self) -> None:
@@ -79,7 +83,7 @@ class Preparation:
             value = getattr(self, name)
             if value is not None or name == "order":
                 object.__setattr__(self, name, whole(name, value, least))
-        if self.slow is not None:
+        if self.slow is not None and not among(self.slow, (RESTS,)):
             slow = reals("slow", self.slow, "speeds")
             if slow.ndim > 1 or not (slow >= 0).all():
                 raise InputError(
@@ -91,7 +95,9 @@ class Preparation:
     def _check_smoothing(self) -> None:
         """Refuse what a spline or a delay cannot be."""
         if not among(self.smoothing, SMOOTHINGS):
-            raise InputError(f"smoothing is {shown(self.smoothing)}; choose 'filter' or 'spline'")
+            raise InputError(
+                f"smoothing is {shown(self.smoothing)}; choose 'auto', 'filter' or 'spline'"
+            )
         if self.delay is not None:
             late = real("delay", self.delay, "seconds, or None", lambda x: abs(x) <= LATEST)
             object.__setattr__(self, "delay", late)
@@ -107,6 +113,11 @@ class Preparation:
                 f"cutoff is {shown(self.cutoff)}, smoothing is 'spline', which needs none; leave one of them out"
             )
 
+    @property
+    def described(self) -> bool:
+        """Whether it says more than smoothing and delay: then nothing about it is to be chosen."""
+        return self != Preparation(smoothing=self.smoothing, delay=self.delay)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
@@ -120,31 +131,44 @@ class Stretch:
     wrench: np.ndarray | None
     keep: np.ndarray  # (N, nv) rows that take part in a fit
     rate: float
+    deflections: np.ndarray | None = (
+        None  # (N, elements) of friction with memory, where terms have it
+    )
+    load: np.ndarray | None = None  # (N, nv) rigid forces, for friction that grows with them
 
     def __len__(self) -> int:
         return len(self.t)
 
     def part(self, which: slice) -> Stretch:
         """Some of the samples."""
-        w = self.wrench
+
+        def some(x: np.ndarray | None) -> np.ndarray | None:
+            return None if x is None else x[which]
+
         return Stretch(
             self.t[which],
             self.q[which],
             self.qd[which],
             self.qdd[which],
             self.tau[which],
-            None if w is None else w[which],
+            some(self.wrench),
             self.keep[which],
             self.rate,
+            some(self.deflections),
+            some(self.load),
         )
+
+
+def starts_of(log: Log) -> list[int]:
+    """Samples after long gaps and resets, the first among them."""
+    steps = np.diff(log.t)
+    cuts = np.flatnonzero(steps > max(LONG_GAP, 20 * log.quality.step)) + 1
+    return sorted({0, *cuts.tolist(), *(row for row, _ in log.quality.resets)})
 
 
 def stretches(log: Log) -> Iterator[Log]:
     """The pieces of a log between long gaps and resets."""
-    steps = np.diff(log.t)
-    cuts = np.flatnonzero(steps > max(LONG_GAP, 20 * log.quality.step)) + 1
-    edges = sorted({0, len(log), *cuts.tolist(), *(row for row, _ in log.quality.resets)})
-    for low, high in pairwise(edges):
+    for low, high in pairwise([*starts_of(log), len(log)]):
         if high - low >= 8:
             yield log.rows(slice(low, high))
 
@@ -182,7 +206,7 @@ def _even(log: Log) -> tuple[Log, float]:
         return np.column_stack([np.interp(grid, log.t, column) for column in x.T])
 
     names = ("q", "qd", "qdd", "tau", "wrench", "reference")
-    values: dict[str, Any] = {name: onto(getattr(log, name)) for name in names}
+    values: dict[str, Outside] = {name: onto(getattr(log, name)) for name in names}
     if log.floating:
         values["q"] = with_turns(values["q"], values["q"][:, TURN])
     return Log(grid, joint_names=log.joint_names, source=log.source, **values), 1 / step
@@ -199,8 +223,7 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     still = resting(even.q, 7 if even.floating else 0)
     if still.any():
         qd, qdd = (np.where(still, 0.0, x) for x in (qd, qdd))
-    only_rests = how.smoothing == "spline" and how.slow is None
-    keep = ~at_rest(q, rate) if only_rests else np.abs(qd) >= _slow(how.slow, qd)
+    keep = _fast(how, q, qd, rate)
     often = keep.mean(axis=0) < 0.2  # a joint that hardly moves tells nothing but at rest
     keep[:, often] = True
     keep[:, : keep.shape[1] - even.n] = True  # a base has no friction
@@ -251,7 +274,7 @@ def _later(even: Log, states: States, delay: float) -> States:
     return with_turns(q, q[:, TURN]) if even.floating else q, qd, qdd
 
 
-def smooth_positions(q: np.ndarray, floating: bool, *args: Any) -> np.ndarray:
+def smooth_positions(q: np.ndarray, floating: bool, *args: Outside) -> np.ndarray:
     """Low-passed positions; quaternions of a free base have length one again."""
     smoothed = low_pass(q, *args)
     return with_turns(smoothed, smoothed[:, TURN]) if floating else smoothed
@@ -282,7 +305,7 @@ class Recording:
 
     def __init__(self, logs: Sequence[Log]):
         self.logs = tuple(logs)
-        self._made: dict[tuple[Preparation, Hashable], Any] = {}
+        self._made: dict[tuple[Preparation, Hashable], Kept] = {}
         middles = tuple(map(middle, self.logs))
         same = all(a is b for a, b in zip(self.logs, middles, strict=True))
         self.short: Recording = self if same else Recording(middles)  # as much as choices look at
@@ -302,6 +325,10 @@ class Recording:
         """The smooth stretches of all logs."""
         return [piece for k in range(len(self.logs)) for piece in self._smooth(k, how)]
 
+    def runs(self, how: Preparation) -> list[list[Stretch]]:
+        """The same, log by log."""
+        return [self._smooth(k, how) for k in range(len(self.logs))]
+
     def _smooth(self, k: int, how: Preparation) -> list[Stretch]:
         """Those of one log, kept where its short form is kept if it is no longer than that."""
         log = self.logs[k]
@@ -314,6 +341,16 @@ class Recording:
             del self.short._made[key]
         if self.short is not self:
             self._made.clear()
+
+
+def _fast(how: Preparation, q: np.ndarray, qd: np.ndarray, rate: float) -> np.ndarray:
+    """(N, nv): rows that are not too slow."""
+    if isinstance(how.slow, str) or (how.smoothing == "spline" and how.slow is None):
+        joints = q.shape[1] - 7 * (q.shape[1] > qd.shape[1])
+        keep = np.ones(qd.shape, bool)
+        keep[:, qd.shape[1] - joints :] = ~at_rest(q[:, q.shape[1] - joints :], rate)
+        return keep
+    return np.asarray(np.abs(qd) >= _slow(how.slow, qd))
 
 
 def _slow(given: float | tuple[float, ...] | None, qd: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from ..errors import InputError
 from .estimators.factors import Factors
 from .estimators.feasibility import Feasible, nearest
 from .estimators.problem import Problem, Pull
+from .friction.selection import Choice
 from .judgement.identifiability import Identifiability
 from .judgement.statistics import Residuals
 from .logs.log import Log
@@ -37,6 +38,8 @@ class Record:
     identifiability: Identifiability
     residuals: Residuals
     recording: Recording
+    choice: Choice  # how friction was chosen
+    band: float = np.nan  # [Hz] where the motion's frequencies end, or the cut-off
     doubts: tuple[str, ...] = ()  # reasons not to rely on the fit
     notes: tuple[str, ...] = ()  # what was done to the logs
 

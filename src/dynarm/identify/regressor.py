@@ -1,69 +1,58 @@
-"""The columns of the linear model: tau = columns @ values, for rigid body, drives, friction and a user's own terms.
+"""The linear model: tau = columns @ values, for rigid body, drives, friction and a user's own terms.
 
 In order: the minimal parameters of the arm (armatures merged where they must be, the others after them), then joint by
-joint its friction, term by term as `dynamics.drive` has them, then the user's columns. Rows are those of the arm's
-forces: six of a free base, then one an independent joint. Friction belongs to independent joints: that of a joint which
-follows another shows in the same force as its master's and is merged with it.
+joint its friction, term by term as `dynamics.drive` has them, then the entries of its lists (`listed`), then the user's
+columns. Rows are those of the arm's forces: six of a free base, then one an independent joint. Friction belongs to
+independent joints: that of a joint which follows another shows in the same force as its master's and is merged with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from ..algebra.vectors import Scalar
-from ..border.arguments import among, each, items, shown
+from ..border.arguments import among, shown
+from ..border.kinds import FloatArray, Outside
 from ..border.memo import cached_property
-from ..dynamics.drive import TERMS, Instant, Term, shaped
+from ..dynamics.drive import (
+    FAMILIES,
+    TERMS,
+    Instant,
+    ListedTerm,
+    Term,
+    pieces,
+    shaped,
+    with_coefficients,
+)
 from ..errors import InputError, KindError
 from ..robot.arm import SHAPES, Arm, Friction
+from .friction.columns import Motion, deflections, listed_columns
 from .logs.base import BASE_FORCES
+from .own_columns import Column
 from .rigid import Rigid, rigid_of
 
 FRICTION = ("viscous", "coulomb", "offset")  # unless others are asked for
-Forces = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
 _UNITS = 400  # random states that tell which columns a joint feels
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A term of the user's own: one unknown coefficient times forces that depend on the state.
+@dataclass(frozen=True, slots=True, eq=False)
+class Along:
+    """What columns of listed friction need besides the states (N, ...): deflections of elements, and rigid forces."""
 
-    function(q, qd, qdd) takes and returns one scalar a joint (a batch is a scalar; use dynarm.algebra's sin, cos, sign,
-    tanh, magnitude), 0 for joints that do not feel it; of a free base those of the base come first, as the arm has them
-    (coordinate_names, speed_names). Example, wrist gears that couple joints 5 and 6:
-
-        Column("inertia56", lambda q, qd, qdd: [0, 0, 0, 0, qdd[5], qdd[4]])
-    """
-
-    name: str
-    function: Forces
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise KindError(f"name is {shown(self.name)}; give the column a name")
-        if not callable(self.function):
-            raise KindError(f"function is {shown(self.function)}; give a function of q, qd, qdd")
-
-    def evaluate(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """The forces (..., n) of a coefficient of one."""
-        n = qd.shape[-1]
-        states = ([x[..., j] for j in range(x.shape[-1])] for x in (q, qd, qdd))
-        word = f"what column '{self.name}' returns"
-        forces = items(word, self.function(*states), "one force a joint")
-        if len(forces) != n:
-            raise InputError(f"column '{self.name}' returns {len(forces)} forces for {n} joints")
-        out = np.empty(qd.shape)
-        for j, force in enumerate(forces):
-            out[..., j] = each(f"force {j + 1} of column '{self.name}'", force, qd.shape[:-1])
-        return out
+    deflections: FloatArray | None = None  # (N, elements); None: without memory
+    load: FloatArray | None = None  # (N, n); None: none
 
 
 # ---- all columns of a model
+
+
+def _listed_name(piece: ListedTerm, joint: int) -> str:
+    """Such as curve3.1, ripple7.2_sine: family, joint, place in the list, part."""
+    return f"{piece.family}{joint + 1}.{piece.index + 1}" + f"_{piece.part}" * bool(piece.part)
 
 
 def force_names(arm: Arm) -> tuple[str, ...]:
@@ -78,13 +67,16 @@ def force_units(arm: Arm) -> tuple[str, ...]:
     return (*(["N"] * 3 + ["N m"] * 3 if arm.floating else ()), *joints)
 
 
-def check_terms(friction: Sequence[Any], shape: Any, columns: Sequence[Any]) -> None:
+def check_terms(
+    friction: Sequence[Outside], shapes: Sequence[Outside], columns: Sequence[Outside]
+) -> None:
     """Refuse what no column can be made of."""
     for word in friction:
         if not among(word, tuple(TERMS)):
             raise InputError(f"friction has {shown(word)}; choose among {', '.join(TERMS)}")
-    if not among(shape, SHAPES):
-        raise InputError(f"shape is {shown(shape)}; choose 'sign' or 'tanh'")
+    for shape in shapes:
+        if not among(shape, SHAPES):
+            raise InputError(f"shape is {shown(shape)}; choose 'sign' or 'tanh'")
     for column in columns:
         if not isinstance(column, Column):
             raise KindError(f"columns holds {shown(column)}; give dynarm.Column(name, function)")
@@ -92,21 +84,26 @@ def check_terms(friction: Sequence[Any], shape: Any, columns: Sequence[Any]) -> 
 
 @dataclass(frozen=True)
 class Terms:
-    """Everything that is linear in the unknowns. `widths`: of the smoothed sign, one a joint."""
+    """Everything that is linear in the unknowns.
+
+    shape, widths: of the sign, a word for all joints or one a joint, and where it is smoothed.
+    listed: a record for every independent joint, the entries of whose lists are unknowns; nothing: none.
+    """
 
     arm: Arm
     friction: tuple[str, ...] = FRICTION
-    shape: str = "sign"
+    shape: str | tuple[str, ...] = "sign"
     widths: tuple[float, ...] = ()
     armature: bool = True
     asymmetric: bool = False
     columns: tuple[Column, ...] = ()
     whole: bool = False  # redundant unknowns stay, because other data tell them apart
+    listed: tuple[Friction, ...] = ()
     rigid: Rigid = field(init=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        check_terms(self.friction, self.shape, self.columns)
+        check_terms(self.friction, self.joint_shapes, self.columns)
         wanted = tuple(w for w in TERMS if w in self.friction)
         if self.asymmetric:
             wanted = tuple(w for w in wanted if TERMS[w].within not in wanted)
@@ -120,12 +117,12 @@ class Terms:
         """Number of rows: forces on a free base and on the independent joints."""
         return self.arm.nv
 
-    @property
+    @cached_property
     def joints(self) -> tuple[int, ...]:
         """The independent joints, which friction belongs to."""
         return self.arm.coupling.masters
 
-    @property
+    @cached_property
     def first(self) -> int:
         """Rows of a free base, which come before those of the joints."""
         return self.arm.nv - len(self.joints)
@@ -140,7 +137,7 @@ class Terms:
         """Friction parameters of one joint, in order."""
         return tuple(name for name, _, _ in self.drives)
 
-    @property
+    @cached_property
     def drives(self) -> list[tuple[str, Term, tuple[float, float]]]:
         """The same with the term of each, and with the coefficients of that term that a unit of it stands for."""
         terms = [TERMS[word] for word in self.friction]
@@ -150,14 +147,51 @@ class Terms:
     def shapes(self) -> tuple[Friction, ...]:
         """For each joint the record of its friction's shape, its coefficients 0."""
         own = (self.arm.joints[i].friction for i in self.joints)
-        pairs = zip(own, self.widths, strict=True)
-        return tuple(shaped(friction, shape=self.shape, width=w) for friction, w in pairs)
+        rows = zip(own, self.joint_shapes, self.widths, strict=True)
+        return tuple(shaped(friction, shape=s, width=w) for friction, s, w in rows)
+
+    @property
+    def joint_shapes(self) -> tuple[str, ...]:
+        """The shape of each joint's Coulomb friction."""
+        if isinstance(self.shape, str):
+            return (self.shape,) * len(self.joints)
+        return self.shape
+
+    @cached_property
+    def records(self) -> tuple[Friction, ...]:
+        """The same with the lists whose coefficients are unknown."""
+        if not self.listed:
+            return self.shapes
+        return tuple(
+            replace(shape, **{family: getattr(own, family) for family in FAMILIES})
+            for shape, own in zip(self.shapes, self.listed, strict=True)
+        )
+
+    @cached_property
+    def listed_terms(self) -> tuple[tuple[int, ListedTerm], ...]:
+        """Every entry of the lists, with the independent joint that it belongs to."""
+        return tuple((j, piece) for j, own in enumerate(self.records) for piece in pieces(own))
+
+    def listed_index(self, joint: int) -> np.ndarray:
+        """Where the entries of a joint's lists stand among all unknowns."""
+        first = self.rigid_size + len(self.drive_names) * len(self.joints)
+        owners = [j for j, _ in self.listed_terms]
+        return first + np.flatnonzero(np.array(owners, int) == joint)
+
+    @cached_property
+    def plain(self) -> np.ndarray:
+        """(size,) which unknowns are no entries of lists."""
+        kept = np.ones(self.size, bool)
+        for j in range(len(self.joints)):
+            kept[self.listed_index(j)] = False
+        return kept
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Every unknown: minimal parameters, friction by joint, the user's."""
         drives = [f"{word}{i + 1}" for i in self.joints for word in self.drive_names]
-        return (*self.rigid.names, *drives, *(c.name for c in self.columns))
+        listed = [_listed_name(piece, self.joints[j]) for j, piece in self.listed_terms]
+        return (*self.rigid.names, *drives, *listed, *(c.name for c in self.columns))
 
     @property
     def size(self) -> int:
@@ -188,14 +222,17 @@ class Terms:
 
     def friction_of(self, joint: int, values: np.ndarray) -> Friction | None:
         """The record of a joint's friction by the values of all unknowns; None where none is fitted."""
-        if not self.drive_names:
+        if not self.drive_names and not self.listed:
             return None
         own = {w: float(values[self.drive_index(joint, w)]) for w in self.drive_names}
         terms = [TERMS[word] for word in self.friction]
         held = {key: x for t in terms for key, x in t.entries(own).items()}
-        return replace(self.shapes[joint], **held)  # type: ignore[arg-type]  # fields by name
+        plain = replace(self.records[joint], **held)  # type: ignore[arg-type]  # fields by name
+        return with_coefficients(plain, values[self.listed_index(joint)].tolist())
 
-    def evaluate(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    def evaluate(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, along: Along | None = None
+    ) -> np.ndarray:
         """(N, n, size): joint forces per unit of each unknown."""
         p, words = self.rigid_size, len(self.drive_names)
         out = np.zeros((len(q), self.n, self.size))
@@ -203,13 +240,46 @@ class Terms:
         j = np.arange(len(self.joints))
         for k, column in enumerate(self.drive_columns(qd)):
             out[:, self.first + j, p + j * words + k] = column
-        first = p + words * len(j)
+        for i, listed in enumerate(self.listed_columns(q, qd, qdd, along)):
+            for k, column in zip(self.listed_index(i), listed, strict=True):
+                out[:, self.first + i, k] = column
+        first = self.size - len(self.columns)
         for k, own in enumerate(self.columns):
             out[:, :, first + k] = own.evaluate(q, qd, qdd)
         return out
 
+    # ---- lists of terms, some of which have memory or grow with the load
+
+    def motion(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Motion:
+        """The motion (N, joints) of the independent joints."""
+        return q[:, self.arm.nq - len(self.joints) :], qd[:, self.first :], qdd[:, self.first :]
+
+    def deflections(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, starts: Sequence[int] = ()
+    ) -> FloatArray | None:
+        """(N, elements): of all elements with memory along states; None where there are none."""
+        if not self.listed:
+            return None
+        return deflections(self.records, self.motion(q, qd, qdd), starts)
+
+    def listed_columns(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, along: Along | None
+    ) -> list[list[FloatArray]]:
+        """For each independent joint the columns of its lists."""
+        if not self.listed:
+            return []
+        x, load = (None, None) if along is None else (along.deflections, along.load)
+        own = None if load is None else load[:, self.first :]
+        motion = self.motion(q, qd, qdd)
+        return [listed_columns(self.records, j, motion, x, own) for j in range(len(self.joints))]
+
     def joint_rows(
-        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, scratch: dict[str, np.ndarray]
+        self,
+        q: np.ndarray,
+        qd: np.ndarray,
+        qdd: np.ndarray,
+        scratch: dict[str, np.ndarray],
+        along: Along | None = None,
     ) -> list[np.ndarray]:
         """For each joint (k + 1, N): its own unknowns' columns as rows, and a last row left for the torque.
 
@@ -217,8 +287,10 @@ class Terms:
         """
         Y = self._by_columns(q, qd, qdd, scratch)
         p, words = self.rigid_size, len(self.drive_names)
-        last = p + words * len(self.joints)
+        drives = p + words * len(self.joints)
+        last = self.size - len(self.columns)
         own = [c.evaluate(q, qd, qdd) for c in self.columns]
+        listed = [c for joint in self.listed_columns(q, qd, qdd, along) for c in joint]
         rows = []
         for j, (support, picks) in enumerate(zip(self.support, self._picks, strict=True)):
             out = np.empty((len(support) + 1, len(q)))
@@ -228,8 +300,10 @@ class Terms:
                 k = int(support[row])
                 if k < p:
                     np.multiply(qdd[:, j], self._gears[k], out=out[row])
-                elif k < last:
+                elif k < drives:
                     out[row] = self.drive_column((k - p) % words, j - self.first, qd[:, j])
+                elif k < last:
+                    out[row] = listed[k - drives]
                 else:
                     out[row] = own[k - last][:, j]
             rows.append(out)
@@ -263,26 +337,45 @@ class Terms:
         return scratch["Y"]
 
     def forces(
-        self, values: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+        self,
+        values: np.ndarray,
+        q: np.ndarray,
+        qd: np.ndarray,
+        qdd: np.ndarray,
+        deflected: FloatArray | None = None,
     ) -> np.ndarray:
-        """(N, n): evaluate(...) @ values, without forming all columns."""
+        """(N, n): evaluate(...) @ values, without forming all columns; the load is what the values themselves give.
+
+        deflected: of elements with memory, as `deflections` has them; None: without memory.
+        """
         p, words = self.rigid_size, len(self.drive_names)
-        sources = self.rigid.sources
-        if sources is None:
-            out = self.rigid.columns(q, qd, qdd) @ values[:p]
-        else:
-            Y = self.rigid.compiled(q, qd, qdd)
-            kept, armed = sources[0] >= 0, sources[1] >= 0
-            coefficients, armatures = np.zeros(Y.shape[2]), np.zeros(self.arm.n)
-            coefficients[sources[0][kept]] = values[:p][kept]
-            armatures[sources[1][armed]] = values[:p][armed]
-            out = Y @ coefficients + qdd * (self.rigid.geared @ armatures)
+        out = self.rigid_forces(values, q, qd, qdd)
+        along = Along(deflected, out.copy()) if self.listed else None
         last = p + words * len(self.joints)
         for k, column in enumerate(self.drive_columns(qd)):
             out[:, self.first :] += column * values[p + k : last : words]
+        for j, listed in enumerate(self.listed_columns(q, qd, qdd, along)):
+            for k, force in zip(self.listed_index(j), listed, strict=True):
+                out[:, self.first + j] += values[k] * force
+        first = self.size - len(self.columns)
         for k, own in enumerate(self.columns):
-            out += own.evaluate(q, qd, qdd) * values[last + k]
+            out += own.evaluate(q, qd, qdd) * values[first + k]
         return np.asarray(out)
+
+    def rigid_forces(
+        self, values: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+    ) -> np.ndarray:
+        """(N, n): the part of the rigid body, armatures included."""
+        p = self.rigid_size
+        sources = self.rigid.sources
+        if sources is None:
+            return np.asarray(self.rigid.columns(q, qd, qdd) @ values[:p])
+        Y = self.rigid.compiled(q, qd, qdd)
+        kept, armed = sources[0] >= 0, sources[1] >= 0
+        coefficients, armatures = np.zeros(Y.shape[2]), np.zeros(self.arm.n)
+        coefficients[sources[0][kept]] = values[:p][kept]
+        armatures[sources[1][armed]] = values[:p][armed]
+        return np.asarray(Y @ coefficients + qdd * (self.rigid.geared @ armatures))
 
     @cached_property
     def _sampled(self) -> np.ndarray:
@@ -302,10 +395,11 @@ class Terms:
         """
         if self.whole:
             return np.zeros(0, int)
-        W = self._sampled.reshape(-1, self.size)
+        plain = np.flatnonzero(self.plain)
+        W = self._sampled.reshape(-1, self.size)[:, plain]
         size = np.linalg.norm(W, axis=0)
         R = np.asarray(np.linalg.qr(W / np.where(size > 0, size, 1.0), mode="r"))
-        return np.flatnonzero(np.abs(np.diag(R)) < 1e-8)
+        return plain[np.abs(np.diag(R)) < 1e-8]
 
     @cached_property
     def independent(self) -> np.ndarray:
@@ -318,6 +412,10 @@ class Terms:
         size = np.abs(self._sampled).max(axis=0)
         felt = size > 1e-9 * np.maximum(size.max(axis=0), 1e-300)
         felt[:, self.redundant] = False
+        for j in range(len(self.joints)):
+            own = self.listed_index(j)
+            felt[:, own] = False
+            felt[self.first + j, own] = True
         return tuple(np.flatnonzero(row) for row in felt)
 
 
@@ -325,11 +423,12 @@ class Terms:
 def terms_of(
     arm: Arm,
     friction: tuple[str, ...],
-    shape: str,
+    shape: str | tuple[str, ...],
     widths: tuple[float, ...],
     armature: bool,
     asymmetric: bool,
     columns: tuple[Column, ...],
+    listed: tuple[Friction, ...] = (),
 ) -> Terms:
     """The columns of a model, kept for the next fit of the same kind."""
-    return Terms(arm, friction, shape, widths, armature, asymmetric, columns)
+    return Terms(arm, friction, shape, widths, armature, asymmetric, columns, False, listed)

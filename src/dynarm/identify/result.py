@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import real, samples, whole
+from ..border.kinds import Foreign, Given, Numbers, Outside
 from ..border.memo import cached_property
+from ..dynamics.drive import Instant, pieces
 from ..errors import DynarmError, InputError
-from ..robot.arm import Arm
+from ..robot.arm import Arm, Friction
 from . import tables
 from .bodies import wrench_forces
 from .estimators import table
 from .estimators.feasibility import Feasible
 from .estimators.problem import Solution
 from .extended import ExtendedModel, with_columns
+from .friction.selection import Choice
 from .judgement import reasons as judgement
 from .judgement.identifiability import Identifiability
 from .judgement.reasons import POOR
@@ -25,7 +28,7 @@ from .judgement.statistics import Residuals, bootstrap, essential
 from .judgement.verdict import Validation, Verdict, compared, errors_over, mean_error
 from .logs.log import Log, in_order
 from .logs.sources import log_of, logs_of
-from .preprocess import states_at
+from .preprocess import starts_of, states_at
 from .record import Record, nearest_to
 from .tuning import channel_delays, choose_widths, trial_factors
 
@@ -123,6 +126,11 @@ class Fit:
         return self.record.preparation.cutoff
 
     @property
+    def band_(self) -> float:
+        """The fit's band [Hz]: its cut-off, or where 99.9 % of every joint's motion ends if states are splines."""
+        return self.record.band
+
+    @property
     def widths_(self) -> tuple[float, ...]:
         """Width of the smoothed sign, joint by joint."""
         return self.record.widths
@@ -164,17 +172,22 @@ class Fit:
 
     # ---- prediction
 
-    def states(self, log: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def states(self, log: Outside) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Smooth q, qd, qdd (N, n) at the log's own samples, prepared as for the fit."""
         return states_at(self._log(log), self.record.preparation)
 
-    def _log(self, log: Any) -> Log:
+    def _log(self, log: Outside) -> Log:
         """The log that was given (itself, its path, a DataFrame), its joints in the arm's order."""
         arm = self.record.terms.arm
         return in_order(log_of(log, arm), arm)
 
-    def torque(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
-        """(N, n): the torques that the fit predicts for given states."""
+    def torque(
+        self, q: Numbers, qd: Numbers, qdd: Numbers, friction_state: Given = None
+    ) -> np.ndarray:
+        """(N, n): the torques that the fit predicts for given states.
+
+        friction_state: (N, elements) deflections of friction with memory (`friction_states`); None: without memory.
+        """
         arm = self.record.terms.arm
         (q,) = samples(arm.name, arm.nq, q=q)
         states = [q, *samples(arm.name, arm.nv, qd=qd, qdd=qdd)]
@@ -185,23 +198,27 @@ class Fit:
         out = np.empty(states[1].shape)
         for low in range(0, len(out), 4096):
             part = slice(low, low + 4096)
-            out[part] = self.record.terms.forces(self.values_, *(x[part] for x in states))
+            held = None if friction_state is None else np.asarray(friction_state, float)[part]
+            at, speed, rate = (x[part] for x in states)
+            out[part] = self.record.terms.forces(self.values_, at, speed, rate, held)
         return out
 
-    def predict(self, log: Any) -> np.ndarray:
+    def predict(self, log: Outside) -> np.ndarray:
         """(N, n): predicted torques at the samples of a log, the path of one, or a DataFrame."""
         log = self._log(log)
-        tau = self.torque(*states_at(log, self.record.preparation))
+        q, qd, qdd = states_at(log, self.record.preparation)
+        held = self.record.terms.deflections(q, qd, qdd, starts_of(log))
+        tau = self.torque(q, qd, qdd) if held is None else self.torque(q, qd, qdd, held)
         if log.wrench is not None:
             tau = tau + wrench_forces(self.record.terms.arm, log.q, log.wrench)
         return tau
 
-    def validate(self, log: Any) -> Validation:
+    def validate(self, log: Outside) -> Validation:
         """The prediction of a log (or its path, or a DataFrame) compared with what was measured."""
         log = self._log(log)
-        return compared(log, self.predict(log), self.record.terms.arm)
+        return compared(log, self.predict(log), self.record.terms.arm, self.band_)
 
-    def score(self, log: Any) -> float:
+    def score(self, log: Outside) -> float:
         """1 - mean over joints of (RMSE / standard deviation)^2: 1 is perfect, 0 as good as the mean torque.
 
         Of several logs the mean of theirs; torques that were not measured, or cannot change, do not count.
@@ -210,6 +227,17 @@ class Fit:
         return float(np.mean([1 - mean_error(run.relative**2, run.silent) for run in runs]))
 
     # ---- robot and model
+
+    @property
+    def friction_(self) -> tuple[Friction | None, ...]:
+        """The friction of each independent joint, with its numbers: that of arm_."""
+        joints = self.arm_.joints
+        return tuple(joints[i].friction for i in self.record.terms.joints)
+
+    @property
+    def choice_(self) -> Choice:
+        """What was tried on friction, joint by joint: gained, taken or refused, and why; print it, or ask its frame."""
+        return self.record.choice
 
     @cached_property
     def feasible_(self) -> Feasible:
@@ -289,7 +317,10 @@ class Fit:
         return np.asarray(np.max(tops, axis=0))
 
     def friction_curve(self, joint: int, points: int = 201) -> tuple[np.ndarray, np.ndarray]:
-        """Velocity and friction force of an independent joint over the range of the log."""
+        """Velocity and friction force of an independent joint over the range of the log: the part that velocity tells.
+
+        Elements with memory count as slipped; load, ripple and coupling have no part in it.
+        """
         terms = self.record.terms
         joint = whole("joint", joint, 0, len(terms.joints) - 1)
         points = whole("points", points, 2, 10**7)
@@ -299,13 +330,18 @@ class Fit:
         force = np.zeros(points)
         for word, column in zip(terms.drive_names, terms.drive_columns(wide), strict=True):
             force += self.values_[terms.drive_index(joint, word)] * column[:, joint]
+        record = terms.friction_of(joint, self.values_)
+        for piece in [] if record is None else pieces(record):
+            if piece.family in ("curve", "presliding"):  # fully slipped, without load
+                force += piece.coefficient * piece.force(Instant(speed))
         return speed, force
 
     @cached_property
     def friction_advice_(self) -> tuple[str, ...]:
         """Joints whose torque a smoothed sign would explain much better than the sharp one that was fitted."""
         terms, how = self.record.terms, self.record.preparation
-        if terms.shape != "sign" or "coulomb" not in terms.friction or not self.record.logs:
+        sharp = terms.shape == "sign" and "coulomb" in terms.friction
+        if not sharp or not self.record.logs or self.record.identifier.automatic:
             return ()
         widths, errors = choose_widths(terms, self.record.recording.short.pieces(how), how)
         some = np.where(errors[:, 0] > 0, errors[:, 0], np.inf)  # no rows, no error, no gain
@@ -316,7 +352,7 @@ class Fit:
             if gain > WORTH_IT
         )
 
-    def verdict(self, held_out: Any = (), limit: float = POOR) -> Verdict:
+    def verdict(self, held_out: Outside = (), limit: float = POOR) -> Verdict:
         """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines.
 
         held_out: logs as `validate` takes them, or what it returned for them, which is not computed again.
@@ -333,11 +369,11 @@ class Fit:
     # ---- text, tables, files
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> Foreign:
         """A DataFrame of all unknowns: name, value, std, unit, status (determined, hardly, not, fixed)."""
         return tables.frame(self)
 
-    def compare(self, arm: Arm) -> Any:
+    def compare(self, arm: Arm) -> Foreign:
         """A DataFrame of the minimal parameters: identified, std, those of another arm, and the difference."""
         return tables.compare(self, arm)
 

@@ -6,26 +6,30 @@ Functions cannot be written: columns of the user's own are kept by name, and giv
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import items, path_of
+from ..border.kinds import Json, Outside
+from ..border.toml import tables
 from ..border.written import drafted
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
-from ..robot.arm import Arm
+from ..robot.arm import Arm, Friction
 from ..robot.formats.toml_file import arm_of_table, write_toml
 from .estimators.feasibility import Feasible
 from .estimators.problem import Solution
+from .friction.choice import Tried
+from .friction.selection import Choice
 from .identifier import Identifier
 from .judgement.identifiability import Identifiability
 from .judgement.statistics import Residuals
+from .own_columns import Column
 from .preprocess import Preparation, Recording
 from .record import Record
-from .regressor import Column
 from .result import Fit
 
 if TYPE_CHECKING:
@@ -34,11 +38,13 @@ if TYPE_CHECKING:
 FORMAT = 1
 _MOST = 64_000_000  # bytes of a file; a fit of 30 joints has a tenth of that
 _OPTIONS = ("friction", "shape", "armature", "estimator", "asymmetric", "regularise", "feasible")
+_DRIVE = ("friction", "shape")  # options that say how friction looks
 _LATER = ("rows",)  # options that older files do not have
 _PREPARATION = (
     "cutoff", "order", "padding", "velocity", "decimate", "decimator", "slow", "trim",
     "smoothing", "delay",
 )  # fmt: skip
+_TRIED = ("joint", "family", "gain", "taken", "reason")  # of what was tried on friction
 _BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 
 
@@ -86,12 +92,8 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _parsed(content: bytes, source: str) -> dict[str, Any]:
-    try:
-        table = tomllib.loads(content.decode("utf-8-sig"))
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        told = " ".join(str(error).split())
-        raise FormatError(f"{source} is not TOML: {told}; save the fit again") from None
+def _parsed(content: bytes, source: str) -> Json:
+    table = tables(content, source, _MOST)
     if table.get("kind") != "fit" or table.get("format") != FORMAT:
         raise FormatError(
             f"{source} is not a fit of format {FORMAT}; give the file that fit.save wrote"
@@ -103,10 +105,22 @@ def _parsed(content: bytes, source: str) -> dict[str, Any]:
 
 
 def _text(fit: Fit) -> str:
-    record, check, near, left = fit.record, fit.identifiability_, fit.feasible_, fit.residuals_
+    record = fit.record
+    parts = [_table(name, content) for name, content in _tables(fit).items()]
+    parts.append(_arm_table("arm", record.terms.arm))
+    if record.terms.listed:
+        parts.append(_arm_table("drives", _with_drives(record.terms)))
+    if record.identifier.prior is not None:
+        parts.append(_arm_table("prior", record.identifier.prior))
+    return "\n".join(parts)
+
+
+def _tables(fit: Fit) -> dict[str, Json]:
+    """What is kept of a fit, by table."""
+    record = fit.record
     options = {name: getattr(record.identifier, name) for name in (*_OPTIONS, *_LATER)}
     columns = [column.name for column in record.terms.columns]
-    tables: dict[str, Mapping[str, Any]] = {
+    return {
         "": {"kind": "fit", "format": FORMAT},
         "fit": {
             "names": fit.names_,
@@ -116,14 +130,31 @@ def _text(fit: Fit) -> str:
             "consistent": fit.consistent_,
             "speeds": fit.speeds_,
             "ridge": fit.ridge_,
+            "band": fit.band_,
             "joint_conditions": fit.joint_conditions_,
             "status": fit.status_,
             "doubts": record.doubts,
             "notes": record.notes,
             "covariance": fit.covariance_,
         },
-        "options": {**options, "columns": columns, "widths": record.terms.widths},
+        "options": {
+            **options,
+            "friction": list(record.terms.friction),
+            "shape": list(record.terms.joint_shapes),
+            "armature": record.terms.armature,
+            "columns": columns,
+            "widths": record.terms.widths,
+        },
         "preparation": {name: getattr(record.preparation, name) for name in _PREPARATION},
+        **_judgement(fit),
+        "choice": _choice_table(fit),
+    }
+
+
+def _judgement(fit: Fit) -> dict[str, Json]:
+    """What is known about the values, by table."""
+    check, near, left = fit.identifiability_, fit.feasible_, fit.residuals_
+    return {
         "identifiability": {
             "rank": check.rank,
             "condition": check.condition,
@@ -149,14 +180,24 @@ def _text(fit: Fit) -> str:
             "white": left.white,
         },
     }
-    parts = [_table(name, content) for name, content in tables.items()]
-    parts.append(_arm_table("arm", record.terms.arm))
-    if record.identifier.prior is not None:
-        parts.append(_arm_table("prior", record.identifier.prior))
-    return "\n".join(parts)
 
 
-def _table(name: str, content: Mapping[str, Any]) -> str:
+def _choice_table(fit: Fit) -> Json:
+    """What was tried on friction."""
+    choice = fit.choice_
+    tried = {name: [getattr(one, name) for one in choice.tried] for name in _TRIED}
+    return {"refused": choice.refused, **tried}
+
+
+def _with_drives(terms: Terms) -> Arm:
+    """The arm with the lists of friction whose entries are unknowns."""
+    joints = list(terms.arm.joints)
+    for i, own in zip(terms.joints, terms.records, strict=True):
+        joints[i] = replace(joints[i], friction=own)
+    return replace(terms.arm, joints=tuple(joints))
+
+
+def _table(name: str, content: Mapping[str, Outside]) -> str:
     head = [f"[{name}]"] if name else []
     given = [f"{key} = {_value(value)}" for key, value in content.items() if value is not None]
     return "\n".join([*head, *given, ""])
@@ -171,7 +212,7 @@ def _arm_table(name: str, arm: Arm) -> str:
     return "\n".join([f"[{name}]", *(moved.get(row, row) for row in lines), ""])
 
 
-def _value(value: Any) -> str:
+def _value(value: Outside) -> str:
     """A TOML value: word, flag, whole number, number with all its digits, or list of them."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
@@ -196,19 +237,20 @@ def _quoted(text: str) -> str:
 # ---- reading
 
 
-def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fit:
+def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -> Fit:
     told, options = table["fit"], table["options"]
     how = Preparation(**_known(table["preparation"], _PREPARATION))
+    arm = arm_of_table(table["arm"])
     identifier = Identifier(
-        arm_of_table(table["arm"]),
-        **{name: options[name] for name in _OPTIONS},
+        arm,
+        **_drive_options(table, arm),
+        **{name: options[name] for name in _OPTIONS if name not in _DRIVE},
         **{name: options[name] for name in _LATER if name in options},
         columns=_columns(options["columns"], columns, source),
-        width=options["widths"],
         prior=arm_of_table(table["prior"]) if "prior" in table else None,
         preparation=how,
     )
-    terms = identifier.terms(tuple(map(float, options["widths"])))
+    terms = identifier.terms(identifier._widths())
     _check_names(terms, told["names"], source)
     p, n = terms.size, terms.n
     values, covariance = _numbers(told["values"], (p,)), _numbers(told["covariance"], (p, p))
@@ -224,6 +266,8 @@ def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fi
         _identifiability(table["identifiability"], terms.names),
         _residuals(table["residuals"], n),
         Recording(()),
+        _choice(table, terms),
+        float(told.get("band", np.nan)),
         doubts=_words(told["doubts"]),
         notes=_words(told["notes"]),
     )
@@ -238,7 +282,31 @@ def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fi
     return fit
 
 
-def _columns(names: Any, columns: Any, source: str) -> tuple[Column, ...]:
+def _drive_options(table: Mapping[str, Outside], arm: Arm) -> dict[str, Outside]:
+    """How friction is given to an identifier: by words where one shape is enough, else by records."""
+    options = table["options"]
+    shapes, widths = options["shape"], list(map(float, options["widths"]))
+    joints = arm.coupling.masters
+    one = isinstance(shapes, str)
+    if "drives" in table:
+        drawn = arm_of_table(table["drives"]).joints
+        return {"friction": tuple(drawn[i].friction or Friction() for i in joints)}
+    if one or len(set(shapes)) <= 1:
+        shape = shapes if one else (*shapes, "sign")[0]
+        return {"friction": options["friction"], "shape": shape, "width": widths or None}
+    rows = zip(shapes, widths, strict=True)
+    return {"friction": tuple(Friction(shape=shape, width=width) for shape, width in rows)}
+
+
+def _choice(table: Mapping[str, Outside], terms: Terms) -> Choice:
+    """How friction was chosen; older files do not say."""
+    told = table.get("choice", {})
+    rows = zip(*(told.get(name, ()) for name in _TRIED), strict=True)
+    tried = tuple(Tried(str(j), str(f), float(g), bool(t), str(r)) for j, f, g, t, r in rows)
+    return Choice(terms.records, tried, refused=str(told.get("refused", "given by the user")))
+
+
+def _columns(names: Outside, columns: Outside, source: str) -> tuple[Column, ...]:
     own = tuple(items("columns", columns, "a list of dynarm.Column"))
     given = tuple(getattr(column, "name", column) for column in own)
     if given != tuple(names):
@@ -256,7 +324,7 @@ def _check_names(terms: Terms, names: Sequence[str], source: str) -> None:
         )
 
 
-def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -> Solution:
+def _solution(told: Mapping[str, Outside], check: Mapping[str, Outside], terms: Terms) -> Solution:
     p, nil = terms.size, np.zeros(0)
     return Solution(
         None,
@@ -273,19 +341,22 @@ def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -
     )
 
 
-def _identifiability(check: Mapping[str, Any], names: tuple[str, ...]) -> Identifiability:
+def _identifiability(check: Mapping[str, Outside], names: tuple[str, ...]) -> Identifiability:
+    grades = _words(check["grades"])
+    if len(grades) != len(names):
+        raise FormatError(f"{len(grades)} grades of {len(names)} unknowns; save the fit again")
     return Identifiability(
         names,
         int(check["rank"]),
         float(check["condition"]),
         _numbers(check["doubts"], (len(names),)),
-        _words(check["grades"]),
+        grades,
         tuple(zip(map(float, check["free"]), _words(check["directions"]), strict=True)),
         _words(check["advice"]),
     )
 
 
-def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
+def _residuals(left: Mapping[str, Outside], n: int) -> Residuals:
     nothing = (np.zeros(0),) * n
     correlation = np.array(left["correlation"], float)
     inflation, rms, spread, white = (
@@ -297,7 +368,7 @@ def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
     )  # fmt: skip
 
 
-def _feasible(near: Mapping[str, Any], arm: Arm, p: int) -> Feasible:
+def _feasible(near: Mapping[str, Outside], arm: Arm, p: int) -> Feasible:
     return Feasible(
         _numbers(near["parameters"], (len(arm.link_names), 10)),
         _numbers(near["armatures"], (arm.n,)),
@@ -308,14 +379,14 @@ def _feasible(near: Mapping[str, Any], arm: Arm, p: int) -> Feasible:
     )
 
 
-def _known(table: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _known(table: Mapping[str, Outside], names: Iterable[str]) -> Json:
     given = {name: table[name] for name in names if name in table}
     if isinstance(given.get("slow"), list):
         given["slow"] = tuple(given["slow"])
     return given
 
 
-def _numbers(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _numbers(value: Outside, shape: tuple[int, ...]) -> np.ndarray:
     array = np.array(value, float)
     if array.shape != shape:
         raise FormatError(
@@ -324,11 +395,11 @@ def _numbers(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
-def _word(value: Any) -> str:
+def _word(value: Outside) -> str:
     if not isinstance(value, str):
         raise FormatError("a number where a text belongs; save the fit again")
     return value
 
 
-def _words(values: Any) -> tuple[str, ...]:
+def _words(values: Outside) -> tuple[str, ...]:
     return tuple(map(_word, values))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import shown
+from ..border.kinds import Foreign, Outside
 from ..errors import InputError, KindError
 from ..parameters.minimal import minimal_parameters
 from ..robot.arm import Arm
+from .judgement.identifiability import DAMPED
 from .judgement.verdict import mean_error
 
 if TYPE_CHECKING:
+    from ..dynamics.drive import ListedTerm
     from .regressor import Terms
     from .result import Fit
 
@@ -30,7 +33,21 @@ def units(terms: Terms) -> tuple[str, ...]:
     told = [_rigid_unit(name, revolute) for name in terms.rigid.names]
     for turning in (revolute[i] for i in terms.joints):
         told += [term.units[0 if turning else 1] for _, term, _ in terms.drives]
-    return (*told, *("" for _ in terms.columns))
+    listed = (_listed_unit(piece, revolute[terms.joints[j]]) for j, piece in terms.listed_terms)
+    return (*told, *listed, *("" for _ in terms.columns))
+
+
+def _listed_unit(piece: ListedTerm, turning: bool) -> str:
+    """The unit of an entry of friction's lists: a force, but for loads, which have none, and coupled motion."""
+    if piece.loaded:
+        return ""
+    force = "N m" if turning else "N"
+    more = (
+        {"inertia": " s^2/rad", "viscous": " s/rad"}
+        if turning
+        else {"inertia": " s^2/m", "viscous": " s/m"}
+    )
+    return force + more.get(piece.part, "")
 
 
 def _rigid_unit(name: str, revolute: Sequence[bool]) -> str:
@@ -43,7 +60,7 @@ def _rigid_unit(name: str, revolute: Sequence[bool]) -> str:
 # ---- DataFrames
 
 
-def frame(fit: Fit) -> Any:
+def frame(fit: Fit) -> Foreign:
     """A DataFrame of all unknowns: name, value, std, unit, status (determined, hardly, not, fixed)."""
     import pandas as pd
 
@@ -52,7 +69,7 @@ def frame(fit: Fit) -> Any:
     return pd.DataFrame(dict(zip(COLUMNS, rows, strict=True)))
 
 
-def compare(fit: Fit, arm: Any) -> Any:
+def compare(fit: Fit, arm: Outside) -> Foreign:
     """A DataFrame of the minimal parameters: identified, std, the other arm's, difference, and that in stds."""
     import pandas as pd
 
@@ -145,6 +162,8 @@ def summary(fit: Fit) -> str:
     ]
     rows = zip(fit.names_, fit.values_, fit.std_, fit.relative_std_, check.grades, strict=True)
     for name, value, std, relative, grade in rows:
+        if grade == DAMPED:  # told by friction_ and choice_
+            continue
         percent = f"{relative:.1f} %" if np.isfinite(relative) else "-"
         word = {"determined": "yes", "not": "no"}.get(grade, grade)
         lines.append(f"{name:<16}{value:>14.6g}{std:>12.3g}{percent:>10}  {word}")
@@ -160,7 +179,8 @@ def summary(fit: Fit) -> str:
         lines.append(f"cond(A_i) of {name}: {condition:.3g}")
     for log in record.logs:
         lines += [f"{log.source}: {note}" for note in (*log.notes, *log.quality.notes)]
-    return "\n".join([*lines, "", check.summary(), *fit.friction_advice_, fit.status_])
+    more = [*fit.choice_.lines(), *fit.friction_advice_, fit.status_]
+    return "\n".join([*lines, "", check.summary(), *more])
 
 
 # ---- any table

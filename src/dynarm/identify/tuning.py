@@ -13,8 +13,9 @@ from ..robot.arm import Friction
 from .estimators.factors import Factors, fold
 from .estimators.least_squares import quick
 from .estimators.problem import Pull
+from .own_columns import Column, Forces
 from .preprocess import Preparation, Recording, Stretch
-from .regressor import Column, Forces, Terms
+from .regressor import Terms
 
 CUTOFFS = (2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 35.0, 60.0, 100.0, 150.0)  # [Hz]
 # [rad/s or m/s]
@@ -120,6 +121,11 @@ def trial_factors(recording: Recording, terms: Terms, how: Preparation) -> Facto
     """The sparse samples folded without decimation."""
     sparse, plain = _sparse(recording.short.pieces(how)), replace(how, decimate=1)
     return recording.short.once(how, terms, lambda: fold(terms, sparse, plain))
+
+
+def preparation_error(recording: Recording, terms: Terms, how: Preparation) -> float:
+    """Mean over joints of the error that a preparation leads to on time that was not fitted, over deviations."""
+    return _trial(recording, terms, how)
 
 
 def _trial(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..graph.graph import Port
 from ..machine.load.march import March
 from ..simulation.events import Event
 from ..simulation.inputs import Failed
+from ..simulation.memory import Memory
 from ..simulation.plant import SPEEDS
 from ..simulation.system import Body, Layout, Linear, Rates, Switching, compiled
 from .constraints import forwardness
@@ -55,13 +56,17 @@ class RollingSystem:
         return None
 
     @property
+    def memory(self) -> Memory | None:
+        return None
+
+    @property
     def linear(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], Linear] | None:
         return None
 
     def flow(self) -> Rates:
         layout, formulas = self.layout, self.robot.formulas
 
-        def rates(x: Any, tau: Any, load: Any) -> list[Scalar]:
+        def rates(x: Scalar, tau: Scalar, load: Scalar) -> list[Scalar]:
             return formulas.flow(x[layout.q], x[layout.qd], tau, load, self.locked)
 
         return rates
@@ -70,7 +75,7 @@ class RollingSystem:
         self, name: str, inputs: Sequence[Port], outputs: Sequence[Port], body: Body
     ) -> March:
         robot = self.robot
-        key = (f"mobile_{name}" + "_locked" * self.locked,)
+        key = f"mobile_{name}" + "_locked" * self.locked, self.locked
         return compiled(robot.marches, key, robot.formulas.recipe, (inputs, outputs), body)
 
     def switching(self, slack: float) -> Switching | None:

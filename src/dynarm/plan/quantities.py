@@ -1,9 +1,9 @@
 """What a Model can compute: each quantity's inputs, outputs, and how it is built from the formulations.
 
 inverse_dynamics, bias, mass_matrix, mass_matrix_and_bias, coriolis_tensor   straight from the table
-gravity            the bias at rest
+gravity            inverse dynamics at rest, or a formula of its own
 coriolis_matrix    C = 1/2 d(bias)/d(qd): the Christoffel form, because bias is quadratic in qd
-forward_dynamics   M qdd = tau - bias by L D L'
+forward_dynamics   M qdd = tau - bias by L D L', or a recursion of its own
 *_derivatives      by composite bodies, or by automatic differentiation of a formulation that was asked for; those of
                    forward dynamics through the implicit relation
                    d(qdd) = M^-1 (d(tau) - d(inverse dynamics) at qdd held)
@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
+from ..algebra.vectors import Nested
+from ..border.trial import on_trial
 from ..dynamics import kinematics
 from ..errors import UnknownName
 from ..graph.graph import Port
-from . import evaluation
+from . import evaluation, slopes
 from .scene import Options, Scene
 from .sizes import Sizes
 
@@ -31,10 +32,11 @@ class Quantity:
     name: str
     state: tuple[str, ...]
     outputs: Callable[[Sizes], tuple[Port, ...]]
-    compute: Callable[[Scene], Any]
+    compute: Callable[[Scene], Nested]
     feels_gravity: bool = True
     inertial: bool = True  # can be computed from the minimal parameters, and depends on them
     takes_wrench: bool = False
+    feels_friction: bool = False  # friction is a part of it, and with it the friction state
     solves: bool = False  # needs a mass matrix that is regular somewhere
     uses: tuple[str, ...] = ()  # quantities of the formulations' table that it is built from
 
@@ -43,6 +45,8 @@ class Quantity:
         ports = [sizes.state(name) for name in self.state]
         if options.wrench and self.takes_wrench:
             ports.append(Port("wrench", (*sizes.tool_axis, 6)))
+        if options.memory and self.feels_friction:
+            ports.append(Port("friction_state", (sizes.memory,)))
         if options.gravity_input and self.feels_gravity:
             ports.append(Port("gravity", (3,)))
         if options.values_input and self.inertial:
@@ -82,6 +86,7 @@ QUANTITIES: dict[str, Quantity] = {
             _vector("tau"),
             lambda s: s.forces(s.given["qdd"]),
             takes_wrench=True,
+            feels_friction=True,
             uses=("inverse_dynamics",),
         ),
         Quantity(
@@ -90,6 +95,7 @@ QUANTITIES: dict[str, Quantity] = {
             _vector("qdd"),
             evaluation.forward_dynamics,
             takes_wrench=True,
+            feels_friction=True,
             solves=True,
             uses=("forward_dynamics",),
         ),
@@ -114,8 +120,8 @@ QUANTITIES: dict[str, Quantity] = {
             "gravity",
             ("q",),
             _vector("g"),
-            lambda s: s.inverse_dynamics(s.still, s.still),
-            uses=("inverse_dynamics",),
+            evaluation.gravity,
+            uses=("gravity",),
         ),
         Quantity(
             "coriolis_matrix",
@@ -228,7 +234,8 @@ QUANTITIES: dict[str, Quantity] = {
             "inverse_dynamics_derivatives",
             ("q", "qd", "qdd"),
             _matrix("dtau_dq", "dtau_dqd", "dtau_dqdd"),
-            evaluation.inverse_dynamics_derivatives,
+            slopes.inverse_dynamics_derivatives,
+            feels_friction=True,
             uses=("inverse_dynamics_derivatives",),
         ),
         Quantity(
@@ -239,15 +246,17 @@ QUANTITIES: dict[str, Quantity] = {
                 Port("dtau_dqd", (of.slopes,)),
                 Port("M", (of.packed,)),
             ),
-            evaluation.packed_derivatives,
+            slopes.packed_derivatives,
+            feels_friction=True,
             uses=("inverse_dynamics_derivatives",),
         ),
         Quantity(
             "forward_dynamics_derivatives",
             ("q", "qd", "tau"),
             _matrix("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
-            evaluation.forward_dynamics_derivatives,
+            slopes.forward_dynamics_derivatives,
             solves=True,
+            feels_friction=True,
             uses=("inverse_dynamics_derivatives", "inverse_dynamics"),
         ),
     )
@@ -270,9 +279,5 @@ def extended(*quantities: Quantity) -> Iterator[None]:
     known = [q.name for q in quantities if q.name in QUANTITIES]
     if known:
         raise ValueError(f"quantity {known[0]!r} stands in the table already")
-    QUANTITIES.update((q.name, q) for q in quantities)
-    try:
+    with on_trial(QUANTITIES, {q.name: q for q in quantities}):
         yield
-    finally:
-        for q in quantities:
-            del QUANTITIES[q.name]

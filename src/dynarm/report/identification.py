@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..identify.judgement.identifiability import DAMPED
 from ..identify.judgement.verdict import mean_error
 from ..identify.regressor import force_names, force_units
 from . import figures
@@ -39,8 +40,11 @@ GRADES = {  # of an unknown: the word, and the kind of its cell
     "hardly": ("hardly", "doubt"),
     "not": ("no", "bad"),
     "fixed": ("taken as 0", ""),
+    DAMPED: ("damped", ""),
 }
-COLOURS = {"determined": "--good", "hardly": "--doubt", "not": "--bad", "fixed": "--faint"}
+COLOURS = {
+    "determined": "--good", "hardly": "--doubt", "not": "--bad", "fixed": "--faint", DAMPED: "--faint",
+}  # fmt: skip
 
 
 def page(
@@ -121,11 +125,11 @@ def _check_table(arm: Arm, checks: Sequence[Validation]) -> Markup:
         *(
             f"{word} on {Path(c.source).name}"
             for c in checks
-            for word in ("RMSE", "RMSE / deviation")
+            for word in ("RMSE", "RMSE / deviation", "in the band")
         ),
     ]
     rows = [
-        [name, *(_number(x) for c in checks for x in (c.rmse[j], c.relative[j]))]
+        [name, *(_number(x) for c in checks for x in (c.rmse[j], c.relative[j], c.band[j]))]
         for j, name in enumerate(force_names(arm))
     ]
     return table(columns, rows)
@@ -286,8 +290,8 @@ def _interval_figure(fit: Fit, low: np.ndarray, high: np.ndarray) -> Markup:
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = np.where(known, 100 * fit.std_ / np.abs(fit.values_), np.inf)
     order = np.argsort(percent)
-    shown = [int(k) for k in order if np.isfinite(percent[k])]
     grades = fit.identifiability_.grades
+    shown = [int(k) for k in order if np.isfinite(percent[k]) and grades[k] != DAMPED]
     bars = figures.upright_bars(
         [fit.names_[k] for k in shown],
         [max(float(percent[k]), 1e-3) for k in shown],
@@ -302,7 +306,7 @@ def _interval_figure(fit: Fit, low: np.ndarray, high: np.ndarray) -> Markup:
 
 def _identifiability(fit: Fit) -> Section:
     check = fit.identifiability_
-    order = np.argsort(-check.doubts)
+    order = [int(k) for k in np.argsort(-check.doubts) if check.grades[k] != DAMPED]
     bars = figures.upright_bars(
         [check.names[k] for k in order],
         [float(min(max(check.doubts[k], 1e-4), 1e3)) for k in order],
@@ -353,9 +357,28 @@ def _friction(fit: Fit) -> list[Section]:
         )
     return [
         section(
-            "Friction curves", note("Over the range of velocities in the logs."), figures_grid(made)
+            "Friction curves",
+            note(
+                "Over the range of velocities in the logs; hysteresis counts as slipped, load, ripple and coupling "
+                "have no part."
+            ),
+            figures_grid(made),
+            lines(fit.choice_.lines()),
+            _tried(fit),
         )
     ]
+
+
+def _tried(fit: Fit) -> Markup | None:
+    """What was tried on friction, joint by joint."""
+    rows = [
+        [one.joint, one.family, _number(100 * one.gain), "yes" if one.taken else "no", one.reason]
+        for one in fit.choice_.tried
+    ]
+    if not rows:
+        return None
+    heads = ("joint", "family", "held-out error lowered by [%]", "taken", "why")
+    return table(heads, rows, "Families of friction that were tried", tall=len(rows) > 24)
 
 
 def _about(fit: Fit) -> Section:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import numbers, shown
+from ..border.familiar import told_attribute
 from ..border.kinds import FloatArray, Kept, Numbers, Outside
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
@@ -65,6 +67,7 @@ __all__ = [
 # how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
 FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
 TAKEN = "taken as exact: "  # how notes about rounded numbers begin
+MERGED = "merged into link "  # how notes about links that are rigid with others begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ class Origin:
     kinds: tuple[str, ...]  # URDF joint types: revolute, continuous, prismatic
     tip_link: str | None = None
     notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
+    rigid: tuple[tuple[str, float], ...] = ()  # movable joints of the file that are held, and where
+    snap: bool = False  # whether rounded numbers of the file were taken as exact
 
     __repr__ = brief
 
@@ -135,6 +140,8 @@ class Arm:
                 raise KindError(f"joints[{i}] is {shown(joint)}; give dynarm.Joint(...)")
         put(self, "joints", placed(joints))
         put(self, "gravity", tuple(numbers("gravity", self.gravity, (3,)).tolist()))
+        if max(map(abs, self.gravity)) > LONGEST:
+            raise InputError(f"gravity is {self.gravity}; give m/s^2, at most {LONGEST:g}")
         for key in ("base", "tool"):
             put(self, key, kept_pose(key, getattr(self, key)))
         self._check_free_base()
@@ -182,6 +189,9 @@ class Arm:
 
     def _repr_html_(self) -> str:
         return html_table(*arm_sheet(self))
+
+    if not TYPE_CHECKING:  # else every misspelt name would be one
+        __getattr__ = told_attribute
 
     def __getstate__(self) -> dict[str, Outside]:
         """The fields alone: what was derived from them is derived again, and is read-only again."""
@@ -317,9 +327,13 @@ class Arm:
 
     @cached_property
     def size(self) -> float:
-        """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1."""
+        """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1.
+
+        Lengths that no number can be divided by are none.
+        """
         first = 0 if self.floating or self.parents.count(-1) > 1 else 1
-        return sum(abs(j.a) + abs(j.d) + abs(j.b) for j in self.joints[first:]) or 1.0
+        lengths = sum(abs(j.a) + abs(j.d) + abs(j.b) for j in self.joints[first:])
+        return lengths if lengths > 1 / LONGEST else 1.0
 
     def with_parameters(self, table: Numbers) -> Arm:
         """The same robot with other inertial parameters, (links, 10) about the internal frames; no physics asked.
@@ -391,3 +405,21 @@ class Arm:
         from .files import save
 
         save(self, path)
+
+    def update_urdf(
+        self,
+        original: str | os.PathLike[str],
+        new: str | os.PathLike[str],
+        force: bool = False,
+        xacro: Mapping[str, str | float] | None = None,
+        packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    ) -> tuple[str, ...]:
+        """Write the URDF that the robot came from with its inertias and friction now; all else stays as it was.
+
+        What a reader of the new file should know is given back, a sentence each. A link to which others are fixed takes
+        the whole of the change; where that is impossible a warning says so, and the nearest possible is written. The
+        original itself is replaced only with force=True. Of a .xacro file the expanded text is written.
+        """
+        from .update import update_urdf
+
+        return update_urdf(self, original, new, force, xacro, packages)

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..algebra.vectors import ZERO, Scalar, Vec3, add, mul
+from ..border.kinds import Json
 from ..dynamics.own import gathered_newton_euler
 from ..dynamics.own.free_base import turning, unit
 from ..dynamics.papers import newton_euler_lin1995
+from ..dynamics.table import Formulation
 from ..graph.graph import Port
 from ..machine.load.march import March
 from ..model.model import Model
@@ -25,12 +26,13 @@ from ..plan.choice import choose
 from ..plan.evaluation import coordinate_rates
 from ..plan.quantities import quantity_named
 from ..plan.scene import Options, Scene, minus, plus
+from .memory import Memory
 from .system import Body, Layout, Linear, Rates, Switching, compiled
 
 SPEEDS = {True: math.pi, False: 1.0}  # of joints without a velocity limit [rad/s, m/s]
 FREE = [SPEEDS[False]] * 3 + [SPEEDS[True]] * 3  # of a free base
 
-_KERNELS: WeakKeyDictionary[Model, dict[Any, March]] = WeakKeyDictionary()
+_KERNELS: WeakKeyDictionary[Model, dict[tuple[str, bool], March]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,17 +43,29 @@ class Plant:
     wrench: bool = False
     gravity: np.ndarray | None = None  # (3,) or (N, 3), for a model compiled with gravity="input"
     values: np.ndarray | None = None  # (p,) or (N, p), for one with parameters="inputs"
+    # (m,) or (N, m), what friction remembers at the start; None: nothing
+    friction_state: np.ndarray | None = None
 
     @property
     def layout(self) -> Layout:
         arm = self.model.arm
         push = 6 * len(arm.all_tools) if self.wrench else 0
-        return Layout(arm.nq, arm.nv, arm.nv, push)
+        return Layout(arm.nq, arm.nv, arm.nv, push, self.model.friction_state.size)
+
+    @property
+    def memory(self) -> Memory | None:
+        """Deflections of elements, where the joints have any."""
+        if not self.model.friction_state.size:
+            return None
+        return Memory(self.model.arm, self.friction_state)
 
     @property
     def options(self) -> Options:
         model = self.model
-        return Options(model.friction, model.gravity_input, self.wrench, model.parameters_input)
+        memory = bool(model.friction_state.size)
+        return Options(
+            model.friction, model.gravity_input, self.wrench, model.parameters_input, memory
+        )
 
     @property
     def extras(self) -> tuple[np.ndarray, ...]:
@@ -66,7 +80,7 @@ class Plant:
         return ports
 
     @property
-    def keywords(self) -> dict[str, Any]:
+    def keywords(self) -> Json:
         """The same as keywords of the model's methods."""
         both = {"gravity": self.gravity, "values": self.values}
         return {name: x for name, x in both.items() if x is not None}
@@ -85,17 +99,19 @@ class Plant:
 
     # ---- over scalars
 
-    def scene(self, chosen: Any, given: dict[str, Any], extras: Sequence[Any]) -> Scene:
+    def scene(
+        self, chosen: dict[str, Formulation], given: dict[str, Scalar], extras: Sequence[Scalar]
+    ) -> Scene:
         """The model's arm with symbols for a state and for gravity and values."""
         named = {p.name: x for p, x in zip(self.extra_ports, extras, strict=True)}
         minimal = self.model.minimal if self.model.parameters_input else None
         given = {k: v for k, v in given.items() if v is not None}
         return Scene(self.model.arm, self.options, chosen, given | named, minimal)
 
-    def chosen(self, *quantities: str) -> dict[str, Any]:
+    def chosen(self, *quantities: str) -> dict[str, Formulation]:
         """The formulations for some quantities."""
         model = self.model
-        formulations: dict[str, Any] = {}
+        formulations: dict[str, Formulation] = {}
         minimal = model.minimal if model.parameters_input else None
         for name in quantities:
             formulations |= choose(model.arm, name, model.wishes, self.options, minimal)
@@ -118,11 +134,13 @@ class Plant:
         compute = quantity_named("forward_dynamics").compute
         layout = self.layout
 
-        def rates(x: Any, tau: Any, wrench: Any, *extras: Any) -> list[Scalar]:
+        def rates(x: Scalar, tau: Scalar, wrench: Scalar, *extras: Scalar) -> list[Scalar]:
             q = self.placed(x[layout.q])
+            past = x[layout.past] or None
             given = {"q": q, "qd": x[layout.qd], "tau": tau, "wrench": wrench}
-            scene = self.scene(chosen, given, extras)
-            return [*self.moving(x[layout.q], scene), *compute(scene), *powers(scene, tau)]
+            scene = self.scene(chosen, given | {"friction_state": past}, extras)
+            qdd, still = compute(scene), [0] * layout.memory
+            return [*self.moving(x[layout.q], scene), *qdd, *still, *powers(scene, tau, qdd)]
 
         return rates
 
@@ -143,7 +161,8 @@ class Plant:
     @property
     def linear(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], Linear] | None:
         """By the compiled derivatives, which know of no wrench; those of a free base are by its turns, not by q."""
-        return None if self.wrench or self.model.arm.floating else self._linear
+        beside = self.wrench or self.model.arm.floating or self.layout.memory
+        return None if beside else self._linear
 
     def _linear(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Linear:
         n = self.layout.speeds
@@ -160,16 +179,15 @@ class Plant:
         return Sliding.of(self, slack)
 
     def sample(self, k: int) -> Plant:
-        gravity, values = (
-            None if x is None else (x[k] if x.ndim > 1 else x) for x in (self.gravity, self.values)
-        )
-        return Plant(self.model, self.wrench, gravity, values)
+        given = (self.gravity, self.values, self.friction_state)
+        own = (None if x is None else (x[k] if x.ndim > 1 else x) for x in given)
+        return Plant(self.model, self.wrench, *own)
 
 
-def powers(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
-    """The power [W] of torques and wrench, and the power that friction takes."""
+def powers(scene: Scene, tau: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+    """The power [W] of torques and wrench, and the power that friction takes; what its springs hold is in that."""
     acting = plus(tau, pushed(scene)) if scene.options.wrench else tau
-    return [dot(acting, scene.qd), dot(scene.drive(scene.qd, scene.still), scene.qd)]
+    return [dot(acting, scene.qd), dot(scene.braking(tau, qdd), scene.qd)]
 
 
 def pushed(scene: Scene) -> list[Scalar]:

@@ -19,6 +19,7 @@ EXPECTED = {
     "InputError": ValueError,
     "KindError": TypeError,
     "UnknownName": KeyError,
+    "UnknownAttribute": AttributeError,
     "FileError": OSError,
     "FileMissing": FileNotFoundError,
     "FormatError": ValueError,
@@ -40,6 +41,7 @@ def test_errors_pickle(kind):
     error = make(kind)
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind and str(again) == str(error)
+    assert type(kind.__new__(kind)) is kind, "tblib, which Dask pickles tracebacks by, begins so"
 
 
 def test_errors_are_what_one_would_expect():

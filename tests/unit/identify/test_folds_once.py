@@ -76,11 +76,14 @@ def calls(monkeypatch):
     return Calls(monkeypatch)
 
 
+PLAIN = {"friction": ("viscous", "coulomb", "offset")}
+
+
 @pytest.mark.parametrize(
     "options",
-    [{}, {"shape": "tanh"}, {"estimator": "iv"}, {"estimator": "irls"}, {"cutoff": 12.0},
+    [PLAIN, {}, {"shape": "tanh"}, {"estimator": "iv"}, {"estimator": "irls"}, {"cutoff": 12.0},
      {"feasible": True, "prior": DRIVEN}],
-    ids=["as usual", "widths sought", "instruments", "robust", "cut-off given", "prior"],
+    ids=["plain", "as usual", "widths sought", "instruments", "robust", "cut-off given", "prior"],
 )  # fmt: skip
 def test_a_fit_with_its_report(options, calls, tmp_path):
     log = noisy_log(DRIVEN, 0.5, duration=8.0)
@@ -94,7 +97,7 @@ def test_a_fit_with_its_report(options, calls, tmp_path):
     trials = len(fit.record.trials)
     assert predicted == 1
     assert smoothed == max(trials, 1) + 1  # the chosen one is among the trials; the held-out log
-    if not options:
+    if options == PLAIN:
         delays, advice = 7 - 1, 1  # the torque not shifted is what the trial folded
         assert folded == trials + 1 + delays + advice
 

@@ -60,7 +60,7 @@ def test_set_params_checks_all_before_it_changes_any():
     for wrong in ({"estimator": "magic"}, {"cutoff": -1.0}, {"beauty": 1}):
         with pytest.raises(DynarmError):
             identifier.set_params(**({"shape": "tanh"} | wrong))
-    assert (identifier.estimator, identifier.cutoff, identifier.shape) == ("ols", 12.0, "sign")
+    assert (identifier.estimator, identifier.cutoff, identifier.shape) == ("ols", 12.0, "auto")
 
 
 def test_options_are_not_assigned_to():

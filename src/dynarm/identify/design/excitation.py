@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ...border.arguments import among, each, flag, items, real, shown, whole
-from ...border.kinds import Outside
+from ...border.kinds import Foreign, Outside
 from ...border.memo import cached_property
 from ...border.progress import Report, progress_of
 from ...errors import InputError, KindError
@@ -44,14 +43,14 @@ def excite(
     criterion: str = "condition",
     period: float | None = None,
     rate: float = 100.0,
-    position: Any = None,
-    velocity: Any = None,
-    acceleration: Any = None,
-    torque: Any = None,
-    box: Any = None,
+    position: Outside = None,
+    velocity: Outside = None,
+    acceleration: Outside = None,
+    torque: Outside = None,
+    box: Outside = None,
     floor: bool | float | None = True,
     collisions: bool = True,
-    home: Any = None,
+    home: Outside = None,
     friction: Sequence[str] = FRICTION,
     armature: bool = True,
     starts: int = 3,
@@ -165,17 +164,17 @@ class _Problem(Excitation):
         slope = np.array(self._driven_slope.call([flat, weight])[0])
         return float((over**2).sum()), slope.reshape(x.shape[1], -1).T
 
-    def _states(self, x: Any, bases: Sequence[np.ndarray]) -> list[Any]:
+    def _states(self, x: Foreign, bases: Sequence[np.ndarray]) -> list[Foreign]:
         """(n, points) of q, qd, qdd, from the symbol of all coefficients."""
         X = ca.reshape(x, self.terms.n, self.series.size)
         return [ca.mtimes(X, ca.DM(B.T)) for B in bases]
 
     @cached_property
-    def _symbol(self) -> Any:
+    def _symbol(self) -> Foreign:
         return ca.MX.sym("x", self.terms.n * self.series.size)
 
     @cached_property
-    def _information(self) -> Any:
+    def _information(self) -> Foreign:
         """casadi.Function x -> the information matrix, or one of each joint's own unknowns."""
         Q, V, A = self._states(self._symbol, self.bases)
         points, n = Q.shape[1], self.terms.n
@@ -192,21 +191,21 @@ class _Problem(Excitation):
         return ca.Function("M", [self._symbol], [ca.mtimes(Y, Y.T) / points for Y in parts])
 
     @cached_property
-    def _information_slope(self) -> Any:
+    def _information_slope(self) -> Foreign:
         """casadi.Function (x, weights) -> the slope of the sum of weights times entries."""
         return _weighted_slope(self._information, self._symbol)
 
     @cached_property
-    def _driven_along(self) -> Any:
+    def _driven_along(self) -> Foreign:
         """casadi.Function x -> (n, points): joint forces on the fine grid."""
         Q, V, A = self._states(self._symbol, self.fine)
         return ca.Function("t", [self._symbol], [self._driven.map(Q.shape[1])(Q, V, A)])
 
     @cached_property
-    def _driven_slope(self) -> Any:
+    def _driven_slope(self) -> Foreign:
         return _weighted_slope(self._driven_along, self._symbol)
 
-    def _regressor(self) -> Any:
+    def _regressor(self) -> Foreign:
         """casadi.Function (q, qd, qdd) -> (p, n): the scaled regressor, transposed."""
         n, terms = self.terms.n, self.terms
         q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
@@ -220,7 +219,7 @@ class _Problem(Excitation):
         return ca.Function("Y", [q, qd, qdd], [ca.densify(Y.T)])
 
     @cached_property
-    def _driven(self) -> Any:
+    def _driven(self) -> Foreign:
         """casadi.Function (q, qd, qdd) -> joint forces, friction included, whose sign is smooth for the optimiser."""
         joints = [
             j
@@ -232,7 +231,7 @@ class _Problem(Excitation):
         return smooth.casadi("inverse_dynamics")
 
 
-def _weighted_slope(function: Any, x: Any) -> Any:
+def _weighted_slope(function: Foreign, x: Foreign) -> Foreign:
     """casadi.Function (x, weights of each output) -> the slope by x of the sum of weights times outputs."""
     outputs = function.call([x])
     weights = [ca.MX.sym(f"w{k}", *part.shape) for k, part in enumerate(outputs)]
@@ -240,7 +239,7 @@ def _weighted_slope(function: Any, x: Any) -> Any:
     return ca.Function("slope", [x, *weights], [ca.gradient(total, x)])
 
 
-def rigid_columns(arm: Arm, armature: bool, q: Any, qd: Any, qdd: Any) -> Any:
+def rigid_columns(arm: Arm, armature: bool, q: Foreign, qd: Foreign, qdd: Foreign) -> Foreign:
     """SX (n, p): the regressor of the minimal parameters, armatures included on request."""
     rigid = rigid_of(arm, armature)
     entries = rigid.model.casadi("regressor")(q, qd, qdd)

@@ -16,9 +16,7 @@ class Limbs:
     """The frames of all joints of a robot on a fixed base."""
 
     model: Model  # its tools are the frames of all joints
-    carries: (
-        np.ndarray
-    )  # (joints, joints): 1 where the joint of the row moves the link of the column
+    carries: np.ndarray  # (joints, joints): 1 where the joint of a row moves a column's link
     turns: np.ndarray  # (joints,): revolute
     gather: np.ndarray  # (joints, nv): how joints follow the independent ones
 

@@ -22,6 +22,7 @@ class Estimator:
     prior        a prior can take part
     together     an unknown is found from the rows of all joints that feel it; where not, a payload, which no joint
                  tells alone, is found by weighted least squares
+    listed       takes unknowns that are damped, as entries of friction's lists are
     floating     works on a free base, whose unknowns no single row tells
     """
 
@@ -31,3 +32,4 @@ class Estimator:
     prior: bool = True
     together: bool = True
     floating: bool = True
+    listed: bool = False

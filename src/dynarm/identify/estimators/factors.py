@@ -16,7 +16,7 @@ import numpy as np
 from ..bodies import wrench_forces
 from ..decimation import decimated, kept_rows, margin
 from ..preprocess import Preparation, Stretch, factor_for
-from ..regressor import Terms
+from ..regressor import Along, Terms
 
 CHUNK = 2048  # samples whose regressor is held at a time
 BLOCKS = 24  # stretches of time that are kept apart
@@ -199,7 +199,8 @@ def _rows(
     if part.wrench is not None:
         tau = tau - wrench_forces(terms.arm, part.q, part.wrench)
     Xy, t, count = [], [], []
-    for j, both in enumerate(terms.joint_rows(part.q, part.qd, part.qdd, scratch)):
+    along = Along(part.deflections, part.load)
+    for j, both in enumerate(terms.joint_rows(part.q, part.qd, part.qdd, scratch, along)):
         both[-1] = tau[:, j]
         kept = piece.keep[rows, j]
         taken = rows[kept]

@@ -12,16 +12,16 @@ ROUNDING = 1e-11  # singular values below this part of the largest, columns scal
 
 def weighted(problem: Problem, weights: np.ndarray) -> Solution:
     """The solution with given weights; the one nearest to the prior (or zero), scaled, where it is not unique."""
-    factors, ridge, start = problem.factors, problem.ridge, problem.start
+    factors, start, pulls = problem.factors, problem.start, problem.pulls
     X, y = factors.stacked(weights)
-    present, strength = factors.present, problem.strength
+    present = factors.present
     y = y - X @ start
     scales = lengths(X)
     A = (X / scales)[:, present]
     U, s, V = np.linalg.svd(A, full_matrices=False)
     rank = int((s > ROUNDING * s[0]).sum()) if len(s) and s[0] > 0 else 0
-    if ridge > 0:
-        steps, inverse = _ridged(A, y, (ridge * strength)[present])
+    if pulls[present].any():
+        steps, inverse = _ridged(A, y, pulls[present])
     else:
         inverse_s = np.where(np.arange(len(s)) < rank, 1 / np.where(s > 0, s, 1), 0)
         steps = V.T @ (inverse_s * (U.T @ y))
@@ -44,8 +44,8 @@ def weighted(problem: Problem, weights: np.ndarray) -> Solution:
         s,
         directions,
         scales,
-        ridge,
-        ridge * scales * strength * present,
+        problem.ridge,
+        pulls * scales * present,
     )
 
 
@@ -72,9 +72,9 @@ def quick(
     factors: Factors, ridge: float = 0.0, pull: Pull | None = None, passes: int = 3
 ) -> np.ndarray:
     """Values of a weighted fit after a few passes: for choices that compare many fits."""
-    problem = Problem(factors, ridge, pull)
+    problem = Problem(factors, max(ridge, 1e-10), pull)
     start = problem.start
-    pulls = np.where(factors.present, max(ridge, 1e-10) * problem.strength, 1.0)
+    pulls = np.where(factors.present, problem.pulls, 1.0)
     size = np.maximum(sizes(factors), 1e-300)
     size[~factors.rows.any(axis=0)] = 1.0  # no rows, nothing to weigh
     sigma = size

@@ -16,6 +16,7 @@ from .factors import Factors
 from .least_squares import worths
 from .problem import Pull, Solution
 
+DAMPING = float(np.sqrt(3e-3))  # of listed friction, whatever the ridge, in scaled unknowns
 _OWN = 0.5  # standard deviation of a link's parameter, in units of its value
 _SPREAD = 0.1  # and in units of the link's mass times length (squared)
 
@@ -32,10 +33,16 @@ def pull_of(terms: Terms, factors: Factors, plain: Solution, prior: Arm | None) 
 
     prior None: the arm's own values, or zero where its links are placeholders.
     """
-    values, strength = np.zeros(terms.size), 1 / worths(factors, plain.weights)
+    listed = ~terms.plain
+    kept = (
+        factors.merged().choose(np.flatnonzero(terms.plain).tolist()) if listed.any() else factors
+    )
+    values, strength = np.zeros(terms.size), np.zeros(terms.size)
+    strength[terms.plain] = 1 / worths(kept, plain.weights)
+    damping = np.where(listed, DAMPING, 0.0) if listed.any() else None
     arm = terms.arm if prior is None else prior
     if prior is None and placeholders(arm):
-        return Pull(values, strength)
+        return Pull(values, strength, damping)
     natural, doubt = _natural(arm, terms.armature)
     matrix, p = terms.rigid.matrix, terms.rigid_size
     values[:p] = matrix @ natural
@@ -44,7 +51,7 @@ def pull_of(terms: Terms, factors: Factors, plain: Solution, prior: Arm | None) 
     spread = np.sqrt(wide.sum(axis=1)) * plain.scales[:p]
     known = np.isfinite(spread) & (spread > 0)
     strength[:p][known] = np.maximum(strength[:p][known], 1 / spread[known])
-    return Pull(values, strength)
+    return Pull(values, strength, damping)
 
 
 def _natural(arm: Arm, armature: bool) -> tuple[np.ndarray, np.ndarray]:

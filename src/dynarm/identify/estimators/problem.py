@@ -16,10 +16,19 @@ from .factors import Factors, RowSource, joined
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pull:
-    """A prior: values that the unknowns are pulled to, and how much each is (1: by the ridge, 0: not at all)."""
+    """A prior: values that the unknowns are pulled to, and how much each is (1: by the ridge, 0: not at all).
+
+    damping: how much besides, whatever the ridge, in scaled unknowns; None: none.
+    """
 
     values: np.ndarray
     strength: np.ndarray
+    damping: np.ndarray | None = None
+
+
+def damped(damping: np.ndarray) -> Pull:
+    """No prior, and unknowns that are damped."""
+    return Pull(np.zeros(len(damping)), np.zeros(len(damping)), damping)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +56,19 @@ class Problem:
         return np.ones(self.factors.size) if self.pull is None else self.pull.strength
 
     @property
+    def pulls(self) -> np.ndarray:
+        """(size,) how much each scaled unknown is drawn to its start, the ridge and damping together."""
+        drawn = self.ridge * self.strength
+        damping = None if self.pull is None else self.pull.damping
+        return drawn if damping is None else np.asarray(np.hypot(drawn, damping))
+
+    @property
     def free(self) -> Problem:
-        """The problem without its prior."""
-        return replace(self, ridge=0.0, pull=None)
+        """The problem without its prior; what is damped remains so."""
+        pull = self.pull
+        if pull is None or pull.damping is None:
+            return replace(self, ridge=0.0, pull=None)
+        return replace(self, ridge=0.0, pull=damped(pull.damping))
 
     @property
     def settled(self) -> Problem:
@@ -88,13 +107,6 @@ class Solution:
     joint_conditions: tuple[float, ...] = ()  # recursive: cond(A_i)
     iterations: int = 1
     status: str = "solved"
-
-    @property
-    def sigmas(self) -> np.ndarray:
-        """(n,) standard deviation of each joint's residual, as its rows were weighted."""
-        from .least_squares import deviations
-
-        return deviations(self.data, self.values)
 
     @property
     def data(self) -> Factors:

@@ -13,20 +13,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..estimators.factors import Factors
-from ..estimators.least_squares import worths
+from ..estimators.least_squares import ROUNDING, worths
 from ..estimators.problem import Solution
 from ..preprocess import Stretch
 from ..regressor import Terms
+from ..rests import spans
 
 HARDLY, NOT = 0.3, 1.0
-GRADES = ("determined", "hardly", "not", "fixed")
+DAMPED = "damped"  # entries of friction's lists
+GRADES = ("determined", "hardly", "not", "fixed", DAMPED)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identifiability:
     """Doubts about unknowns and directions.
 
-    grades: 'determined', 'hardly', 'not', or 'fixed' (taken as 0, because no motion tells it from others).
+    grades: 'determined', 'hardly', 'not', 'fixed' (taken as 0, because no motion tells it from others), or 'damped'
+    (an entry of friction's lists, of which no single one is told).
     """
 
     names: tuple[str, ...]
@@ -60,8 +63,9 @@ class Identifiability:
     def summary(self) -> str:
         """A few lines for people."""
         counts = [sum(g == grade for g in self.grades) for grade in GRADES]
+        damped = f", {counts[4]} of friction's lists damped" if counts[4] else ""
         lines = [
-            f"{len(self.names)} unknowns: {counts[0]} determined, {counts[1]} hardly, {counts[2]} not; "
+            f"{len(self.names)} unknowns: {counts[0]} determined, {counts[1]} hardly, {counts[2]} not{damped}; "
             f"rank {self.rank}, condition number {self.condition:.3g}"
         ]
         if counts[3]:
@@ -86,13 +90,20 @@ def assess(
     inflations: np.ndarray,
     pieces: Sequence[Stretch],
 ) -> Identifiability:
-    """The identifiability that the weights and residuals of a solution without a prior show."""
+    """The identifiability that the weights and residuals of a solution without a prior show.
+
+    Entries of friction's lists stay out of it: they are damped, and stand in for each other.
+    """
+    plain = np.flatnonzero(terms.plain)
+    if len(plain) < terms.size:
+        factors = factors.merged().choose(plain.tolist())
     present = factors.present
     p = int(present.sum())
     worth = worths(factors, solution.weights)
     X, _ = factors.stacked(solution.weights)
     noise = float(np.sqrt(np.mean(inflations)))
-    _, s, V = np.linalg.svd((X / solution.scales * worth)[:, present], full_matrices=True)
+    scales = solution.scales[plain]
+    _, s, V = np.linalg.svd((X / scales * worth)[:, present], full_matrices=True)
     full = np.zeros(p)
     full[: len(s)] = s
     with np.errstate(divide="ignore"):
@@ -101,18 +112,27 @@ def assess(
         )
     finite = np.where(np.isfinite(by_direction), by_direction, 1e6)
     doubts = np.zeros(terms.size)
-    doubts[present] = np.sqrt(((V**2) * (finite**2)[:, None]).sum(axis=0))
-    grades = tuple(_grade(d, here) for d, here in zip(doubts, present, strict=True))
+    doubts[plain[present]] = np.sqrt(((V**2) * (finite**2)[:, None]).sum(axis=0))
+    here = np.zeros(terms.size, bool)
+    here[plain[present]] = True
+    rows = zip(doubts, here, terms.plain, strict=True)
+    grades = tuple(_grade(d, told) if own else DAMPED for d, told, own in rows)
     order = np.argsort(-by_direction)
-    names = [name for name, here in zip(terms.names, present, strict=True) if here]
+    names = [terms.names[k] for k in plain[present]]
     directions = tuple(
         (float(by_direction[k]), _content(V[k], names)) for k in order if by_direction[k] > HARDLY
     )
     doubtful = [k for k, g in enumerate(grades) if g in ("hardly", "not")]
+    rank, condition = solution.rank, solution.condition
+    if len(plain) < terms.size:
+        alone = np.linalg.svd((X / scales)[:, present], compute_uv=False)
+        known = int((alone > ROUNDING * alone[0]).sum())
+        rank = known + terms.size - len(plain)
+        condition = float(alone[0] / alone[-1]) if known == p else np.inf
     return Identifiability(
         terms.names,
-        solution.rank,
-        solution.condition,
+        rank,
+        condition,
         doubts,
         grades,
         directions,
@@ -152,9 +172,7 @@ def _advice(terms: Terms, pieces: Sequence[Stretch], doubtful: Sequence[int]) ->
             f"nearly all motion is at one or two frequencies ({told}): move with several in every joint (dynarm.excite)"
         )
     q = np.concatenate([p.q for p in pieces])[:, -len(terms.joints) :]
-    for name, joint, span in zip(
-        terms.arm.joint_names, terms.joints, np.ptp(q, axis=0), strict=True
-    ):
+    for name, joint, span in zip(terms.arm.joint_names, terms.joints, spans(q), strict=True):
         if terms.arm.joints[joint].revolute and span < 0.5:
             said.append(
                 f"joint {name} moves through {np.degrees(span):.0f} degrees only: widen its range"

@@ -64,8 +64,8 @@ class Motions:
     # ---- numbers
 
     def _columns(self, x: np.ndarray) -> np.ndarray:
-        states = (np.ascontiguousarray(B @ x.T) for B in self.fine)
-        return self.terms.evaluate(*states)
+        q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.fine)
+        return self.terms.evaluate(q, qd, qdd)
 
     def _scaled(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(self._columns(x) / self.rows[:, None] / self.scale)

@@ -29,9 +29,8 @@ class Residuals:
     predicted: tuple[np.ndarray, ...]
     inflation: np.ndarray  # (n,) long-run variance over variance
     rms: np.ndarray  # (n,)
-    spread: (
-        np.ndarray
-    )  # (n,) standard deviation of the torque; NaN where there is nothing to explain
+    # (n,) standard deviation of the torque; NaN where there is nothing to explain
+    spread: np.ndarray
     correlation: np.ndarray  # (n, lags) autocorrelation of the residual, lags 1, 2, ...
     white: np.ndarray  # (n,) part of those lags inside the 95 % band of white noise
     spectrum: tuple[tuple[np.ndarray, np.ndarray], ...]  # frequency [Hz] and density of each
@@ -100,7 +99,8 @@ def _undecimated(terms: Terms, piece: Stretch, values: np.ndarray) -> tuple[np.n
     force = np.empty_like(piece.tau)
     for low in range(0, len(piece), CHUNK):
         rows = slice(low, low + CHUNK)
-        force[rows] = terms.forces(values, piece.q[rows], piece.qd[rows], piece.qdd[rows])
+        x = None if piece.deflections is None else piece.deflections[rows]
+        force[rows] = terms.forces(values, piece.q[rows], piece.qd[rows], piece.qdd[rows], x)
     if piece.wrench is None:
         return piece.tau, force
     return piece.tau - wrench_forces(terms.arm, piece.q, piece.wrench), force

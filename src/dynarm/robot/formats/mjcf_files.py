@@ -16,7 +16,7 @@ from ...border.files import content as file_content
 from ...border.files import named
 from ...errors import FileError, FormatError
 from .elements import Element, parse
-from .mjcf_text import quoted
+from .xml_text import quoted
 
 MAX_FILE = 16 * 2**20  # bytes of a model, and of each that it includes
 MAX_FILES = 1000

@@ -62,4 +62,4 @@ def _middle_deviation(sources: Sequence[RowSource], values: np.ndarray) -> np.nd
     return np.array([1.4826 * np.median(x) if len(x) else 0.0 for x in sizes])
 
 
-ESTIMATOR = Estimator(solve)
+ESTIMATOR = Estimator(solve, listed=True)

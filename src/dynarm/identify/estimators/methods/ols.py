@@ -37,4 +37,4 @@ def _own_weights(problem: Problem, solution: Solution) -> Solution:
     )
 
 
-ESTIMATOR = Estimator(solve, plain=plain)
+ESTIMATOR = Estimator(solve, plain=plain, listed=True)

@@ -34,4 +34,4 @@ def solve(problem: Problem, passes: int = PASSES) -> Solution:
     )
 
 
-ESTIMATOR = Estimator(solve)
+ESTIMATOR = Estimator(solve, listed=True)

@@ -1,0 +1,128 @@
+"""What a fit decides by itself where the user decided nothing: states, friction, delay and armatures.
+
+The order matters. States come first, by plain friction, which hardly prefers any; a plain fit says what loads the
+joints feel; friction is chosen on these; a delay only then, because hysteresis that no column explains looks like one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..border.kinds import FloatArray
+from .estimators.factors import fold
+from .estimators.methods import wls
+from .estimators.prior import pull_of
+from .estimators.problem import Problem
+from .friction.families import poor
+from .friction.selection import Basis, Choice, Tick, choose_friction, delayed_errors, scales_of
+from .judgement.identifiability import NOT, assess
+from .judgement.statistics import residuals
+from .preprocess import RESTS, Preparation, Recording, Stretch
+from .regressor import Terms
+from .tuning import Trial, choose_preparation, preparation_error
+
+_SPLINE = 0.9  # of a spline's held-out error, below which a filter is taken in its place
+_ENOUGH = 20  # samples an unknown of plain friction and the rigid body
+_DELAY = 0.01  # part of the held-out error that a delay must gain
+
+Trials = tuple[Trial, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """Terms and preparation with everything decided, the trials, and how friction was chosen."""
+
+    terms: Terms
+    how: Preparation
+    trials: Trials
+    choice: Choice
+    start: FloatArray | None = None  # (p,) rigid values of a plain fit, for the first load
+
+
+def decide(recording: Recording, terms: Terms, how: Preparation, tick: Tick) -> Decided:
+    """What the logs support."""
+    usual = Choice(terms.shapes)
+    total = sum(map(len, recording.logs))
+    if total < _ENOUGH * terms.size:
+        short = f"too short: {total} samples for {terms.size} plain unknowns"
+        plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
+        return Decided(terms, plain, trials, replace(usual, refused=short))
+    quick, trials = _smoothing(recording, terms, how)
+    tick(0.1)
+    runs = recording.short.runs(quick)
+    basis = _basis(terms, runs, quick, recording)
+    why = poor(scales_of(basis), _accelerations(terms, runs))
+    if why:
+        plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
+        return Decided(terms, plain, trials, replace(usual, refused=why))
+    tick(0.2)
+    choice = choose_friction(basis, lambda part: tick(0.2 + 0.6 * part))
+    if choice.refused:
+        plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
+        return Decided(terms, plain, trials, choice)
+    if how.smoothing == "auto":
+        quick = replace(quick, delay=_delay(basis, choice))
+    tick(0.9)
+    listed = choice.records if choice.listed else ()
+    chosen = replace(terms, shape=choice.shapes, widths=choice.widths, listed=listed)
+    return Decided(chosen, quick, trials, choice, basis.values)
+
+
+def _smoothing(recording: Recording, terms: Terms, how: Preparation) -> tuple[Preparation, Trials]:
+    """Spline or filter, whichever predicts time that it was not fitted to; the spline unless the filter is better."""
+    rests = how if how.slow is not None else replace(how, slow=RESTS)
+    if how.smoothing != "auto" or recording.logs[0].floating:
+        kind = "filter" if how.smoothing == "auto" else how.smoothing
+        return choose_preparation(recording, terms, replace(rests, smoothing=kind))
+    filtered, trials = choose_preparation(recording, terms, replace(rests, smoothing="filter"))
+    spline = replace(rests, smoothing="spline", cutoff=np.inf, velocity="differentiate")
+    error = preparation_error(recording, terms, spline)
+    least = min((t.error for t in trials), default=np.inf)
+    if least < _SPLINE * error:
+        return filtered, trials
+    return spline, (*trials, Trial(np.inf, "spline", error))
+
+
+def _accelerations(terms: Terms, runs: Sequence[Sequence[Stretch]]) -> FloatArray:
+    return np.concatenate([p.qdd[:, terms.first :] for run in runs for p in run])
+
+
+def _basis(
+    terms: Terms,
+    runs: Sequence[Sequence[Stretch]],
+    how: Preparation,
+    recording: Recording,
+) -> Basis:
+    """A plain fit of the logs, drawn to its prior where they say little."""
+    pieces = [piece for run in runs for piece in run]
+    factors = fold(terms, pieces, how)
+    problem = Problem(factors, names=terms.names)
+    plain = wls.solve(problem)
+    left = residuals(terms, pieces, how, plain.values)
+    check = assess(terms, factors, plain, left.inflation, pieces)
+    pull = pull_of(terms, factors, plain, None)
+    ridge = float(np.sqrt(left.inflation.mean())) if check.worst > NOT else 0.0
+    values = wls.solve(replace(problem, ridge=ridge, pull=pull)).values if ridge else plain.values
+    steps = np.max([log.quality.resolution for log in recording.logs], axis=0)
+    return Basis(terms, runs, how, values, pull, ridge, steps)
+
+
+def _delay(basis: Basis, choice: Choice) -> float:
+    """Time by which all torques lag the motion [s], from five shifts of up to two samples and a parabola.
+
+    0 unless it gains more than a hundredth of the held-out error, and gains in every fold.
+    """
+    step = 1 / min(p.rate for run in basis.runs for p in run)
+    shifts = step * np.arange(-2, 3)
+    logs = [delayed_errors(basis, choice, float(s)) for s in shifts]
+    errors = np.array([np.nanmean(e) for e in logs])
+    k = int(np.clip(np.argmin(errors), 1, 3))
+    a, b, c = np.exp(errors[k - 1 : k + 2])
+    bend = a - 2 * b + c
+    best = shifts[k] + 0.5 * step * (a - c) / bend if bend > 0 else shifts[np.argmin(errors)]
+    late = float(np.clip(best, shifts[0], shifts[-1]))
+    gains = np.nanmean(logs[2] - delayed_errors(basis, choice, late), axis=1)
+    return late if gains.mean() > _DELAY and (gains > 0).all() else 0.0
