@@ -36,7 +36,7 @@ from .joint import (
     Tool,
     kept_pose,
 )
-from .origin import FROZEN, HELD, LEFT_OUT, MERGED, TAKEN, Origin
+from .origin import FROZEN, HELD, LEFT_OUT, MERGED, TAKEN, Origin, SourceFile
 from .sheet import arm_line, arm_sheet
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "Joint",
     "Mimic",
     "Origin",
+    "SourceFile",
     "Tool",
     "exact_cos_sin",
     "inverse",
@@ -85,6 +86,7 @@ class Arm:
     origin: Origin | None = field(default=None, compare=False)
     floating: Body | None = None
     tools: Sequence[Tool] | None = None
+    file: SourceFile | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -109,6 +111,8 @@ class Arm:
             put(self, "tools", self._checked_tools())
         if not isinstance(self.origin, (Origin, type(None))):
             raise KindError(f"origin is {shown(self.origin)}; pass origin=None")
+        if not isinstance(self.file, (SourceFile, type(None))):
+            raise KindError(f"file is {shown(self.file)}; pass file=None")
         if self.origin is not None and len(self.origin.links) != len(joints):
             raise InputError(
                 f"origin describes {len(self.origin.links)} links, the arm has {len(joints)} joints; pass origin=None"

@@ -95,7 +95,7 @@ def load(
             chosen["gravity"] = (0.0, 0.0, -9.81) if gravity is None else gravity
             chosen["floating"] = bool(chosen["floating"])
         inside = _text(path, kind, xacro, packages)
-        return warn_doubts(kind.read(inside, named(path), chosen), strict)
+        return warn_doubts(_at(path, kind.read(inside, named(path), chosen)), strict)
     if kind is not None and kind.read is None:
         text = kind.instead.format(name=path.name, stem=path.name.split(".")[0])
         raise FormatError(f"{named(path)} is {text}")
@@ -109,6 +109,13 @@ def load(
             f"joints is {wanted}; robot '{arm.name}' has {list(arm.joint_names)}, in that order"
         )
     return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
+
+
+def _at(path: Path, arm: Arm) -> Arm:
+    """The arm that knows where its URDF is; what a macro expands to is no file."""
+    if arm.file is None or path.suffix.lower() != ".urdf":
+        return arm
+    return replace(arm, file=replace(arm.file, path=os.path.abspath(path)))
 
 
 def _refuse_parts(robot: Outside, given: bool, words: str, what: str = "a URDF") -> None:

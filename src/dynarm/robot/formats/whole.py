@@ -14,7 +14,7 @@ import numpy as np
 
 from ...border.kinds import Outside
 from ...errors import FormatError, InputError, ModelError, UnknownName
-from ..arm import MERGED, Arm, Body, Friction, Joint, Mimic, Origin, Tool
+from ..arm import MERGED, Arm, Body, Friction, Joint, Mimic, Origin, SourceFile, Tool
 from ..frames.dh import Frames, modified_dh
 from ..frames.poses import inverse
 from .carried import CarriedLinks
@@ -120,6 +120,18 @@ def _arm(
         origin=origin,
         floating=Body(parameters=tuple(carried.tables[-1].tolist())) if floating else None,
         tools=None if tools is None else _tools(tree, root, carried, to_internal, tools),
+        file=SourceFile(_places(carried, to_internal)),
+    )
+
+
+def _places(
+    carried: CarriedLinks, to_internal: Sequence[np.ndarray]
+) -> tuple[tuple[str, int, tuple[float, ...]], ...]:
+    """Every link with the joint that carries it and its pose in that joint's frame, or in the base link."""
+    return tuple(
+        (link, at.carrier, tuple((frame @ at.pose).ravel().tolist()))
+        for link, at in carried.places.items()
+        for frame in [to_internal[at.carrier] if at.carrier >= 0 else np.eye(4)]
     )
 
 
