@@ -36,6 +36,10 @@ CASES = {
     'type="capsule" pos=".1 0 0"/></body></worldbody>',
     "free": '<option gravity="1 2 -9"/><worldbody><geom type="plane" size="1 1 1"/><body name="torso" pos="1 2 3" '
     f'euler="10 20 30"><freejoint/>{LINK.format(5)}{ARM.format(FINGERS)}</body></worldbody>',
+    "drone": f'<worldbody><body name="x" pos="0 0 1" euler="10 20 30"><freejoint/>{LINK.format(5)}<site name="imu" '
+    f'pos="0 0 .1"/><body name="rotor" pos=".1 .2 .3">{LINK.format(1)}</body></body></worldbody>',
+    "simple": '<worldbody><body name="x"><joint name="a" type="slide" armature=".04"/>'
+    '<geom size=".1"/></body></worldbody>',
     "weightless": f'<option><flag gravity="disable"/></option><worldbody>{ARM.format("")}</worldbody>',
     "two arms": f"<worldbody>{ARM.format('')}{FINGERS}</worldbody>",
     "defaults": '<compiler angle="radian"/><default><joint damping="2" armature=".3"/><geom density="300"/><default '

@@ -39,7 +39,7 @@ class MujocoTree:
             G[i, of] = factor
         offsets = np.array(coupling.offsets)
         data = mujoco.MjData(model)
-        return cls(model, data, np.array(places), G, offsets, arm.floating is not None)
+        return cls(model, data, np.array(places, int), G, offsets, arm.floating is not None)
 
     def _turn(self, q: Any) -> np.ndarray:
         """(MuJoCo's speeds, speeds of the arm)."""
@@ -104,7 +104,7 @@ def _written(arm: Arm) -> str:
         place = f'pos="{_text(T[:3, 3])}" xyaxes="{_text([*T[:3, 0], *T[:3, 1]])}"'
         return f"<body {place}>{inside}</body>"
 
-    inside = "".join(map(body, below[-1]))
+    inside = "".join(map(body, below.get(-1, ())))
     if arm.floating:
         base = arm.floating
         own = _inertial(base.mass, base.com, base.inertia)

@@ -116,8 +116,10 @@ class Arm:
         if isinstance(self.joints, Joint) or not isinstance(self.joints, Iterable):
             raise KindError(f"joints is {shown(self.joints)}; give a list of dynarm.Joint")
         joints = tuple(self.joints)
-        if not joints:
-            raise ModelError("the arm has no joints; give at least one dynarm.Joint")
+        if not joints and self.floating is None:
+            raise ModelError(
+                "the arm has no joints; give at least one dynarm.Joint, or floating=dynarm.Body(...)"
+            )
         for i, joint in enumerate(joints):
             if not isinstance(joint, Joint):
                 raise KindError(f"joints[{i}] is {shown(joint)}; give dynarm.Joint(...)")
@@ -294,7 +296,7 @@ class Arm:
         if self.origin is None:
             return self.parameters
         table = self.parameters.copy()
-        moved = table[-self.n :]  # the frame of a free base is its link's own
+        moved = table[len(table) - self.n :]  # the frame of a free base is its link's own
         for row, flat in zip(moved, self.origin.frames, strict=True):
             T = inverse(np.array(flat).reshape(4, 4))  # internal frame in the URDF link frame
             row[:] = move_parameters(row, T[:3, :3], T[:3, 3])
@@ -336,7 +338,8 @@ class Arm:
         table = self.parameters.copy()
         if carrier.joint < 0 and not self.floating:
             return self  # what stands on a fixed base moves nothing
-        table[carrier.joint - self.n] += move_parameters(load.parameters, T[:3, :3], T[:3, 3])
+        row = len(table) - self.n + carrier.joint
+        table[row] += move_parameters(load.parameters, T[:3, :3], T[:3, 3])
         return self.with_parameters(table)
 
     def tool_named(self, name: str | None = None) -> Tool:

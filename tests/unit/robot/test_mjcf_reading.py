@@ -97,7 +97,6 @@ REFUSED = {
         "",
         "base='a'",
     ),
-    "free alone": (FREE.format("drone", ""), "", "'drone' moves freely and has no joints"),
     "nothing": ("", "", "no joint moves"),
     "soft": ('<flexcomp name="f" type="grid" count="2 2 1"/>', "", "flexcomp"),
     "outside": (TWO, '<include file="../secret.xml"/>', "not below its own folder"),

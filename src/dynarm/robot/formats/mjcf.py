@@ -3,8 +3,7 @@
 Defaults, classes, includes, frames, attached models, compiler options and inertias of geoms are MuJoCo's own; what
 comes from it are the numbers by which it computes (`mjcf_child.py`, a process of its own). What inverse dynamics of the
 open tree does not feel is left out and said in `arm.check()`: closed loops, tendons, springs, gravity compensation,
-fluids. What an arm cannot be is refused by name: ball joints, couplings on curves, several free bodies, a free
-body without joints.
+fluids. What an arm cannot be is refused by name: ball joints, couplings on curves, several free robots.
 """
 
 from __future__ import annotations
@@ -63,10 +62,6 @@ def arm_of_mjcf(
         freeze = {**rules.held, **frozen}
     at = _gravity(model, stand) if gravity is None else gravity
     end = _only_end(tree, stand, model) if tip is None and joints is None else tip
-    if stand.free and not any(joint.movable for joint in tree.outwards(stand.base)):
-        raise ModelError(
-            f"{source}: body '{stand.base}' moves freely and has no joints; an arm needs at least one"
-        )
     arm = arm_of_tree(tree, stand.base, end, joints, at, True, freeze, stand.free, tools)
     assert arm.origin is not None
     notes = (*arm.origin.notes, *_left_out(model, stand, rules))

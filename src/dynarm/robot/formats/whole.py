@@ -40,7 +40,7 @@ def arm_of_tree(
     root = tree.root if base is None else tree.check_link("base", base)
     if floating and base is None:
         root = _behind_free_joint(tree)
-    end = _tip(tree, root, tip, joints, freeze)
+    end = _tip(tree, root, tip, joints, freeze, floating)
     path = list(tree.outwards(root)) if end is None else tree.path(root, end)
     stand = posture(tree, [joint for joint in path if joint.movable], freeze)
     _check_joints(tree, stand, root, end, floating)
@@ -96,7 +96,7 @@ def _arm(
     """The arm out of its parts."""
     kept = stand.kept
     to_internal = [*(inverse(X) for X in frames.links), inverse(frames.base)]
-    last = kept[-1].child
+    last = kept[-1].child if kept else root
     pose = None
     if not carried.branched:
         pose = carried.tool_pose(end or last, to_internal)
@@ -132,15 +132,21 @@ def _behind_free_joint(tree: Tree) -> str:
 
 
 def _tip(
-    tree: Tree, base: str, tip: str | None, joints: Sequence[str] | None, freeze: Outside
+    tree: Tree,
+    base: str,
+    tip: str | None,
+    joints: Sequence[str] | None,
+    freeze: Outside,
+    free: bool,
 ) -> str | None:
     """The last link of the chain, as asked or as the wanted joints say; None for the whole robot."""
     if tip is not None:
         return tree.check_link("tip", tip)
     movable = [joint for joint in tree.outwards(base) if joint.movable]
-    if not movable:
+    if not movable and not free:
         raise ModelError(
-            f"{tree.source}: no movable joint under link '{base}'; an arm needs at least one"
+            f"{tree.source}: no movable joint under link '{base}'; an arm on a fixed base needs at least one. "
+            "If it is a body that moves freely, load it with floating=True"
         )
     if joints is None:
         return None
@@ -178,7 +184,7 @@ def _check_joints(tree: Tree, stand: Posture, base: str, end: str | None, free: 
             raise FormatError(
                 f"{tree.source}: joint '{joint.name}' has axis 0 0 0; give it a direction"
             )
-    if not stand.kept:
+    if not stand.kept and not (free and end is None):
         raise ModelError(
             f"{tree.source}: no movable joint stands between '{base}' and '{end}'; choose base and tip apart"
             if end is not None
