@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import DynarmError
+from dynarm import Arm, DynarmError, Joint
 from oracles.batches import relative
 from oracles.mujoco_file import file_oracle
 from oracles.scene_numbers import numbers_of, scene_of
@@ -79,12 +79,50 @@ def test_the_file_and_what_is_written_of_it(case, tmp_path):
     agrees(arm, file_oracle(tmp_path / "again.xml", arm), 3)
 
 
+CURVE = '<equality><joint joint1="r" joint2="l" polycoef=".1 2 .3 0 .1"/><joint joint1="l" joint2="a"/></equality>'
+
+
+@pytest.mark.parametrize("equality", [CASES["coupled"].split("</worldbody>")[1], CURVE])
+def test_joints_that_are_not_tied(equality, tmp_path):
+    path = written(tmp_path, f"<worldbody>{ARM.format(FINGERS)}</worldbody>{equality}")
+    arm = dynarm.load(path, mimic=False)
+    assert arm.nv == 4 and arm.coupling.free
+    assert sum("is not tied to" in line for line in arm.check()) == equality.count("joint1")
+    agrees(arm, file_oracle(path, arm))
+
+
+@pytest.mark.parametrize("case", ["tree", "coupled", "free", "simple"])
+def test_drives_of_the_file(case, tmp_path):
+    """With friction=True armature, damping and frictionloss take part, as in MuJoCo's own mass matrix and forces."""
+    path = written(tmp_path, CASES[case])
+    arm = dynarm.load(path)
+    model, twin = dynarm.compile(arm, friction=True), file_oracle(path, arm, armature=True)
+    s = whole_state(np.random.default_rng(4), arm)
+    assert relative(model.mass_matrix(s["q"]), twin.mass_matrix(s["q"])) <= TOLERANCE
+    tau = twin.inverse_dynamics(s["q"], s["qd"], s["qdd"])
+    drives = twin.drives(s["q"], s["qd"], s["qdd"])
+    ours = model.inverse_dynamics(s["q"], s["qd"], s["qdd"])
+    assert relative(ours, tau + drives) <= TOLERANCE and (case == "simple" or np.any(drives))
+
+
 @pytest.mark.parametrize("robot", ["puma560", "scara"])
 def test_arms_from_elsewhere_are_written(robot, tmp_path):
     arm = dynarm.load(robot)
-    try:
-        arm.save(tmp_path / "arm.xml")
-    except DynarmError as error:
-        assert "MuJoCo" in str(error) and not list(tmp_path.iterdir())
-        return
+    arm.save(tmp_path / "arm.xml")
     agrees(arm, file_oracle(tmp_path / "arm.xml", arm))
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ({"mass": 1.0, "inertia": np.diag([0.1, 0.1, 0.3])}, "triangle inequality"),
+        ({"mass": 1.0}, "all of these are positive"),
+        ({}, "all of these are positive"),
+    ],
+    ids=["thin", "point", "bare"],
+)
+def test_arms_that_mujoco_cannot_hold_are_refused(link, why, tmp_path):
+    arm = Arm((Joint(mass=1.0, inertia=np.eye(3)), Joint(**link)))
+    with pytest.raises(DynarmError, match=f"the link of joint 'joint2'.*{why}"):
+        arm.save(tmp_path / "arm.xml")
+    assert not list(tmp_path.iterdir())

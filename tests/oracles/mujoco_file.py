@@ -14,11 +14,11 @@ from dynarm import Arm
 from oracles.mujoco_tree import MujocoTree
 
 
-def file_oracle(path: Any, arm: Arm) -> MujocoTree:
+def file_oracle(path: Any, arm: Arm, armature: bool = False) -> MujocoTree:
     """The twin of an arm by the file itself; armature, which dynarm adds on request only, is taken out."""
     spec = mujoco.MjSpec.from_file(str(path))
-    for joint in spec.joints:  # before compiling: MuJoCo keeps constant entries of the mass matrix
-        joint.armature = 0
+    for joint in () if armature else spec.joints:
+        joint.armature = 0  # before compiling: MuJoCo keeps constant entries of the mass matrix
     model = spec.compile()
     places = [int(model.joint(str(joint.name)).dofadr[0]) for joint in arm.joints]
     coupling = arm.coupling

@@ -76,6 +76,12 @@ class MujocoTree:
         mujoco.mj_rne(self.model, self.data, 1, forces)
         return T.T @ forces
 
+    def drives(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+        """Forces (nv,) of armature, damping and dry friction, by the numbers of the model."""
+        T, model, data = self._set(q, qd, qdd), self.model, self.data
+        dry = model.dof_frictionloss * np.sign(data.qvel)
+        return T.T @ (model.dof_armature * data.qacc + model.dof_damping * data.qvel + dry)
+
     def mass_matrix(self, q: Any) -> np.ndarray:
         """Mass matrix (nv, nv) by mj_fullM."""
         n = (6 if self.free else 0) + self.G.shape[1]

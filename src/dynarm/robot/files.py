@@ -58,6 +58,7 @@ def load(
     floating: bool | None = None,
     tools: Sequence[str] | None = None,
     snap: bool = True,
+    mimic: bool = True,
 ) -> Arm:
     """The robot behind a built-in name or a path to a .urdf, .xml (MJCF) or .toml file.
 
@@ -73,6 +74,8 @@ def load(
     tools            names of links, of an MJCF model bodies or sites, whose frames are the robot's tools
     snap             rounded numbers of a URDF that were meant to be exact, such as an angle of 1.5708, are taken as
                      such; arm.check() lists them. False: every number as written
+    mimic            joints that follow others (<mimic>, equality of two joints) are no degrees of freedom of their own.
+                     False: all joints move on their own, as in mj_rne, and arm.check() lists them
     """
     path = path_of("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
     wanted = None if joints is None else _joint_names(joints)
@@ -87,6 +90,7 @@ def load(
             "joints": wanted,
             "floating": None if floating is None else flag("floating", floating),
             "snap": flag("snap", snap),
+            "mimic": flag("mimic", mimic),
             "tools": None if tools is None else items("tools", tools, "a list of names of links"),
         }
         if kind.own:

@@ -44,6 +44,7 @@ def arm_of_mjcf(
     freeze: Outside = True,
     floating: bool | None = None,
     tools: Sequence[str] | None = None,
+    mimic: bool = True,
 ) -> Arm:
     """The robot of an MJCF model, or its chain to body or site tip; source names it in messages."""
     if find_spec("mujoco") is None:
@@ -55,7 +56,7 @@ def arm_of_mjcf(
         name for root in stand.roots for i in model.under(root) for name, _ in model.own_joints(i)
     }
     frozen = freeze if isinstance(freeze, Mapping) else {}
-    rules = couplings(model, source, inside, frozen)
+    rules = couplings(model, source, inside, frozen, mimic)
     places = [name for name in (tip, *(tools or ())) if isinstance(name, str)]
     tree = tree_of(model, source, stand.roots, stand.top, stand.fixed, rules.follows, places)
     if rules.held:

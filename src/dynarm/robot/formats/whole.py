@@ -14,7 +14,7 @@ import numpy as np
 
 from ...border.kinds import Outside
 from ...errors import FormatError, InputError, ModelError, UnknownName
-from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, Tool
+from ..arm import LEFT_OUT, Arm, Body, Friction, Joint, Mimic, Origin, Tool
 from ..frames.dh import Frames, JointLine, modified_dh
 from ..frames.poses import inverse
 from ..frames.rounding import clean_pose, norm
@@ -23,6 +23,8 @@ from .change import Described
 from .exact import exact_notes
 from .posture import SEVERAL_DEGREES, Posture, posture
 from .tree import MAX_JOINTS, Tree, TreeJoint, listed
+
+_MOVING = "couplings (mimic=False), so that these joints move on their own: "
 
 
 def arm_of_tree(
@@ -35,8 +37,16 @@ def arm_of_tree(
     freeze: Outside = True,
     floating: bool = False,
     tools: Sequence[str] | None = None,
+    mimic: bool = True,
 ) -> Arm:
     """The joints from link base outwards, to link tip or all of them, everything else merged."""
+    if not mimic:
+        loose = [joint.name for joint in tree.above.values() if joint.mimic]
+        alone = tree.uncoupled()
+        arm = arm_of_tree(
+            alone, base, tip, joints, gravity, allow_massless, freeze, floating, tools
+        )
+        return _with_notes(arm, [LEFT_OUT + _MOVING + listed(loose)] if loose else [])
     root = tree.root if base is None else tree.check_link("base", base)
     if floating and base is None:
         root = _behind_free_joint(tree)
