@@ -77,6 +77,8 @@ class Origin:
     kinds: tuple[str, ...]  # URDF joint types: revolute, continuous, prismatic
     tip_link: str | None = None
     notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
+    rigid: tuple[tuple[str, float], ...] = ()  # movable joints of the file that are held, and where
+    snap: bool = False  # whether rounded numbers of the file were taken as exact
 
     __repr__ = brief
 
@@ -380,3 +382,19 @@ class Arm:
         from .files import save
 
         save(self, path)
+
+    def update_urdf(
+        self,
+        original: str | os.PathLike[str],
+        new: str | os.PathLike[str],
+        force: bool = False,
+    ) -> tuple[str, ...]:
+        """Write the URDF that the robot came from with its inertias and friction now; all else stays as it was.
+
+        What a reader of the new file should know is given back, a sentence each. A link to which others are fixed takes
+        the whole of the change; where that is impossible a warning says so, and the nearest possible is written. The
+        original itself is replaced only with force=True. Nothing is left half-written.
+        """
+        from .update import update_urdf
+
+        return update_urdf(self, original, new, force)

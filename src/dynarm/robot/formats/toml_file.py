@@ -31,7 +31,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ...border.arguments import numbers
+from ...border.arguments import number, numbers
 from ...border.digits import words, written
 from ...border.kinds import Outside
 from ...border.toml import known_keys, tables
@@ -239,9 +239,23 @@ def _origin(table: Outside) -> Origin:
     given["base_link"] = _string(given, "base_link", "")
     if "tip_link" in given:
         given["tip_link"] = _string(given, "tip_link", "")
+    given["rigid"] = _positions(given.get("rigid", []))
+    if not isinstance(given.get("snap", False), bool):
+        raise FormatError(f"origin: snap is {_short(given['snap'])}; give true or false")
     given["frames"] = _rows("origin: frames", given["frames"], (n, 16))
     given["axes"] = _rows("origin: axes", given["axes"], (n, 3))
     return Origin(**given)
+
+
+def _positions(rows: Outside) -> tuple[tuple[str, float], ...]:
+    """Joints and where they are held."""
+    pairs = []
+    for row in rows if isinstance(rows, list) else [rows]:
+        if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], str):
+            raise FormatError(f"origin: rigid is {_short(rows)}; give a list of [joint, position]")
+        position = number("origin: rigid", row[1])
+        pairs.append((row[0], position))
+    return tuple(pairs)
 
 
 def _rows(what: str, value: Outside, shape: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:

@@ -92,6 +92,7 @@ def read_tree(content: bytes, source: str, snap: bool = False) -> Tree:
     offsets = (joint.placement[:3, 3] for joint in written.above.values())
     reader = _Reader(source, True, max((float(np.abs(p).max()) for p in offsets), default=0.0))
     tree = _tree(root, reader)
+    tree.exact = True
     if reader.snapped:
         tree.snapped, tree.written = tuple(reader.snapped), written
     return tree
@@ -296,6 +297,12 @@ class _Reader:
             )
             position = None if low is None or high is None else (low, high)
         return position, bounds["velocity"], bounds["effort"]
+
+
+def rotation_of(element: Element, owner: str, source: str, snap: bool) -> np.ndarray:
+    """The rotation in the <origin> of an element of a joint or link, as `read_tree` reads it."""
+    rotation: np.ndarray = _Reader(source, snap).origin(element, owner)[:3, :3]
+    return rotation
 
 
 def rpy_rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:
