@@ -12,7 +12,6 @@ from ..border.arguments import numbers, shown
 from ..border.kinds import FloatArray, Kept, Numbers, Outside
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
-from ..border.words import brief
 from ..errors import InputError, KindError, ModelError, UnknownName
 from .coupling import Coupling, coupled, placed
 from .frames.poses import exact_cos_sin, inverse, rigid
@@ -35,13 +34,18 @@ from .joint import (
     Tool,
     kept_pose,
 )
+from .origin import FROZEN, HELD, LEFT_OUT, TAKEN, Origin
 from .sheet import arm_line, arm_sheet
 
 __all__ = [
+    "FROZEN",
     "HEAVIEST",
+    "HELD",
+    "LEFT_OUT",
     "LONGEST",
     "PARAMETER_NAMES",
     "SHAPES",
+    "TAKEN",
     "Arm",
     "Body",
     "Coupled",
@@ -59,38 +63,6 @@ __all__ = [
     "tensor",
     "unpack_parameters",
 ]
-
-
-# how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
-FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
-TAKEN = "taken as exact: "  # how notes about rounded numbers begin
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where an arm came from: what `save("x.urdf")` needs to write it back in the frames of its own file."""
-
-    base_link: str
-    links: tuple[str, ...]  # the moving link of each joint
-    frames: tuple[tuple[float, ...], ...]  # each URDF link frame in the internal one, 16 numbers
-    axes: tuple[tuple[float, float, float], ...]  # joint axes in the URDF link frames
-    kinds: tuple[str, ...]  # URDF joint types: revolute, continuous, prismatic
-    tip_link: str | None = None
-    notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
-    rigid: tuple[tuple[str, float], ...] = ()  # movable joints of the file that are held, and where
-    snap: bool = False  # whether rounded numbers of the file were taken as exact
-
-    __repr__ = brief
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """The notes that say which movable joints were made rigid, and where, and what was left out."""
-        return tuple(note for note in self.notes if note.startswith((FROZEN, HELD, LEFT_OUT)))
-
-    @property
-    def snapped(self) -> tuple[str, ...]:
-        """The notes that say which rounded numbers were taken as exact, and what that changes."""
-        return tuple(note for note in self.notes if note.startswith(TAKEN))
 
 
 @dataclass(frozen=True)
@@ -382,6 +354,21 @@ class Arm:
         from .files import save
 
         save(self, path)
+
+    def update_mjcf(
+        self,
+        original: str | os.PathLike[str],
+        new: str | os.PathLike[str],
+        force: bool = False,
+    ) -> tuple[str, ...]:
+        """Write the MJCF model that the robot came from with its inertials, armature, damping and frictionloss now.
+
+        Everything else stays as it was; the rules are those of `update_urdf`. Values that a class or an included file
+        gave are written into the body and joint themselves, in the new file.
+        """
+        from .update import update_mjcf
+
+        return update_mjcf(self, original, new, force)
 
     def update_urdf(
         self,

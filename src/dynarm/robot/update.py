@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..border.arguments import flag, path_of
 from ..border.files import content, named
+from ..border.kinds import Outside
 from ..border.written import drafted
 from ..errors import DynarmWarning, FileError, FormatError
 from .files import MAX_URDF
-from .formats.urdf_update import updated_urdf
+from .formats.mjcf_update import updated_mjcf
+from .formats.urdf_update import Updated, updated_urdf
 
 if TYPE_CHECKING:
     from .arm import Arm
@@ -22,20 +25,41 @@ def update_urdf(
     arm: Arm, original: str | os.PathLike[str], new: str | os.PathLike[str], force: bool = False
 ) -> tuple[str, ...]:
     """Write the original with other inertials and <dynamics>; what a reader of the new file should know."""
-    source = path_of("original", original, "the name of a .urdf file")
-    target = path_of("new", new, "the name of a .urdf file")
-    if target.suffix.lower() != ".urdf":
-        raise FormatError(f"cannot write '{named(target)}'; end the name in .urdf")
+    source, target, before = _files(original, new, force, (".urdf",))
+    return _written(
+        target, updated_urdf(arm, before, named(source), (source.parent, target.parent))
+    )
+
+
+def update_mjcf(
+    arm: Arm, original: str | os.PathLike[str], new: str | os.PathLike[str], force: bool = False
+) -> tuple[str, ...]:
+    """Write the original with other inertials, armature, damping and frictionloss; what a reader should know."""
+    source, target, before = _files(original, new, force, (".xml", ".mjcf"))
+    return _written(target, updated_mjcf(arm, before, named(source), source, target))
+
+
+def _files(
+    original: Outside, new: Outside, force: Outside, endings: Sequence[str]
+) -> tuple[Path, Path, bytes]:
+    """Where the original is, where the new file shall be, and what is in the original."""
+    words = f"the name of a {' or '.join(endings)} file"
+    source, target = path_of("original", original, words), path_of("new", new, words)
+    if target.suffix.lower() not in endings:
+        raise FormatError(f"cannot write '{named(target)}'; end the name in {' or '.join(endings)}")
     before = content(source, MAX_URDF)
     if not flag("force", force) and _same(source, target):
         raise FileError(
             f"{named(target)} is the original; name a new file, or force=True to replace it"
         )
-    after = updated_urdf(arm, before, named(source), (source.parent, target.parent))
+    return source, target, before
+
+
+def _written(target: Path, after: Updated) -> tuple[str, ...]:
     with drafted(target) as draft:
         draft.write_bytes(after.content)
     if after.doubts:
-        warnings.warn("; ".join(after.doubts), DynarmWarning, stacklevel=3)
+        warnings.warn("; ".join(after.doubts), DynarmWarning, stacklevel=4)
     return after.notes
 
 
