@@ -29,8 +29,10 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .model.pruning import term_shares as term_shares
     from .parameters.minimal import minimal_parameters as minimal_parameters
     from .plan.choice import count as count
+    from .robot.about import About as About
+    from .robot.about import about as about
+    from .robot.about import catalogue as catalogue
     from .robot.arm import Arm as Arm
-    from .robot.files import catalogue as catalogue
     from .robot.files import load as load
     from .robot.friction import Coupled as Coupled
     from .robot.friction import Friction as Friction
@@ -47,6 +49,7 @@ __version__ = "0.1.0"
 
 # public name -> module that defines it; imported when first used, so that `import dynarm` is cheap
 _PUBLIC = {
+    "About": ".robot.about",
     "Arm": ".robot.arm",
     "Body": ".robot.joint",
     "Coupled": ".robot.friction",
@@ -54,7 +57,8 @@ _PUBLIC = {
     "Joint": ".robot.joint",
     "Mimic": ".robot.joint",
     "Tool": ".robot.joint",
-    "catalogue": ".robot.files",
+    "about": ".robot.about",
+    "catalogue": ".robot.about",
     "load": ".robot.files",
     "formulations": ".dynamics.table",
     "minimal_parameters": ".parameters.minimal",

@@ -21,6 +21,7 @@ from .wording import options_of, spoken
 
 COMMANDS = (
     "demo",
+    "robots",
     "info",
     "count",
     "compile",
@@ -34,7 +35,8 @@ COMMANDS = (
 )
 ABOUT = (
     "From a robot description and a log file to the smallest, fastest dynamic model of that robot. "
-    "Robots are built-in names (stanford, puma560, scara, two_link ...) or paths to .urdf and .toml files."
+    "Robots are built-in names (panda, ur5e, puma560 ...; dynarm robots lists them) "
+    "or paths to .urdf, .xml and .toml files."
 )
 INTERRUPTED = 130  # what shells expect after Ctrl-C
 _NARROW = 60  # columns below which boxes around the help only cost room

@@ -26,7 +26,7 @@ _NUMBER = re.compile(rf"{NUMBER}(?:deg)?|[+-]?(?:inf|nan)")
 
 def robots(incomplete: str = "") -> list[str]:
     """Built-in robots for the shell's completion; files are completed by the shell itself."""
-    from ..robot.files import catalogue
+    from ..robot.about import catalogue
 
     return [name for name in catalogue() if name.startswith(incomplete)]
 

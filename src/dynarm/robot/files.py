@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 
 from ..border.arguments import flag, items, path_of
@@ -15,9 +14,10 @@ from ..border.kinds import Given, Outside
 from ..border.words import shown
 from ..border.written import drafted
 from ..errors import FormatError, InputError, KindError, UnknownName
+from .about import MAX_BYTES, built_in, catalogue
 from .arm import Arm
 from .doubts import warn_doubts
-from .formats.toml_file import MAX_BYTES, read_toml, write_toml
+from .formats.toml_file import read_toml, write_toml
 
 MAX_URDF = 16 * 2**20  # bytes
 # the keywords of `load` that choose parts of a file, each with its value
@@ -36,14 +36,6 @@ class RobotFormat:
     own: bool = False  # whether it names further files, and says its own gravity and which base moves freely
     # of a format that is not read: what it is, and what to do with {name} or {stem}
     instead: str = ""
-
-
-def catalogue() -> tuple[str, ...]:
-    """The names of the built-in robots."""
-    folder = resources.files(__package__) / "catalogue"
-    return tuple(
-        sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
-    )
 
 
 def load(
@@ -136,8 +128,7 @@ def _built_in(path: Path) -> Arm:
     name = str(path)
     known = catalogue()
     if name in known:
-        file = resources.files(__package__) / "catalogue" / f"{name}.toml"
-        return read_toml(file.read_bytes(), f"built-in robot '{name}'")
+        return read_toml(built_in(name), f"built-in robot '{name}'")
     if os.path.exists(path) or path.suffix or len(path.parts) > 1:
         raise FormatError(
             f"'{named(path)}' is neither a built-in robot nor a file ending in {_endings('read')}"

@@ -28,11 +28,10 @@ from ..frames.snap import (
 from ..inertia import move_parameters, pack_parameters
 from .elements import Element, parse
 from .tree import Follow, Tree, TreeJoint
+from .urdf_text import LARGEST, MAX_NAME
 from .whole import arm_of_tree
 
 MAX_PARTS = 10_000  # links and joints together
-MAX_NAME = 1000  # letters
-LARGEST = 1e50  # of lengths, masses and inertias: their products must not overflow
 ENDLESS = 1e300  # limits beyond it mean that there is none
 MOVABLE = ("revolute", "continuous", "prismatic", "floating", "planar")
 SKIPPED = frozenset(
@@ -101,7 +100,7 @@ def read_tree(content: bytes, source: str, snap: bool = False) -> Tree:
 def _tree(root: Element, reader: _Reader) -> Tree:
     links = [reader.link(e) for e in root.all("link")]
     joints = [reader.joint(e) for e in root.all("joint")]
-    name = root.attributes.get("name", "").strip() or "robot"
+    name = reader.name(root).strip() if root.attributes.get("name", "").strip() else "robot"
     return Tree(name, reader.source, links, joints)
 
 

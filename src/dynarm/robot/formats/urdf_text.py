@@ -20,6 +20,8 @@ from ..frames.rounding import clean_pose, snap
 from ..friction import nearest_plain
 from ..inertia import unpack_parameters
 
+LARGEST = 1e50  # of lengths, masses and inertias: their products must not overflow
+MAX_NAME = 1000  # letters
 ENDLESS = 1e308  # written for a limit that is not there: readers demand a number
 _ESCAPES = {
     "&": "&amp;",
@@ -136,6 +138,10 @@ def _link_lines(name: str, what: str, ten: np.ndarray) -> list[str]:
             f"{what} has mass {mass} and first moments {ten[1:4].tolist()}, "
             "which a URDF cannot hold; save it as .toml"
         )
+    if max(mass, *np.abs(com), *np.abs(I).ravel()) > LARGEST:
+        raise ModelError(
+            f"{what} has numbers beyond {LARGEST:g}, which no reader of URDF takes; save it as .toml"
+        )
     entries = " ".join(
         f'i{"xyz"[r]}{"xyz"[c]}="{float(I[r, c])!r}"' for r in range(3) for c in range(r, 3)
     )
@@ -196,6 +202,10 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def _quoted(text: str) -> str:
+    if len(text) > MAX_NAME:
+        raise InputError(
+            f"the name that begins with {text[:40]!r} is longer than {MAX_NAME} letters; shorten it"
+        )
     return '"' + "".join(_ESCAPES.get(c, c) for c in _printable(text)) + '"'
 
 
