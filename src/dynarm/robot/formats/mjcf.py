@@ -99,7 +99,7 @@ def opened(
     if find_spec("mujoco") is None:
         raise FormatError(f"{source}: MJCF is read by the package mujoco; {extra('mjcf')}")
     document = read_document(content, path, Places.of(path, source))
-    model = Compiled.of(_compiled(document, source))
+    model = Compiled.of(_compiled(document, source), source)
     stand = _stand(model, source, base, floating)
     inside = {
         name for root in stand.roots for i in model.under(root) for name, _ in model.own_joints(i)

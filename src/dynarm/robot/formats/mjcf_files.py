@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from ...border.digits import written
 from ...border.files import content as file_content
 from ...border.files import named
 from ...errors import FileError, FormatError
@@ -20,6 +21,7 @@ from .mjcf_text import quoted
 
 MAX_FILE = 16 * 2**20  # bytes of a model, and of each that it includes
 MAX_FILES = 1000
+MAX_EXPANDED = 50_000  # elements of a model with its copies
 MAX_ASSETS = 192 * 2**20  # bytes of all meshes together
 _UNUSED = frozenset(
     ("visual", "statistic", "keyframe", "sensor", "contact", "size", "custom", "skin")
@@ -140,7 +142,35 @@ def read_document(text: bytes, path: Path, places: Places, budget: Spent | None 
         budget.spend(places.source)
         document.models[file] = read_document(file_content(place, MAX_FILE), place, places, budget)
     budget.open.pop()
+    if not budget.open and expanded(document) > MAX_EXPANDED:
+        raise FormatError(
+            f"{places.source}: <replicate> and <attach> make more than {MAX_EXPANDED} elements of it; a robot has fewer"
+        )
     return document
+
+
+def expanded(document: Document) -> float:
+    """How many elements a model has with all copies that <replicate> and <attach> make."""
+    models = {}
+    for element in all_of(document.root, "model"):
+        said = element.attributes
+        inner = document.models[said.get("file", "")]
+        models[said.get("name", inner.root.attributes.get("model", ""))] = expanded(inner)
+
+    def size(element: Element) -> float:
+        inside = 1.0 + sum(map(size, element.children))
+        if element.tag == "attach":
+            inside += models.get(element.attributes.get("model", ""), 0.0)
+        return inside * _copies(element) if element.tag == "replicate" else inside
+
+    return size(document.root)
+
+
+def _copies(replicate: Element) -> float:
+    try:
+        return max(written(replicate.attributes.get("count", "1")), 1.0)
+    except ValueError:
+        return 1.0  # MuJoCo says what is wrong with it
 
 
 def _parsed(text: bytes, source: str) -> Element:
