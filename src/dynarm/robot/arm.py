@@ -350,7 +350,7 @@ class Arm:
         return [*all_doubts(self), *((*origin.held, *origin.snapped) if origin else ())]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the arm to x.toml or x.urdf; nothing is left half-written."""
+        """Write the arm to x.toml, x.urdf or x.xml (MJCF); nothing is left half-written."""
         from .files import save
 
         save(self, path)
