@@ -14,10 +14,8 @@ from .batches import host_lanes
 from .peers import MODULES, installed
 
 Machine = dict[str, Any]
-KIND = (
-    "family",
-    "model",
-)  # numbers of x86: processors of several generations call themselves the same
+# numbers of x86: processors of several generations call themselves the same
+KIND = ("family", "model")
 
 
 def machine() -> Machine:

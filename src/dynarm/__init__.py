@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from . import mobile as mobile
@@ -27,8 +27,12 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .model.model import compile as compile
     from .model.pruning import prune as prune
     from .model.pruning import term_shares as term_shares
+    from .parameters.composite import composite_bodies as composite_bodies
+    from .parameters.composite import inertia_constants as inertia_constants
     from .parameters.minimal import minimal_parameters as minimal_parameters
     from .plan.choice import count as count
+    from .plan.schedule import schedule as schedule
+    from .reproductions.equivalence import equivalence as equivalence
     from .robot.about import About as About
     from .robot.about import about as about
     from .robot.about import catalogue as catalogue
@@ -62,9 +66,13 @@ _PUBLIC = {
     "load": ".robot.files",
     "formulations": ".dynamics.table",
     "minimal_parameters": ".parameters.minimal",
+    "composite_bodies": ".parameters.composite",
+    "inertia_constants": ".parameters.composite",
     "compile": ".model.model",
     "Model": ".model.model",
     "count": ".plan.choice",
+    "schedule": ".plan.schedule",
+    "equivalence": ".reproductions.equivalence",
     "prune": ".model.pruning",
     "term_shares": ".model.pruning",
     "set_threads": ".model.batch",
@@ -92,7 +100,7 @@ __all__ = sorted(_PUBLIC)
 
 if not TYPE_CHECKING:  # else every misspelt name would be one
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         if name in _PUBLIC:
             with IMPORTS:
                 value = getattr(importlib.import_module(_PUBLIC[name], __name__), name)

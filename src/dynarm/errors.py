@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
 
 _LONG = 100  # letters of a name that a message shows
 
@@ -49,7 +48,7 @@ class UnknownName(DynarmError, KeyError):
     def __str__(self) -> str:
         return one_line(str(self.args[0]))  # KeyError would put the message in quotes
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.what, self.name, self.known)  # it comes back from workers
 
 
@@ -65,7 +64,7 @@ class FormatError(DynarmError, ValueError):
     """A file whose content is broken or describes something that dynarm does not support."""
 
 
-class RoomError(DynarmError, MemoryError):
+class RoomError(MemoryError, DynarmError):  # in this order `__new__` is that of memory errors
     """Memory or address space that is too short for what LLVM is about to do."""
 
 

@@ -49,7 +49,7 @@ DOORS = {
     "rich": {"border/progress.py", "cli/"},
     "jax": {"graph/jax_bridge.py"},
     "pickle": set(),
-    "subprocess": {"border/apart.py", "identify/logs/formats/apart.py"},
+    "subprocess": {"border/apart.py"},
     "mujoco": {"robot/formats/mjcf_child.py"},
 }
 LATER = re.compile(r"\.+[a-z_]\w*(?:\.\w+)*")  # a module as `import_module` takes it

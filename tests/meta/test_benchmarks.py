@@ -6,6 +6,7 @@ import json
 import math
 import platform
 import re
+import zipfile
 from functools import partial
 from xml.etree import ElementTree
 
@@ -387,3 +388,24 @@ def test_memory_of_a_call_is_seen():
     """100 MB: of memory that other tests have freed, the allocator keeps up to 64 MB for whoever asks next."""
     taken = beyond(lambda: np.ones(12_500_000))
     assert taken is None or 80e6 < taken < 130e6
+
+
+def test_what_a_wheel_packs_is_told_by_rooms(tmp_path):
+    from benchmarks.bench_weight import packed
+
+    root = tmp_path / "pack"
+    texts = {
+        "a.py": "x = 1\n" * 90,
+        "room/b.py": "y = 2\n" * 70,
+        "room/deep/c.toml": "z",
+        "d.pyc": "no",
+    }
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    with zipfile.ZipFile(tmp_path / "whole.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("a.py", "room/b.py", "room/deep/c.toml"):
+            archive.write(root / name, f"pack/{name}")
+    sizes = packed(root)
+    assert list(sizes) == ["room", "modules"]
+    assert round(1e6 * sum(sizes.values())) == (tmp_path / "whole.whl").stat().st_size - 22

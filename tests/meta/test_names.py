@@ -1,8 +1,9 @@
-"""Names in the source: one name is one class, and a variable says what it holds."""
+"""Names in the source: one name is one class, a variable says what it holds; comments stand at what they tell of."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -29,3 +30,12 @@ def test_variables_say_what_they_hold():
     for path, tree in TREES.items():
         stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
         assert not stored & SILENT, path
+
+
+def test_no_comment_hangs_behind_a_bracket():
+    """Where a formatter folds a line, its comment is left behind the closing bracket; it belongs above the line."""
+    may = r"fmt: skip|noqa|type: ignore|(\([\w.]+\)(, )?)+$"  # the last: tags of equations
+    hanging = re.compile(rf"^ *[])}}]+:?,? +# (?!{may})", re.MULTILINE)
+    assert hanging.search("x = (\n    1\n)  # one")
+    for path in TREES:
+        assert not hanging.search((ROOT / path).read_text("utf-8")), path

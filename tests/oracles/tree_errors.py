@@ -210,9 +210,8 @@ def given_errors(arm: Arm, P: PinocchioTree, s: State) -> Errors:
     derivatives = derivatives_of(scene, s["qdd"].tolist())
     error = apart(derivatives, ORACLE["inverse_dynamics_derivatives"](P, s))
     errors["inverse_dynamics_derivatives(values, gravity)"] = error, RELATIVE
-    if (
-        not scene.chain.serial
-    ):  # that of a chain is differentiated automatically, and tested elsewhere
+    # that of a chain is differentiated automatically, and tested elsewhere
+    if not scene.chain.serial:
         (Y,) = numbers_of(scene_of(arm, unloaded(s), Options(), minimal), "regressor")
         errors["regressor @ values"] = apart(Y @ minimal.values, own), RELATIVE
     return errors

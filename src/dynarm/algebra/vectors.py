@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 
 Scalar: TypeAlias = Any  # a float, a NumPy batch, a symbol
+Nested: TypeAlias = Any  # a scalar, or lists and tuples of such
 _PLAIN = (int, float)
 
 

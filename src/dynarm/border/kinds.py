@@ -18,12 +18,13 @@ class HasArray(Protocol):
 # What a caller or a file gave, whatever that is: nothing is known of it before it has been checked
 Outside: TypeAlias = Any
 Foreign: TypeAlias = Any  # an object of a library that tells no types
-Maker: TypeAlias = Callable[
-    ..., Any
-]  # a function of scalars that is traced, or one of other arguments each time
+# a function of scalars that is traced, or one of other arguments each time
+Maker: TypeAlias = Callable[..., Any]
 Json: TypeAlias = dict[str, Any]  # what is written as JSON: numbers, texts, lists and such by name
 Cell: TypeAlias = Any  # of a table: a number, a text, an array that is told by its spread
 Kept: TypeAlias = Any  # numbers of a record: given in any form, kept as floats in tuples or arrays
+# How an object is made again, for `pickle`: a function and its arguments
+Pickled: TypeAlias = tuple[Callable[..., object], tuple[object, ...]]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 # Written out, not recursive: a text is a sequence of texts, which a recursive alias would let pass
 Numbers: TypeAlias = (

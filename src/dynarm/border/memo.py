@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
+
+if TYPE_CHECKING:
+    from .kinds import Outside
 
 T = TypeVar("T")
 
@@ -15,7 +18,7 @@ class cached_property(Generic[T]):  # noqa: N801  a decorator, named as the one 
     for it for ever. Threads that ask at once may compute it twice; all of them are given the object that came first.
     """
 
-    def __init__(self, compute: Callable[[Any], T]):
+    def __init__(self, compute: Callable[[Outside], T]):
         self.compute = compute
         self.name = compute.__name__
         self.__doc__ = compute.__doc__

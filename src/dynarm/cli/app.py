@@ -8,8 +8,8 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -18,6 +18,9 @@ from ..border.text import plain
 from ..errors import DynarmError, DynarmWarning
 from .console import complain, own_output
 from .wording import options_of, spoken
+
+if TYPE_CHECKING:
+    from ..border.kinds import Foreign, Maker, Outside
 
 COMMANDS = (
     "demo",
@@ -83,11 +86,11 @@ def _main(
         raise typer.Exit
 
 
-def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+def _guarded(function: Maker) -> Maker:
     """The command with standard output to itself; refusals name its options; Ctrl-C becomes one line."""
 
     @functools.wraps(function)
-    def command(*args: Any, **options: Any) -> None:
+    def command(*args: Outside, **options: Outside) -> None:
         try:
             with own_output():
                 code = function(*args, **options)
@@ -167,7 +170,7 @@ def _failed(error: Exception) -> int:
     return 2
 
 
-def _usage(message: str, context: Any) -> str:
+def _usage(message: str, context: Foreign) -> str:
     """What does not fit about the arguments, and where to look or what to write instead."""
     path = context.command_path if context is not None else "dynarm"
     name = path.split()[-1]

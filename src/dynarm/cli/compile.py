@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from .console import print_json, progress, say, show_table
 from .options import (
-    BASE,
-    FLOATING,
     FORMULATION,
-    FREEZE,
     FRICTION,
     JSON,
+    PORTION,
     ROBOT,
-    TIP,
-    TOOLS,
+    Portion,
     formulation_wishes,
     load_arm,
+    with_portion,
     words,
 )
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..border.kinds import Json
     from ..model.model import Model
 
 EXAMPLES = (
@@ -47,18 +46,18 @@ COLUMNS = [
 BATCH = 4096
 
 
+QUANTITIES = typer.Option(
+    DEFAULT, "--quantity", "-q", help="Names with commas between them, or all."
+)
+
+
+@with_portion
 def compile(
     robot: str = ROBOT,
-    quantities: str = typer.Option(
-        DEFAULT, "--quantity", "-q", help="Names with commas between them, or all."
-    ),
+    quantities: str = QUANTITIES,
     formulation: list[str] = FORMULATION,
     friction: bool = FRICTION,
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    portion: Portion = PORTION,
     as_json: bool = JSON,
 ) -> None:
     """Compile a robot's dynamics to machine code.
@@ -73,7 +72,7 @@ def compile(
     wanted = (
         tuple(QUANTITIES) if quantities == "all" else words("--quantity", quantities, QUANTITIES)
     )
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, portion)
     model = compile_arm(arm, formulation_wishes(formulation) or None, friction=friction)
     rows = []
     with progress("compiling") as done:
@@ -92,7 +91,7 @@ def compile(
         say("no cache folder can be used; the code is compiled anew in every program")
 
 
-def measured(model: Model, name: str) -> dict[str, Any]:
+def measured(model: Model, name: str) -> Json:
     """What a quantity costs: operations, time to compile or to fetch from the cache, time of a call."""
     import numpy as np
 

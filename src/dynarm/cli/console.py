@@ -11,12 +11,13 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ..border.text import plain, plain_json, shortened
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 _GAP = 2
 _NARROWEST = 24  # a column that may wrap gets at least this many characters
@@ -57,7 +58,7 @@ def own_output() -> Iterator[None]:
                 stream.close()
 
 
-def _number(stream: Any) -> int:
+def _number(stream: TextIO) -> int:
     try:
         return int(stream.fileno())
     except (OSError, ValueError, AttributeError):
@@ -107,7 +108,7 @@ def complain(text: str, style: str = "bold red") -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """One JSON document on standard output; what is not finite becomes null."""
     stream = output()
     text = json.dumps(_data(value), indent=2, ensure_ascii=False, allow_nan=False)
@@ -115,7 +116,7 @@ def print_json(value: Any) -> None:
     stream.flush()
 
 
-def _data(value: Any) -> Any:
+def _data(value: object) -> object:
     """What JSON knows: lists, dicts, text, finite numbers."""
     if isinstance(value, Mapping):
         return {str(k): _data(v) for k, v in value.items()}
@@ -136,7 +137,7 @@ def _data(value: Any) -> Any:
 def show_table(
     title: str,
     columns: Sequence[str],
-    rows: Sequence[Sequence[Any]],
+    rows: Sequence[Sequence[object]],
     right: int = 1,
     wrap: int | None = None,
     styles: Mapping[int, str] | None = None,
@@ -175,7 +176,7 @@ def _table(
     right: int,
     wrap: int | None,
     styles: Mapping[int, str],
-) -> Any:
+) -> Table:
     from rich.table import Table
     from rich.text import Text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,24 +11,28 @@ from ..border.words import shown
 from ..errors import InputError
 from .console import print_json, progress, say, show_table
 from .options import (
-    BASE,
-    FLOATING,
-    FREEZE,
     HTML,
     JSON,
-    TIP,
-    TOOLS,
+    PORTION,
+    Portion,
     load_arm,
     refuse_given,
     robots,
+    with_portion,
     writable_all,
 )
 
 if TYPE_CHECKING:
+    from ..border.kinds import Json
     from ..plan.choice import Counted
     from ..robot.arm import Arm
 
-EXAMPLES = ("dynarm count stanford", "dynarm count --n 3..4 --quantity mass_matrix")
+EXAMPLES = (
+    "dynarm count stanford",
+    "dynarm count --n 3..4 --quantity mass_matrix",
+    "dynarm count two_link --equivalence",
+    "dynarm count stanford --schedule --quantity inverse_dynamics --processors 4",
+)
 COLUMNS = [
     "formulation",
     "paper",
@@ -43,33 +47,52 @@ LONG = 12  # joints beyond which methods of O(n^3) and worse are left out
 MOST = 60
 
 
+ROBOT = typer.Argument(
+    None,
+    help="A built-in robot's name or a path; leave it out with --n.",
+    autocompletion=robots,
+)
+N = typer.Option(None, "--n", help="The papers' generic arms instead of a robot: 6, or 3..8.")
+TYPE = typer.Option(
+    None,
+    "--type",
+    min=1,
+    max=2,
+    help="Generic arms: 1 all rotational (default), 2 joint 3 translational.",
+)
+PRINCIPAL = typer.Option(
+    False,
+    "--principal",
+    help="Generic arms whose links have principal axes along their frames.",
+)
+
+
+EQUIVALENCE = typer.Option(
+    False,
+    "--equivalence",
+    help="Compare all formulations in numbers of many digits, and walk through turney1980's proof.",
+)
+DIGITS = typer.Option(50, "--digits", help="Digits of --equivalence.")
+SCHEDULE = typer.Option(False, "--schedule", help="Lay out the operations of --quantity in time.")
+OF_SCHEDULE = typer.Option(None, "--formulation", help="Of --schedule; default: the cheapest.")
+PROCESSORS = typer.Option(
+    None, "--processors", help="Of --schedule; default: as many as can be used."
+)
+
+
+@with_portion
 def count(
-    robot: str = typer.Argument(
-        None,
-        help="A built-in robot's name or a path; leave it out with --n.",
-        autocompletion=robots,
-    ),
+    robot: str = ROBOT,
     quantity: str = typer.Option(None, "--quantity", "-q", help="Only this quantity."),
-    n: str = typer.Option(
-        None, "--n", help="The papers' generic arms instead of a robot: 6, or 3..8."
-    ),
-    type: int = typer.Option(
-        None,
-        "--type",
-        min=1,
-        max=2,
-        help="Generic arms: 1 all rotational (default), 2 joint 3 translational.",
-    ),
-    principal: bool = typer.Option(
-        False,
-        "--principal",
-        help="Generic arms whose links have principal axes along their frames.",
-    ),
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    n: str = N,
+    type: int = TYPE,
+    principal: bool = PRINCIPAL,
+    equivalence: bool = EQUIVALENCE,
+    digits: int = DIGITS,
+    schedule: bool = SCHEDULE,
+    formulation: str = OF_SCHEDULE,
+    processors: int = PROCESSORS,
+    portion: Portion = PORTION,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -84,11 +107,17 @@ def count(
     writable_all({"--html": (html, (".html",))})
     if quantity is not None:
         check_quantity(quantity)
-    whole = {"floating": floating, "tools": tools, "freeze": freeze}
-    arms = _arms(robot, n, type, principal, {"base": base, "tip": tip, **whole})
+    arms = _arms(robot, n, type, principal, portion)
+    if equivalence or schedule:
+        from .studies import compare, lay_out, only
+
+        arm = only(arms, equivalence, schedule)
+        if equivalence:
+            return compare(arm, digits, html, as_json)
+        return lay_out(arm, quantity, formulation, processors, html, as_json)
     wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
     generic = None if n is None else (type or 1, principal)
-    report: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    report: dict[str, dict[str, list[Json]]] = {}
     jobs = [(arm, q) for arm in arms for q in wanted]
     with progress("counting") as done:
         for k, (arm, q) in enumerate(jobs):
@@ -109,7 +138,7 @@ def count(
         say(f"wrote {html}")
 
 
-def show_costs(title: str, rows: list[dict[str, Any]]) -> None:
+def show_costs(title: str, rows: list[Json]) -> None:
     """The rows as a table; without the papers' column where no paper prints a number."""
     columns = [c for c in COLUMNS if c != "printed" or any(row["printed"] for row in rows)]
     show_table(title, columns, [[row[c] for c in columns] for row in rows], right=2)
@@ -120,19 +149,18 @@ def _arms(
     n: str | None,
     type: int | None,
     principal: bool,
-    part: dict[str, Any],
+    portion: Portion,
 ) -> list[Arm]:
     from ..robot.frames.generic import generic_arm
 
     if robot is not None and n is None:
         refuse_given("is for generic arms, with --n", {"--type": type, "--principal": principal})
-        return [load_arm(robot, **part)]
+        return [load_arm(robot, portion)]
     if robot is not None or n is None:
         raise InputError(
             "give a robot, or --n with numbers of joints; for example: dynarm count --n 3..8 --type 1"
         )
-    of_files = {f"--{name.removesuffix('s')}": given or None for name, given in part.items()}
-    refuse_given("is for a robot's file, not for --n; leave it out", of_files)
+    refuse_given("is for a robot's file, not for --n; leave it out", portion.given)
     ends = re.fullmatch(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?", n)
     if ends is None:
         raise InputError(f"--n is {shown(n)}; give a number or a range such as 3..8")
@@ -144,9 +172,9 @@ def _arms(
     return [generic_arm(k, type or 1, principal=principal) for k in numbers]
 
 
-def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> list[dict[str, Any]]:
+def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> list[Json]:
     """What each formulation of a quantity costs, cheapest first; for a generic arm also what papers print."""
-    from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE
+    from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE, WHOLE, applicable
     from ..plan.choice import cheapest, unsuited
     from ..plan.choice import count as count_operations
     from ..plan.scene import PLAIN
@@ -166,6 +194,8 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
         parts = [cheapest(arm, part) for part in PARTS[quantity]]
         papers = dict.fromkeys(part.paper for part in parts)
         tried.append(("+".join(part.name for part in parts), ", ".join(papers)))
+    if quantity in WHOLE:
+        tried += [(row.name, row.paper) for row in applicable(WHOLE[quantity], chain)]
     rows = []
     for name, paper in tried:
         printed = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None
@@ -177,9 +207,7 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
     return rows
 
 
-def _cells(
-    name: str, paper: str, counted: Counted | None, printed: tuple[int, int] | None
-) -> dict[str, Any]:
+def _cells(name: str, paper: str, counted: Counted | None, printed: tuple[int, int] | None) -> Json:
     return {
         "formulation": name,
         "paper": paper,

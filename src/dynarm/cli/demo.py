@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -16,6 +16,7 @@ from .options import FORCE, JSON
 from .story import NOISE, RATE, SAMPLES
 
 if TYPE_CHECKING:
+    from ..border.kinds import Json
     from ..report.story import Story
 
 EXAMPLES = ("dynarm demo",)
@@ -189,7 +190,7 @@ _STEPS: dict[str, Callable[[Story], None]] = {
 }
 
 
-def _as_data(story: Story, folder: Path, seconds: float) -> dict[str, Any]:
+def _as_data(story: Story, folder: Path, seconds: float) -> Json:
     from .info import choices
 
     fit, minimal, verdict = story.fit, story.minimal, story.verdict

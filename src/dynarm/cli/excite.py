@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,63 +11,60 @@ from ..errors import InputError
 from .console import busy, print_json, say, show_table
 from .files import write_log
 from .options import (
-    BASE,
-    FLOATING,
-    FREEZE,
     HTML,
     JSON,
+    PORTION,
     ROBOT,
-    TIP,
-    TOOLS,
+    Portion,
     load_arm,
     numbers,
     seconds,
     turning,
+    with_portion,
     writable_all,
 )
 
 if TYPE_CHECKING:
+    from ..border.kinds import Json, Outside
+    from ..identify.design.trajectory import Trajectory
     from ..robot.arm import Arm
 
 HARMONICS = 200  # more than any drive can follow
 EXAMPLES = ("dynarm excite two_link --duration 10 --log log.csv",)
 
 
+CRITERION = typer.Option("condition", "--criterion", help="condition, logdet or recursive.")
+VELOCITY = typer.Option(None, "--velocity", help="Limits [rad/s or m/s], one or one a joint.")
+BOX = typer.Option(None, "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax.")
+OUT = typer.Option("excitation.csv", "--out", "-o", metavar="FILE", help="CSV with t, q, qd, qdd.")
+LOG = typer.Option(
+    None,
+    "--log",
+    metavar="FILE",
+    help="Also a simulated log of this motion, to rehearse identification with.",
+)
+NOISE = typer.Option(
+    0.02, "--noise", min=0.0, help="Of the simulated torques, part of their deviation."
+)
+
+
+@with_portion
 def excite(
     robot: str = ROBOT,
     duration: float = typer.Option(20.0, "--duration", "-d", help="Length of the motion [s]."),
     harmonics: int = typer.Option(5, "--harmonics", help="Of the Fourier series."),
-    criterion: str = typer.Option(
-        "condition", "--criterion", help="condition, logdet or recursive."
-    ),
+    criterion: str = CRITERION,
     rate: float = typer.Option(200.0, "--rate", help="Samples a second."),
-    velocity: str = typer.Option(
-        None, "--velocity", help="Limits [rad/s or m/s], one or one a joint."
-    ),
+    velocity: str = VELOCITY,
     acceleration: str = typer.Option(None, "--acceleration", help="Limits [rad/s^2 or m/s^2]."),
     torque: str = typer.Option(None, "--torque", help="Limits [N m or N]."),
-    box: str = typer.Option(
-        None, "--box", help="Where the tool may go [m]: xmin,ymin,zmin,xmax,ymax,zmax."
-    ),
+    box: str = BOX,
     starts: int = typer.Option(3, "--starts", min=1, help="Attempts of the optimiser."),
     seed: int = typer.Option(0, "--seed", help="Of the random starts."),
-    out: str = typer.Option(
-        "excitation.csv", "--out", "-o", metavar="FILE", help="CSV with t, q, qd, qdd."
-    ),
-    log: str = typer.Option(
-        None,
-        "--log",
-        metavar="FILE",
-        help="Also a simulated log of this motion, to rehearse identification with.",
-    ),
-    noise: float = typer.Option(
-        0.02, "--noise", min=0.0, help="Of the simulated torques, part of their deviation."
-    ),
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    out: str = OUT,
+    log: str = LOG,
+    noise: float = NOISE,
+    portion: Portion = PORTION,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -78,23 +75,20 @@ def excite(
     """
     from ..identify.design.excitation import excite as find
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, portion)
     table, sheet = (".csv",), (".html",)
     writable_all({"--out": (out, table), "--log": (log, table), "--html": (html, sheet)})
     _check_times(duration, rate, harmonics)
     real("--noise", noise, "a part of the torques' deviation such as 0.02", lambda x: 0 <= x <= 1e3)
     limits = _limits(arm, velocity, acceleration, torque, box)
+    attempts: dict[str, Outside] = {
+        "criterion": criterion,
+        "rate": rate,
+        "starts": starts,
+        "seed": seed,
+    }
     with busy("optimising the motion"):
-        motion = find(
-            arm,
-            duration,
-            harmonics,
-            criterion=criterion,
-            rate=rate,
-            starts=starts,
-            seed=seed,
-            **limits,
-        )
+        motion = find(arm, duration, harmonics, **attempts, **limits)
     motion.save(out)
     if log is not None:
         from .rehearsal import simulated_log
@@ -106,17 +100,23 @@ def excite(
         page(arm, motion, html)
     written = [path for path in (out, log, html) if path is not None]
     if as_json:
-        print_json(
-            {
-                "robot": arm.name,
-                "condition": motion.condition,
-                "random": motion.random,
-                "joint_conditions": motion.joint_conditions,
-                "status": motion.status,
-                "files": written,
-            }
-        )
-        return
+        print_json(_as_data(arm, motion, written))
+    else:
+        _show(arm, motion, f"{duration:g} s, {harmonics} harmonics", written)
+
+
+def _as_data(arm: Arm, motion: Trajectory, written: list[str]) -> Json:
+    return {
+        "robot": arm.name,
+        "condition": motion.condition,
+        "random": motion.random,
+        "joint_conditions": motion.joint_conditions,
+        "status": motion.status,
+        "files": written,
+    }
+
+
+def _show(arm: Arm, motion: Trajectory, kind: str, written: list[str]) -> None:
     rows = [
         [name, f"{q.min():.3f}", f"{q.max():.3f}", f"{abs(qd).max():.3f}", f"{abs(qdd).max():.3f}"]
         for name, q, qd, qdd in zip(
@@ -124,7 +124,7 @@ def excite(
         )
     ]
     columns = ["joint", "lowest", "highest", "fastest", "strongest acceleration"]
-    show_table(f"{arm.name}: {duration:g} s, {harmonics} harmonics (rad or m, s)", columns, rows)
+    show_table(f"{arm.name}: {kind} (rad or m, s)", columns, rows)
     say(
         f"condition number {motion.condition:.3g}; of {len(motion.random)} random motions {min(motion.random):.3g} to "
         f"{max(motion.random):.3g} ({motion.status})"
@@ -146,9 +146,9 @@ def _check_times(duration: float, rate: float, harmonics: int) -> None:
 
 def _limits(
     arm: Arm, velocity: str | None, acceleration: str | None, torque: str | None, box: str | None
-) -> dict[str, Any]:
+) -> dict[str, Outside]:
     """The limits that were given, as the library takes them."""
-    limits: dict[str, Any] = {}
+    limits: dict[str, Outside] = {}
     given = {"velocity": velocity, "acceleration": acceleration, "torque": torque}
     for name, text in given.items():
         if text is None:

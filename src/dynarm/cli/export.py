@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,20 +11,22 @@ from ..border.arguments import path_of, shown
 from ..errors import InputError
 from .console import busy, print_json, say
 from .options import (
-    BASE,
-    FLOATING,
     FORCE,
     FORMULATION,
-    FREEZE,
     FRICTION,
     JSON,
+    PORTION,
     ROBOT,
-    TIP,
-    TOOLS,
+    Portion,
     formulation_wishes,
     load_arm,
+    with_portion,
     words,
 )
+
+if TYPE_CHECKING:
+    from ..border.kinds import Json
+    from ..model.export import Exported
 
 EXAMPLES = (
     "dynarm export two_link",
@@ -32,29 +34,32 @@ EXAMPLES = (
 )
 
 
+FOLDER = typer.Argument(
+    None, help="A new folder for the code; default: <robot>_c.", show_default=False
+)
+QUANTITIES = typer.Option(
+    None, "--quantity", "-q", help="Names with commas between them; default: the usual ones."
+)
+NAME = typer.Option(
+    None, "--name", help="Prefix of files and functions; default: the robot's name."
+)
+BOUNDED_STACK = typer.Option(
+    False, "--bounded-stack", help="Stack of a stated size at most; slower."
+)
+
+
+@with_portion
 def export(
     robot: str = ROBOT,
-    folder: str = typer.Argument(
-        None, help="A new folder for the code; default: <robot>_c.", show_default=False
-    ),
-    quantities: str = typer.Option(
-        None, "--quantity", "-q", help="Names with commas between them; default: the usual ones."
-    ),
-    name: str = typer.Option(
-        None, "--name", help="Prefix of files and functions; default: the robot's name."
-    ),
+    folder: str = FOLDER,
+    quantities: str = QUANTITIES,
+    name: str = NAME,
     single: bool = typer.Option(False, "--single", help="float instead of double."),
-    bounded_stack: bool = typer.Option(
-        False, "--bounded-stack", help="Stack of a stated size at most; slower."
-    ),
+    bounded_stack: bool = BOUNDED_STACK,
     friction: bool = FRICTION,
     formulation: list[str] = FORMULATION,
     force: bool = FORCE,
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    portion: Portion = PORTION,
     as_json: bool = JSON,
 ) -> None:
     """Write a robot's dynamics as C.
@@ -68,35 +73,38 @@ def export(
     from ..model.model import compile as compile_arm
     from ..plan.quantities import QUANTITIES
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, portion)
     wanted = DEFAULT if quantities is None else words("--quantity", quantities, QUANTITIES)
     if name is not None and name != identifier(name):
         raise InputError(f"--name is {shown(name)}; a C name is wanted, such as {identifier(name)}")
     prefix = identifier(arm.name) if name is None else name
     target = path_of("FOLDER", f"{prefix}_c" if folder is None else folder, "the name of a folder")
     model = compile_arm(arm, formulation_wishes(formulation) or None, friction=friction)
+    kind = {"single": single, "bounded_stack": bounded_stack}
     with busy("writing C"):
-        made = export_c(
-            model,
-            target,
-            quantities=wanted,
-            name=name,
-            single=single,
-            bounded_stack=bounded_stack,
-            force=force,
-        )
-    files = sorted(p.name for p in Path(made.folder).iterdir() if p.is_file())
-    report: dict[str, Any] = {
+        made = export_c(model, target, quantities=wanted, name=name, force=force, **kind)
+    if as_json:
+        print_json(_as_data(made))
+        return
+    _show(made)
+    taken = "stack of any function: at most" if bounded_stack else "temporaries of any function:"
+    say(f"{taken} {made.stack} bytes; {'float' if single else 'double'}, {arm.n} joints")
+
+
+def _files(made: Exported) -> list[str]:
+    return sorted(p.name for p in Path(made.folder).iterdir() if p.is_file())
+
+
+def _as_data(made: Exported) -> Json:
+    return {
         "folder": str(made.folder),
-        "files": files,
+        "files": _files(made),
         "functions": made.functions,
         "stack": made.stack,
     }
-    if as_json:
-        print_json(report)
-        return
-    say(f"{made.folder}: {', '.join(files)}")
+
+
+def _show(made: Exported) -> None:
+    say(f"{made.folder}: {', '.join(_files(made))}")
     for function in made.functions:
         say(f"  {function}")
-    taken = "stack of any function: at most" if bounded_stack else "temporaries of any function:"
-    say(f"{taken} {made.stack} bytes; {'float' if single else 'double'}, {arm.n} joints")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,21 +12,19 @@ from ..identify.estimators import table as estimators
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
 from .options import (
-    BASE,
     CHANNELS,
     CUTOFF,
-    FLOATING,
     FORCE,
-    FREEZE,
     JSON,
     LIMIT,
     LOGS,
+    PORTION,
     ROBOT,
-    TIP,
-    TOOLS,
+    Portion,
     check_logs,
     load_arm,
     refuse_given,
+    with_portion,
     words,
 )
 from .wording import spoken
@@ -34,6 +32,8 @@ from .wording import spoken
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..border.kinds import Json
+    from ..identify.identifier import Identifier
     from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.logs.log import Log
     from ..identify.result import Fit
@@ -48,40 +48,39 @@ HELD_OUT = typer.Option(
 FILES = ("model.toml", "identified.urdf", "report.html", "c")
 
 
+HOLD_OUT = typer.Option(
+    0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."
+)
+FRICTION = typer.Option(
+    "viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."
+)
+ARMATURE = typer.Option(True, "--armature/--no-armature", help="Motor inertias are unknown too.")
+PRIOR = typer.Option(
+    False, "--prior", help="Hold on to the robot file's values where the logs say little."
+)
+FEASIBLE = typer.Option(False, "--feasible", help="Values are made physically consistent.")
+OUT = typer.Option("identified", "--out", "-o", metavar="FOLDER", help="Where the results go.")
+
+
+@with_portion
 def identify(
     robot: str = ROBOT,
     logs: list[str] = LOGS,
     validate: list[str] = HELD_OUT,
-    hold_out: float = typer.Option(
-        0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."
-    ),
+    hold_out: float = HOLD_OUT,
     channels: str = CHANNELS,
     estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
-    friction: str = typer.Option(
-        "viscous,coulomb,offset", "--friction", help="Terms of every joint, or none."
-    ),
+    friction: str = FRICTION,
     shape: str = typer.Option("sign", "--shape", help="Of Coulomb friction: sign or tanh."),
     asymmetric: bool = typer.Option(False, "--asymmetric", help="Friction differs by direction."),
-    armature: bool = typer.Option(
-        True, "--armature/--no-armature", help="Motor inertias are unknown too."
-    ),
-    prior: bool = typer.Option(
-        False, "--prior", help="Hold on to the robot file's values where the logs say little."
-    ),
-    feasible: bool = typer.Option(
-        False, "--feasible", help="Values are made physically consistent."
-    ),
+    armature: bool = ARMATURE,
+    prior: bool = PRIOR,
+    feasible: bool = FEASIBLE,
     cutoff: float = CUTOFF,
     limit: float = LIMIT,
-    out: str = typer.Option(
-        "identified", "--out", "-o", metavar="FOLDER", help="Where the results go."
-    ),
+    out: str = OUT,
     force: bool = FORCE,
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    portion: Portion = PORTION,
     as_json: bool = JSON,
 ) -> int:
     """Find a robot's parameters from logs.
@@ -89,17 +88,12 @@ def identify(
     Minimal parameters, motor inertias and friction. Says what the logs determine and what they do not, predicts held-
     out logs, and writes model.toml, identified.urdf, report.html and c/. Exit code 1 if the verdict is FAIL.
     """
-    from ..dynamics.drive import TERMS
     from ..identify.identifier import Identifier
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, portion)
     check_folder(out, force)
     check_logs(logs, channels, validate)
-    terms = () if friction == "none" else words("--friction", friction, tuple(TERMS))
-    if not terms:
-        refuse_given(
-            "is about friction, which --friction none leaves out", {"--asymmetric": asymmetric}
-        )
+    terms = _terms(friction, asymmetric)
     identifier = Identifier(
         arm,
         friction=terms,
@@ -113,11 +107,8 @@ def identify(
     )
     with busy("reading"):
         fitted, held = _read(logs, validate, channels, hold_out)
-    with progress("fitting") as done:
-        fit = replace(identifier, progress=lambda some, whole: done(some / whole)).fit(fitted)
-    with busy("predicting"):
-        checks = [fit.validate(log) for log in held]
-        verdict = fit.verdict(checks, limit)
+    fit, checks = _judged(identifier, fitted, held)
+    verdict = fit.verdict(checks, limit)
     with busy("writing"), new_folder(out, force) as folder:
         _write(fit, checks, verdict, folder)
     if as_json:
@@ -125,6 +116,27 @@ def identify(
     else:
         _show(fit, checks, verdict, out)
     return verdict.exit_code
+
+
+def _judged(
+    identifier: Identifier, fitted: Sequence[Log], held: Sequence[Log]
+) -> tuple[Fit, list[Validation]]:
+    """The fit to the first logs, and its predictions of the others."""
+    with progress("fitting") as done:
+        fit = replace(identifier, progress=lambda some, whole: done(some / whole)).fit(fitted)
+    with busy("predicting"):
+        return fit, [fit.validate(log) for log in held]
+
+
+def _terms(friction: str, asymmetric: bool) -> tuple[str, ...]:
+    """The terms of friction that are asked for."""
+    from ..dynamics.drive import TERMS
+
+    if friction != "none":
+        return words("--friction", friction, tuple(TERMS))
+    of_friction = {"--asymmetric": asymmetric}
+    refuse_given("is about friction, which --friction none leaves out", of_friction)
+    return ()
 
 
 def _read(
@@ -203,6 +215,16 @@ def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
     show_table("RMS error over the torque's standard deviation", columns, rows)
 
 
+def errors_of(check: Validation) -> Json:
+    """What a prediction missed by, as data."""
+    return {
+        "log": check.source,
+        "rmse": check.rmse,
+        "relative": check.relative,
+        "mean": check.mean,
+    }
+
+
 def _short(source: str) -> str:
     return Path(source).name
 
@@ -214,7 +236,7 @@ def show_verdict(verdict: Verdict) -> None:
         say(f"  {reason}")
 
 
-def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> dict[str, Any]:
+def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> Json:
     check = fit.identifiability_
     return {
         "robot": fit.record.terms.arm.name,
@@ -236,10 +258,7 @@ def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str)
         ],
         "relative": fit.relative_,
         "relative_consistent": fit.consistent_,
-        "validation": [
-            {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean}
-            for c in checks
-        ],
+        "validation": [errors_of(check) for check in checks],
         "advice": [*check.advice, *fit.friction_advice_],
         "files": [f"{out}/{name}" for name in FILES],
     }

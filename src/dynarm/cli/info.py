@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from .console import busy, print_json, say, show_table
 from .count import costs, show_costs
-from .options import BASE, FLOATING, FREEZE, HTML, JSON, ROBOT, TIP, TOOLS, load_arm, writable_all
+from .options import HTML, JSON, PORTION, ROBOT, Portion, load_arm, with_portion, writable_all
 
 if TYPE_CHECKING:
+    from ..border.kinds import Json
     from ..parameters.minimal import MinimalParameters
     from ..robot.arm import Arm, Joint
 
@@ -28,21 +29,20 @@ MOST = 24  # speeds of a tree whose Coriolis tensor is still counted
 CHAIN = ["joint", "kind", "a [m]", "alpha [deg]", "d [m]", "theta [deg]", "mass [kg]", "limits"]
 
 
+CONVENTION = typer.Option(
+    "lin1995",
+    "--convention",
+    help="Of the minimal parameters: lin1995, linfang1999 or gautier1990.",
+)
+ARMATURE = typer.Option(False, "--armature", help="Reflected motor inertias are parameters too.")
+
+
+@with_portion
 def info(
     robot: str = ROBOT,
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
-    convention: str = typer.Option(
-        "lin1995",
-        "--convention",
-        help="Of the minimal parameters: lin1995, linfang1999 or gautier1990.",
-    ),
-    armature: bool = typer.Option(
-        False, "--armature", help="Reflected motor inertias are parameters too."
-    ),
+    portion: Portion = PORTION,
+    convention: str = CONVENTION,
+    armature: bool = ARMATURE,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -54,7 +54,7 @@ def info(
     from ..parameters.minimal import minimal_parameters
 
     writable_all({"--html": (html, (".html",))})
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, portion)
     with busy("counting"):
         minimal = minimal_parameters(arm, convention=convention, armature=armature)
         counted = {q: costs(arm, q) for q in _counted(arm)}
@@ -201,7 +201,7 @@ def show_minimal(minimal: MinimalParameters) -> None:
     show_table(title, ["name", "value", "= combination"], rows, right=1, wrap=2)
 
 
-def choices(arm: Arm, counted: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def choices(arm: Arm, counted: dict[str, list[Json]]) -> list[Json]:
     """For each quantity the formulation that is compiled, its cost, the next best, and how many were compared."""
     from ..plan.choice import cheapest
 
@@ -225,14 +225,14 @@ def choices(arm: Arm, counted: dict[str, list[dict[str, Any]]]) -> list[dict[str
     return chosen
 
 
-def _show_choices(arm: Arm, counted: dict[str, list[dict[str, Any]]]) -> None:
+def _show_choices(arm: Arm, counted: dict[str, list[Json]]) -> None:
     rows = choices(arm, counted)
     columns = list(rows[0])
     title = "Chosen for this robot: the fewest multiplications and additions"
     show_table(title, columns, [[row[c] for c in columns] for row in rows], right=2)
 
 
-def _tree_data(arm: Arm) -> dict[str, Any]:
+def _tree_data(arm: Arm) -> Json:
     """What a whole robot has beyond its joints' own numbers, by name."""
     from ..robot.sheet import link_name
 
@@ -262,9 +262,7 @@ def _tree_data(arm: Arm) -> dict[str, Any]:
     }
 
 
-def _as_data(
-    arm: Arm, minimal: MinimalParameters, counted: dict[str, list[dict[str, Any]]]
-) -> dict[str, Any]:
+def _as_data(arm: Arm, minimal: MinimalParameters, counted: dict[str, list[Json]]) -> Json:
     return {
         "robot": arm.name,
         "joints": [

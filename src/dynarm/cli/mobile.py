@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -21,7 +21,9 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..border.kinds import Numbers
+    import numpy as np
+
+    from ..border.kinds import Json, Numbers
     from ..mobile.robot import MobileManipulator
     from ..mobile.run import MobileRun as Run
     from ..reproductions.tanner2001_cases import CaseRun
@@ -34,42 +36,48 @@ PAPER = "tanner2001"
 LENGTHS = ("x", "y", "v")  # among a platform's coordinates and speeds, which else are angles
 
 
+MACHINE = typer.Argument(
+    help="A built-in mobile manipulator (tanner2001, diffdrive_puma560) or a path to a .toml file.",
+    autocompletion=mobile_robots,
+    show_default=False,
+)
+CASE = typer.Option(
+    None, "--case", help="A motion of the paper's section 6: 3, 4 or 5 (tanner2001 only)."
+)
+Q0 = typer.Option(
+    None, "--q0", help="Coordinates at the start; a number for all, or one each; default 0."
+)
+TIME = typer.Option(
+    None,
+    "--time",
+    "-t",
+    min=0.0,
+    help="Simulate so long [s]; without it: only look at how it stands.",
+)
+TORQUE = typer.Option(
+    None,
+    "--torque",
+    help="Constant inputs: drive and steering of each wheel, then the joints; without --time the default is what "
+    "holds the arm, 0 lets it fall.",
+)
+ADHESION = typer.Option(
+    None, "--adhesion", min=0.0, help="Friction coefficient between wheels and ground."
+)
+STOP = typer.Option(False, "--stop", help="End at the first loss of contact or adhesion.")
+FRICTION = typer.Option(False, "--friction", help="Friction of wheels and joints takes part.")
+
+
 def mobile(
-    robot: str = typer.Argument(
-        help="A built-in mobile manipulator (tanner2001, diffdrive_puma560) or a path to a .toml file.",
-        autocompletion=mobile_robots,
-        show_default=False,
-    ),
-    case: int = typer.Option(
-        None, "--case", help="A motion of the paper's section 6: 3, 4 or 5 (tanner2001 only)."
-    ),
-    q0: str = typer.Option(
-        None, "--q0", help="Coordinates at the start; a number for all, or one each; default 0."
-    ),
+    robot: str = MACHINE,
+    case: int = CASE,
+    q0: str = Q0,
     z0: str = typer.Option(None, "--z0", help="Speeds at the start; default 0."),
-    time: float = typer.Option(
-        None,
-        "--time",
-        "-t",
-        min=0.0,
-        help="Simulate so long [s]; without it: only look at how it stands.",
-    ),
-    torque: str = typer.Option(
-        None,
-        "--torque",
-        help="Constant inputs: drive and steering of each wheel, then the joints; without --time the default is what "
-        "holds the arm, 0 lets it fall.",
-    ),
-    adhesion: float = typer.Option(
-        None, "--adhesion", min=0.0, help="Friction coefficient between wheels and ground."
-    ),
-    stop: bool = typer.Option(
-        False, "--stop", help="End at the first loss of contact or adhesion."
-    ),
+    time: float = TIME,
+    torque: str = TORQUE,
+    adhesion: float = ADHESION,
+    stop: bool = STOP,
     locked: bool = typer.Option(False, "--locked", help="Hold the steering."),
-    friction: bool = typer.Option(
-        False, "--friction", help="Friction of wheels and joints takes part."
-    ),
+    friction: bool = FRICTION,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
@@ -137,36 +145,62 @@ def _stand(
     as_json: bool,
 ) -> None:
     """The ground forces of one state."""
-    rest = [0.0] * len(z)
-    inputs: Numbers
-    if tau is None:  # held: the joints' drives carry the arm
-        ground = machine.ground(q, z, rest)
-        forces, needed, measure, status = (
-            ground.forces,
-            ground.friction,
-            ground.measure,
-            ground.status,
-        )
-        inputs = machine.inverse_dynamics(q, z, rest)
-    else:
-        contact = machine.contact(q, z, tau, locked=locked)
-        forces, needed, inputs = contact.forces, contact.friction_needed, tau
-        measure, status = contact.tipover.measure, contact.tipover.status
-    rows = wheel_rows(machine, forces, needed)
-    judged = None if adhesion is None else machine.admissible(q, z, inputs, adhesion, locked=locked)
+    state = _standing(machine, q, z, tau, locked)
+    judged = (
+        None
+        if adhesion is None
+        else machine.admissible(q, z, state.inputs, adhesion, locked=locked)
+    )
     if as_json:
         data = {
             "robot": machine.name,
             "coordinates": machine.coordinate_names,
             "speeds": machine.speed_names,
             "inputs": machine.input_names,
-            "wheel_forces": dict(zip(machine.wheel_names, forces.tolist(), strict=True)),
-            "tipover_measure": float(measure),
-            "status": status,
+            "wheel_forces": dict(zip(machine.wheel_names, state.forces.tolist(), strict=True)),
+            "tipover_measure": float(state.measure),
+            "status": state.status,
             "admissible": None if judged is None else bool(judged),
         }
         print_json(data)
         return
+    _show_names(machine)
+    rows = wheel_rows(machine, state.forces, state.needed)
+    show_table("Ground forces [N]", ["wheel", "rolling", "axle", "up", "friction needed"], rows)
+    say(state.status)
+    if judged is not None:
+        for line in str(judged).splitlines():
+            say(line)
+
+
+class _Standing(NamedTuple):
+    """What the ground carries of one state."""
+
+    forces: np.ndarray  # (w, 3)
+    needed: np.ndarray  # friction coefficient of each wheel
+    measure: np.ndarray
+    status: str
+    inputs: Numbers
+
+
+def _standing(
+    machine: MobileManipulator,
+    q: list[float],
+    z: list[float],
+    tau: list[float] | None,
+    locked: bool,
+) -> _Standing:
+    if tau is None:  # held: the joints' drives carry the arm
+        rest = [0.0] * len(z)
+        ground = machine.ground(q, z, rest)
+        inputs = machine.inverse_dynamics(q, z, rest)
+        return _Standing(ground.forces, ground.friction, ground.measure, ground.status, inputs)
+    contact = machine.contact(q, z, tau, locked=locked)
+    tipover = contact.tipover
+    return _Standing(contact.forces, contact.friction_needed, tipover.measure, tipover.status, tau)
+
+
+def _show_names(machine: MobileManipulator) -> None:
     say(machine.name, "bold")
     for word, names in (
         ("coordinates q", machine.coordinate_names),
@@ -175,14 +209,11 @@ def _stand(
     ):
         say(f"  {word}: {', '.join(names)}")
     say()
-    show_table("Ground forces [N]", ["wheel", "rolling", "axle", "up", "friction needed"], rows)
-    say(status)
-    if judged is not None:
-        for line in str(judged).splitlines():
-            say(line)
 
 
-def wheel_rows(machine: MobileManipulator, forces: Any, needed: Any) -> list[list[str]]:
+def wheel_rows(
+    machine: MobileManipulator, forces: np.ndarray, needed: np.ndarray
+) -> list[list[str]]:
     """Forces of each wheel and the friction coefficient that holds it."""
     return [
         [name, *(f"{x:.2f}" for x in force), f"{mu:.3f}"]
@@ -253,7 +284,7 @@ def _case(robot: str, case: int, html: str | None, as_json: bool) -> int:
     return 0 if played.ok else 1
 
 
-def _case_data(played: CaseRun, target: str | None) -> dict[str, Any]:
+def _case_data(played: CaseRun, target: str | None) -> Json:
     return {
         "case": played.case.number,
         "title": played.case.title,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_type_hints
 
 import typer
 
@@ -18,6 +20,7 @@ from ..errors import FileError, InputError, UnknownName
 from ..identify.logs.readers import known_formats
 
 if TYPE_CHECKING:
+    from ..border.kinds import Foreign, Maker, Outside
     from ..robot.arm import Arm
 
 LONGEST = 1e9  # seconds of anything, some thirty years
@@ -83,24 +86,60 @@ FORCE = typer.Option(False, "--force", help="Write into a folder that is not emp
 HTML = typer.Option(None, "--html", metavar="FILE", help="Write a page with pictures too.")
 
 
-def load_arm(
-    robot: str,
-    base: str | None = None,
-    tip: str | None = None,
-    floating: bool = False,
-    tools: Sequence[str] = (),
-    freeze: Sequence[str] = (),
-) -> Arm:
+class Portion(NamedTuple):
+    """Which part of a robot's file is meant, and what of it moves: options of all commands that load one."""
+
+    base: str | None = BASE
+    tip: str | None = TIP
+    floating: bool = FLOATING
+    tools: list[str] = TOOLS
+    freeze: list[str] = FREEZE
+
+    @property
+    def given(self) -> dict[str, object]:
+        """{option: what it was given}, None where it was left out."""
+        declared: tuple[Foreign, ...] = PORTION
+        told = zip(declared, self, strict=True)
+        return {option.param_decls[0]: said or None for option, said in told}
+
+
+PORTION = Portion()
+Command = TypeVar("Command", bound="Maker")
+
+
+def with_portion(command: Command) -> Command:
+    """The command with the options of a `Portion` in the place of its argument `portion`."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    taken: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name != "portion":
+            taken.append(parameter.replace(kind=keyword))
+            continue
+        for name, hint in get_type_hints(Portion).items():
+            default = getattr(PORTION, name)
+            taken.append(inspect.Parameter(name, keyword, default=default, annotation=hint))
+
+    @functools.wraps(command)
+    def called(**given: Outside) -> Outside:
+        portion = Portion(**{name: given.pop(name) for name in Portion._fields})
+        return command(portion=portion, **given)
+
+    called.__annotations__ = {p.name: p.annotation for p in taken}
+    called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+    return called  # type: ignore[return-value]
+
+
+def load_arm(robot: str, portion: Portion) -> Arm:
     """The arm that the arguments name."""
     from ..robot.files import load
 
     return load(
         robot,
-        base=base,
-        tip=tip,
-        floating=floating or None,  # as the file says
-        tools=list(tools) or None,
-        freeze=frozen(freeze) or True,
+        base=portion.base,
+        tip=portion.tip,
+        floating=portion.floating or None,  # as the file says
+        tools=list(portion.tools) or None,
+        freeze=frozen(portion.freeze) or True,
     )
 
 
@@ -224,7 +263,7 @@ def words(option: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
     return chosen
 
 
-def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Path:
+def writable(path: Outside, what: str, suffixes: tuple[str, ...]) -> Path:
     """The path, after a look whether it can be written: before long work, not after."""
     wanted = f"the name of a file that ends in {' or '.join(suffixes)}"
     target = path_of(what, path, wanted)
@@ -242,7 +281,7 @@ def writable(path: Any, what: str, suffixes: tuple[str, ...]) -> Path:
     return target
 
 
-def writable_all(targets: Mapping[str, tuple[Any, tuple[str, ...]]]) -> None:
+def writable_all(targets: Mapping[str, tuple[str | None, tuple[str, ...]]]) -> None:
     """Look at every file that was asked for. targets: {option: (path or None, endings)}; no two may be one file."""
     seen: dict[Path, str] = {}
     for option, (path, suffixes) in targets.items():

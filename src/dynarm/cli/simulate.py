@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,26 +11,28 @@ from ..border.arguments import real
 from ..errors import InputError, UnknownName
 from .console import print_json, progress, say
 from .options import (
-    BASE,
-    FLOATING,
-    FREEZE,
     FRICTION,
     HTML,
     JSON,
+    PORTION,
     ROBOT,
-    TIP,
-    TOOLS,
+    Portion,
     load_arm,
     numbers,
     refuse_given,
     seconds,
     turning,
+    with_portion,
     writable_all,
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from ..border.kinds import Json, Outside
     from ..model.model import Model
     from ..robot.arm import Arm
+    from ..simulation.control import Controller
     from ..simulation.run import Run
 
 EXAMPLES = (
@@ -43,46 +45,47 @@ STEPPED = ("rk4", "ab4", "midpoint")
 STEPS = 1e8  # of a run that is not hopeless
 
 
+Q0 = typer.Option(
+    "0", "--q0", help="Start, one number a joint or one for all [rad or m]; 30deg is an angle."
+)
+TARGET = typer.Option(
+    None, "--target", help="Where the controller shall bring the joints; default 0."
+)
+CONTROL_RATE = typer.Option(
+    None, "--control-rate", help="Of the controller [Hz]; default: continuous."
+)
+PAYLOAD = typer.Option(
+    0.0, "--payload", min=0.0, help="Mass at the tool [kg], which the controller does not know."
+)
+METHOD = typer.Option(
+    "dop853",
+    "--method",
+    help="dop853, rk45, radau, bdf, lsoda, or by steps rk4, ab4, midpoint.",
+)
+DT = typer.Option(None, "--dt", help="Step of rk4, ab4 and midpoint [s]; default: from the speeds.")
+LIMITS = typer.Option("ignore", "--limits", help="Position limits: ignore, report or stop.")
+SAVE = typer.Option(None, "--save", metavar="FILE", help="Write .npz, .parquet, or .csv as a log.")
+
+
+@with_portion
 def simulate(
     robot: str = ROBOT,
-    q0: str = typer.Option(
-        "0", "--q0", help="Start, one number a joint or one for all [rad or m]; 30deg is an angle."
-    ),
+    q0: str = Q0,
     qd0: str = typer.Option("0", "--qd0", help="Speeds at the start [rad/s or m/s]."),
     time: float = typer.Option(5.0, "--time", "-t", help="How long [s]."),
     torque: str = typer.Option(None, "--torque", help="Constant torques [N m or N]."),
     control: str = typer.Option("none", "--control", help="none, gravity_pd or computed_torque."),
-    target: str = typer.Option(
-        None, "--target", help="Where the controller shall bring the joints; default 0."
-    ),
+    target: str = TARGET,
     kp: str = typer.Option(None, "--kp", help="Gains on position; default 100."),
     kd: str = typer.Option(None, "--kd", help="Gains on velocity; default 20."),
-    control_rate: float = typer.Option(
-        None, "--control-rate", help="Of the controller [Hz]; default: continuous."
-    ),
-    payload: float = typer.Option(
-        0.0, "--payload", min=0.0, help="Mass at the tool [kg], which the controller does not know."
-    ),
+    control_rate: float = CONTROL_RATE,
+    payload: float = PAYLOAD,
     friction: bool = FRICTION,
-    method: str = typer.Option(
-        "dop853",
-        "--method",
-        help="dop853, rk45, radau, bdf, lsoda, or by steps rk4, ab4, midpoint.",
-    ),
-    dt: float = typer.Option(
-        None, "--dt", help="Step of rk4, ab4 and midpoint [s]; default: from the speeds."
-    ),
-    limits: str = typer.Option(
-        "ignore", "--limits", help="Position limits: ignore, report or stop."
-    ),
-    save: str = typer.Option(
-        None, "--save", metavar="FILE", help="Write .npz, .parquet, or .csv as a log."
-    ),
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    method: str = METHOD,
+    dt: float = DT,
+    limits: str = LIMITS,
+    save: str = SAVE,
+    portion: Portion = PORTION,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
@@ -98,47 +101,60 @@ def simulate(
     method = method.lower()
     _check_times(time, method, dt, control_rate)
     real("--payload", payload, "a mass in kg", lambda x: 0 <= x < float("inf"))
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
-    if arm.floating and save is not None and save.lower().endswith(".csv"):
-        raise InputError(f"--save {save} is a log of joints, and the base moves; end it in .npz")
+    arm = load_arm(robot, portion)
+    _check_log(arm, save)
     first, speeds = _first(arm, q0), _speeds(arm, qd0)
     model = compile_arm(_loaded(arm, payload), friction=friction)
     believed = compile_arm(arm, friction=friction)
     force = _force(believed, torque, control, target, kp, kd, control_rate)
-    grid = {} if method in STEPPED else {"times": _grid(time)}
+    times = None if method in STEPPED else _grid(time)
+    how: dict[str, Outside] = {
+        "torque": force,
+        "method": method,
+        "dt": dt,
+        "limits": limits,
+        "times": times,
+    }
     with progress("simulating") as done:
-        run = integrate(
-            model,
-            first,
-            speeds,
-            time,
-            torque=force,
-            method=method,
-            dt=dt,
-            limits=limits,
-            progress=done,
-            **grid,
-        )
+        run = integrate(model, first, speeds, time, progress=done, **how)
+    files = _written(run, save, html)
+    if as_json:
+        print_json(_as_data(run, files))
+    else:
+        _show(run, files)
+    return 0 if _well(run) else 1
+
+
+def _written(run: Run, save: str | None, html: str | None) -> list[str]:
+    """The files that were asked for, written."""
     if save is not None:
         _save(run, save)
     if html is not None:
         from ..report.simulation import page
 
         page(run, html)
-    good = run.status in ("success", "event")
-    if as_json:
-        print_json(_as_data(run, [path for path in (save, html) if path is not None]))
-        return 0 if good else 1
+    return [path for path in (save, html) if path is not None]
+
+
+def _well(run: Run) -> bool:
+    """Whether the run came to its end."""
+    return run.status in ("success", "event")
+
+
+def _show(run: Run, files: list[str]) -> None:
+    good = _well(run)
     for line in run.summary().splitlines():
         say(line, "" if good else "yellow")
-    last = ", ".join(
-        f"{name} {x:.4g}" for name, x in zip(arm.coordinate_names, run.q[-1], strict=True)
-    )
-    say(f"at the end: {last}")
-    for path in (save, html):
-        if path is not None:
-            say(f"wrote {path}")
-    return 0 if good else 1
+    ends = zip(run.model.arm.coordinate_names, run.q[-1], strict=True)
+    say("at the end: " + ", ".join(f"{name} {x:.4g}" for name, x in ends))
+    for path in files:
+        say(f"wrote {path}")
+
+
+def _check_log(arm: Arm, save: str | None) -> None:
+    """Refuse a log of what no log can hold."""
+    if arm.floating and save is not None and save.lower().endswith(".csv"):
+        raise InputError(f"--save {save} is a log of joints, and the base moves; end it in .npz")
 
 
 def _first(arm: Arm, text: str) -> list[float]:
@@ -178,7 +194,7 @@ def _loaded(arm: Arm, payload: float) -> Arm:
     return arm.with_payload(payload)
 
 
-def _grid(time: float, most: int = 2000) -> Any:
+def _grid(time: float, most: int = 2000) -> np.ndarray:
     """Times at which an adaptive run is recorded: every 5 ms, less often in long runs."""
     import numpy as np
 
@@ -225,7 +241,7 @@ def _force(
     kp: str | None,
     kd: str | None,
     rate: float | None,
-) -> Any:
+) -> Controller | list[float] | None:
     """What drives the joints: nothing, constant torques or a controller."""
     from ..simulation import ComputedTorque, GravityPD
 
@@ -262,7 +278,7 @@ def _save(run: Run, path: str) -> None:
     write_log(Log(run.t, run.q, run.tau, qd=run.qd, source="simulation"), path)
 
 
-def _as_data(run: Run, files: list[str]) -> dict[str, Any]:
+def _as_data(run: Run, files: list[str]) -> Json:
     return {
         "robot": run.model.arm.name,
         "status": run.status,

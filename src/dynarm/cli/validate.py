@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .console import busy, print_json, say, show_table
-from .identify import show_verdict
+from .identify import errors_of, show_verdict
 from .options import (
-    BASE,
     CHANNELS,
     CUTOFF,
-    FLOATING,
-    FREEZE,
     HTML,
     JSON,
     LIMIT,
     LOGS,
+    PORTION,
     ROBOT,
-    TIP,
-    TOOLS,
+    Portion,
     check_logs,
     load_arm,
+    with_portion,
     writable_all,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..border.kinds import Json
+    from ..identify.judgement.verdict import Validation, Verdict
+    from ..robot.arm import Arm
 
 EXAMPLES = (
     "dynarm excite two_link --duration 10 --log log.csv",
@@ -28,17 +35,14 @@ EXAMPLES = (
 )
 
 
+@with_portion
 def validate(
     robot: str = ROBOT,
     logs: list[str] = LOGS,
     channels: str = CHANNELS,
     cutoff: float = CUTOFF,
     limit: float = LIMIT,
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    portion: Portion = PORTION,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
@@ -49,10 +53,8 @@ def validate(
     """
     from ..identify.judgement.validation import judged, model_checks
     from ..identify.logs.log import Log
-    from ..identify.regressor import force_names, force_units
-    from ..identify.tables import told
 
-    arm = load_arm(robot, base, tip, floating, tools, freeze)
+    arm = load_arm(robot, portion)
     writable_all({"--html": (html, (".html",))})
     check_logs(logs, channels)
     with busy("predicting"):
@@ -63,19 +65,32 @@ def validate(
 
         validation_page(arm, checks, verdict, html)
     if as_json:
-        print_json(
-            {
-                "robot": arm.name,
-                "verdict": verdict.word,
-                "reasons": verdict.reasons,
-                "joints": force_names(arm),
-                "validation": [
-                    {"log": c.source, "rmse": c.rmse, "relative": c.relative, "mean": c.mean}
-                    for c in checks
-                ],
-            }
-        )
+        print_json(_as_data(arm, checks, verdict))
         return verdict.exit_code
+    _show(arm, checks)
+    show_verdict(verdict)
+    if html:
+        say(f"wrote {html}")
+    return verdict.exit_code
+
+
+def _as_data(arm: Arm, checks: Sequence[Validation], verdict: Verdict) -> Json:
+    from ..identify.regressor import force_names
+
+    return {
+        "robot": arm.name,
+        "verdict": verdict.word,
+        "reasons": verdict.reasons,
+        "joints": force_names(arm),
+        "validation": [errors_of(check) for check in checks],
+    }
+
+
+def _show(arm: Arm, checks: Sequence[Validation]) -> None:
+    """Errors of every joint on every log."""
+    from ..identify.regressor import force_names, force_units
+    from ..identify.tables import told
+
     for check in checks:
         rows = [
             [name, f"{rmse:.4g} {unit}" if rmse == rmse else "-", told(relative)]
@@ -84,7 +99,3 @@ def validate(
             )
         ]
         show_table(f"{arm.name} on {check.source}", ["joint", "RMSE", "RMSE / deviation"], rows)
-    show_verdict(verdict)
-    if html:
-        say(f"wrote {html}")
-    return verdict.exit_code

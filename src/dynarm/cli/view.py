@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from ..errors import InputError
 from .console import busy, print_json, say
 from .options import (
-    BASE,
     CHANNELS,
-    FLOATING,
-    FREEZE,
     JSON,
-    TIP,
-    TOOLS,
+    PORTION,
+    Portion,
     frozen,
     load_arm,
     mobile_robots,
     refuse_given,
     robots,
+    with_portion,
 )
 
 if TYPE_CHECKING:
+    from webbrowser import BaseBrowser
+
     from ..view.viewer import Viewer
 
 EXAMPLES = ("dynarm view two_link", "dynarm view tanner2001 --case 5")
@@ -35,29 +35,30 @@ def _names(incomplete: str) -> list[str]:
     return robots(incomplete) + mobile_robots(incomplete)
 
 
+ROBOT = typer.Argument(
+    help="A built-in arm or mobile manipulator, or a path to a .urdf or .toml file.",
+    autocompletion=_names,
+    show_default=False,
+)
+CASE_OPTION = typer.Option(
+    None, "--case", help="tanner2001: the motion of the paper's Fig. 3, 4 or 5."
+)
+MESHES = typer.Option(
+    True, "--meshes/--no-meshes", help="Draw the meshes of a URDF that are there."
+)
+PORT = typer.Option(None, "--port", help="Of the page; default: the first free one from 8080 on.")
+
+
+@with_portion
 def view(
-    robot: str = typer.Argument(
-        help="A built-in arm or mobile manipulator, or a path to a .urdf or .toml file.",
-        autocompletion=_names,
-        show_default=False,
-    ),
+    robot: str = ROBOT,
     play: str = typer.Option(None, "--play", metavar="FILE", help="A run's .npz or a log to play."),
     channels: str = CHANNELS,
-    case: int = typer.Option(
-        None, "--case", help="tanner2001: the motion of the paper's Fig. 3, 4 or 5."
-    ),
-    meshes: bool = typer.Option(
-        True, "--meshes/--no-meshes", help="Draw the meshes of a URDF that are there."
-    ),
-    port: int = typer.Option(
-        None, "--port", help="Of the page; default: the first free one from 8080 on."
-    ),
+    case: int = CASE_OPTION,
+    meshes: bool = MESHES,
+    port: int = PORT,
     open_browser: bool = typer.Option(False, "--open", help="Open the page in a browser."),
-    base: str = BASE,
-    tip: str = TIP,
-    floating: bool = FLOATING,
-    tools: list[str] = TOOLS,
-    freeze: list[str] = FREEZE,
+    portion: Portion = PORTION,
     as_json: bool = JSON,
 ) -> None:
     """Look at a robot in 3D, in a browser.
@@ -68,8 +69,7 @@ def view(
     """
     browser = _browser() if open_browser else None
     with busy("drawing"):
-        part = {"base": base, "tip": tip, "floating": floating, "tools": tools, "freeze": freeze}
-        viewer = _viewer(robot, play, channels, case, meshes, port, part)
+        viewer = _viewer(robot, play, channels, case, meshes, port, portion)
 
     def ready() -> None:
         if as_json:
@@ -82,7 +82,7 @@ def view(
     viewer.wait(ready)
 
 
-def _browser() -> Any:
+def _browser() -> BaseBrowser:
     import webbrowser
 
     try:
@@ -117,11 +117,10 @@ def _viewer(
     case: int | None,
     meshes: bool,
     port: int | None,
-    part: dict[str, Any],
+    portion: Portion,
 ) -> Viewer:
     if _is_mobile(robot):
-        of_arms = {"--play": play, "--channels": channels}
-        of_arms |= {f"--{name.removesuffix('s')}": given or None for name, given in part.items()}
+        of_arms = {"--play": play, "--channels": channels, **portion.given}
         refuse_given(f"is for arms; '{robot}' is a mobile manipulator, leave it out", of_arms)
         return _mobile_viewer(robot, case, port)
     from ..view.recording import read
@@ -131,13 +130,13 @@ def _viewer(
         raise InputError("--case belongs to tanner2001; give --play with a recording instead")
     if play is None:
         refuse_given("says what a log's columns are; give --play too", {"--channels": channels})
-    arm = load_arm(robot, **part)
+    arm = load_arm(robot, portion)
     recording = None if play is None else read(play, arm, channels)
     drawn, notes = None, list[str]()
     if meshes and Path(robot).suffix.lower() == ".urdf":
         from ..view.meshes import visuals
 
-        drawn, lost = visuals(Path(robot), arm, frozen(part["freeze"]) or True)
+        drawn, lost = visuals(Path(robot), arm, frozen(portion.freeze) or True)
         if lost:
             notes = [f"{len(lost)} visuals are not drawn; the first: {lost[0]}"]
     return ArmViewer(arm, port, recording, drawn, notes)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..border.kinds import Maker
+
 
 # What the library calls otherwise than the commands do, where a command has the option.
 _OTHERWISE = {
@@ -47,7 +51,7 @@ def spoken(message: str, options: Mapping[str, str]) -> str:
     return text
 
 
-def options_of(command: Callable[..., Any]) -> dict[str, str]:
+def options_of(command: Maker) -> dict[str, str]:
     """{name in Python: option} of a command's function, and the library's other names for them."""
     named = {}
     for name, parameter in inspect.signature(command).parameters.items():

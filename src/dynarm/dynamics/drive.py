@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from ..algebra.vectors import Scalar, add, cos, magnitude, mul, sign, sin, tanh, total
+from ..border.kinds import Kept
+from ..border.trial import on_trial
 from ..errors import InputError, ModelError
 from ..robot.arm import Coupled, Friction, Joint
 from ..robot.friction import PAIRS
@@ -150,12 +151,8 @@ def extended(*terms: Term) -> Iterator[None]:
     names = [term.name for term in terms]
     if len({*names, *TERMS}) < len(names) + len(TERMS):
         raise InputError(f"friction terms {names} are there already; give other names")
-    TERMS.update(zip(names, terms, strict=True))
-    try:
+    with on_trial(TERMS, dict(zip(names, terms, strict=True))):
         yield
-    finally:
-        for name in names:
-            del TERMS[name]
 
 
 # ---- lists of terms
@@ -169,9 +166,8 @@ class ListedTerm:
     index: int  # its place there
     part: str  # which of several coefficients of one entry; nothing where there is one
     coefficient: float
-    factor: Callable[
-        [Instant], Scalar
-    ]  # the force of a coefficient of one; of a loaded piece per unit of load
+    # the force of a coefficient of one; of a loaded piece per unit of load
+    factor: Callable[[Instant], Scalar]
     loaded: bool = False
     dissipative: bool = True  # as of a `Term`
 
@@ -309,7 +305,7 @@ def with_coefficients(friction: Friction, values: Sequence[float]) -> Friction:
     """The record whose pieces have these coefficients, one each in the order of `pieces`."""
     given = {p.name: float(c) for p, c in zip(pieces(friction), values, strict=True)}
 
-    def pairs(family: str, listed: Iterable[tuple[float, float]], part: str = "") -> Any:
+    def pairs(family: str, listed: Iterable[tuple[float, float]], part: str = "") -> Kept:
         return tuple((w, given[f"{family}{part}{k + 1}"]) for k, (w, _) in enumerate(listed))
 
     coupling = []
@@ -329,17 +325,19 @@ def with_coefficients(friction: Friction, values: Sequence[float]) -> Friction:
 # ---- records
 
 
-def shaped(friction: Friction | None, **numbers: Any) -> Friction:
+def shaped(friction: Friction | None, **numbers: Kept) -> Friction:
     """The record with no friction left in it but its shape, and with the numbers given."""
     record = Friction() if friction is None else friction
     empty = dict.fromkeys(FAMILIES, ())
     return without(record, TERMS.values(), **(empty | numbers))
 
 
-def without(friction: Friction, terms: Iterable[Term], **numbers: Any) -> Friction:
+def without(friction: Friction, terms: Iterable[Term], **numbers: Kept) -> Friction:
     """The record in which these terms have no part."""
     own = {f.name for f in fields(friction)}
-    gone = {k: v for term in terms for k, v in term.entries({}).items() if k in own}
+    gone: dict[str, Kept] = {
+        k: v for term in terms for k, v in term.entries({}).items() if k in own
+    }
     return replace(friction, **(gone | numbers))
 
 

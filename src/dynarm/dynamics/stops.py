@@ -18,10 +18,6 @@ import numpy as np
 from ..border.kinds import FloatArray
 from ..robot.arm import Arm, Joint
 
-Keys = tuple[
-    int, int | None
-]  # the joint that feels an element, and the one whose position is added to its own
-
 
 @dataclass(frozen=True, slots=True)
 class Stop:

@@ -6,6 +6,7 @@ What a function of each quantity takes and gives (all over abstract scalars):
     bias(arm, pose, qd)                            -> n forces, gravity included
     mass_matrix(arm, pose)                         -> n rows of n; mirrored entries are the same object
     mass_matrix_and_bias(arm, pose, qd)            -> (rows, forces)
+    gravity(arm, pose)                             -> n forces that hold the arm at rest
     coriolis_tensor(arm, pose)                     -> C[i][j][k], symmetric in j, k
     forward_dynamics(arm, pose, qd, tau, wrench, armature) -> n accelerations
     coriolis_matrix(arm, pose, qd)                 -> rows of Christoffel's matrix
@@ -22,15 +23,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
+from ..algebra.vectors import Nested, Scalar
 from ..border.arguments import among
+from ..border.kinds import Json, Maker, Outside
 from ..errors import InputError, UnknownName
 from ..robot.frames.chain import Chain
 from ..robot.frames.standard import without_centre
-from .own import articulated_body, composite_derivatives, gathered_composite, gathered_newton_euler
-from .own import middle_composite as middle_composite_linfang1999
-from .own import moved_composite as moved_composite_lin1991
+from .own import (
+    articulated_body,
+    composite_derivatives,
+    gathered_composite,
+    gathered_newton_euler,
+    middle_composite,
+    moved_composite,
+)
 from .papers import (
     composite_body_lin1991,
     composite_body_linfang1999,
@@ -54,6 +61,7 @@ QUANTITIES = (
     "bias",
     "mass_matrix",
     "mass_matrix_and_bias",
+    "gravity",
     "coriolis_tensor",
     "forward_dynamics",
     "coriolis_matrix",
@@ -67,10 +75,13 @@ DIFFERENTIATED = {  # quantities that automatic differentiation of others gives,
     "coriolis_matrix": ("bias",),
     "inverse_dynamics_derivatives": ("inverse_dynamics", "mass_matrix"),
 }
-PARTS = {**PAIRS, **DIFFERENTIATED}
+RESTING = {"gravity": ("inverse_dynamics",)}  # quantities that others give at rest
+PARTS = {**PAIRS, **DIFFERENTIATED, **RESTING}
+# quantities that one other gives: by L D L' of the matrix with the bias that come from one graph, lin1991's simulator
+WHOLE = {"forward_dynamics": "mass_matrix_and_bias"}
 
 
-def anything(chain: Any) -> str | None:
+def anything(chain: Chain) -> str | None:
     """Refuses nothing."""
     return None
 
@@ -82,10 +93,10 @@ class Formulation:
     quantity: str
     name: str
     paper: str
-    function: Callable[..., Any] | None
+    function: Maker | None
     parameters: str = "natural"  # or "minimal"
     automatic: bool = True  # False: never tried unasked, because it is O(n^3) or worse
-    refuses: Callable[[Any], str | None] = anything  # why it does not apply to a chain
+    refuses: Callable[[Chain], str | None] = anything  # why it does not apply to a chain
     parts: tuple[Formulation, ...] = ()  # of PARTS, which have no function of their own
     trees: bool = False  # whether it takes trees and free bases
 
@@ -97,10 +108,10 @@ class Formulation:
         return self.refuses(chain)
 
 
-def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
+def bias_of(inverse_dynamics: Maker) -> Maker:
     """The bias vector of an inverse dynamics: its forces at zero acceleration."""
 
-    def bias(arm: Any, pose: Any, qd: Sequence[Any]) -> Any:
+    def bias(arm: Chain, pose: Nested, qd: Sequence[Scalar]) -> Nested:
         return inverse_dynamics(arm, pose, qd, [0] * len(qd))
 
     return bias
@@ -109,9 +120,9 @@ def bias_of(inverse_dynamics: Callable[..., Any]) -> Callable[..., Any]:
 def _recursion(
     name: str,
     paper: str,
-    function: Callable[..., Any],
+    function: Maker,
     parameters: str = "natural",
-    **more: Any,
+    **more: Outside,
 ) -> tuple[Formulation, Formulation]:
     """An inverse dynamics, which gives the bias vector too."""
     return (
@@ -120,7 +131,7 @@ def _recursion(
     )
 
 
-_slow: Any = {"automatic": False, "refuses": without_centre}  # O(n^3), and about centres of mass
+_slow: Json = {"automatic": False, "refuses": without_centre}  # O(n^3), and about centres of mass
 
 # fmt: off
 TABLE: list[Formulation] = [
@@ -133,13 +144,15 @@ TABLE: list[Formulation] = [
     *_recursion("minimal_newton_euler", "lin1995", minimal_newton_euler_lin1995.inverse_dynamics, "minimal"),
     *_recursion("gathered_newton_euler", "dynarm", gathered_newton_euler.inverse_dynamics, trees=True),
     Formulation("bias", "base_composite", "lin1991", composite_body_lin1991.bias),
-    Formulation("bias", "base_composite_moved", "lin1991", moved_composite_lin1991.bias),
+    Formulation("bias", "base_composite_moved", "dynarm", moved_composite.bias),
 
     Formulation("mass_matrix", "lagrange", "turney1980", lagrange_turney1980.mass_matrix, **_slow),
     Formulation("mass_matrix", "strobed", "turney1980",
                 strobed_mass_matrix(newton_euler_turney1980.inverse_dynamics), **_slow),
+    Formulation("mass_matrix", "strobed_modified", "turney1980",
+                strobed_mass_matrix(modified_newton_euler_turney1980.inverse_dynamics), **_slow),
     Formulation("mass_matrix", "base_composite", "lin1991", composite_body_lin1991.mass_matrix),
-    Formulation("mass_matrix", "base_composite_moved", "lin1991", moved_composite_lin1991.mass_matrix),
+    Formulation("mass_matrix", "base_composite_moved", "dynarm", moved_composite.mass_matrix),
     Formulation("mass_matrix", "renaud", "lin1991", renaud_lin1991.mass_matrix),
     Formulation("mass_matrix", "fijany_bejczy", "lin1991", fijany_bejczy_lin1991.mass_matrix),
     Formulation("mass_matrix", "partial_velocity", "lin1991", partial_velocity_lin1991.mass_matrix, automatic=False),
@@ -148,7 +161,7 @@ TABLE: list[Formulation] = [
     Formulation("mass_matrix", "spatial_composite", "linfang1999", spatial_composite_linfang1999.mass_matrix),
     *(Formulation("mass_matrix", f"composite_{k}", "linfang1999", composite_body_linfang1999.natural(f))
       for k, f in enumerate(composite_body_linfang1999.FORMULATIONS, start=1)),
-    Formulation("mass_matrix", "composite_middle", "linfang1999", middle_composite_linfang1999.mass_matrix),
+    Formulation("mass_matrix", "composite_middle", "dynarm", middle_composite.mass_matrix),
     Formulation("mass_matrix", "minimal_composite_1", "linfang1999", minimal_composite_linfang1999.mass_matrix_1,
                 "minimal"),
     Formulation("mass_matrix", "minimal_composite_2", "linfang1999", minimal_composite_linfang1999.mass_matrix_2,
@@ -156,14 +169,16 @@ TABLE: list[Formulation] = [
     Formulation("mass_matrix", "gathered_composite", "dynarm", gathered_composite.mass_matrix, trees=True),
 
     Formulation("mass_matrix_and_bias", "base_composite", "lin1991", composite_body_lin1991.mass_matrix_and_bias),
-    Formulation("mass_matrix_and_bias", "base_composite_moved", "lin1991",
-                moved_composite_lin1991.mass_matrix_and_bias),
+    Formulation("mass_matrix_and_bias", "base_composite_moved", "dynarm",
+                moved_composite.mass_matrix_and_bias),
+
+    Formulation("gravity", "lagrange", "turney1980", lagrange_turney1980.gravity, **_slow),
 
     Formulation("coriolis_tensor", "lagrange", "turney1980", lagrange_turney1980.coriolis_tensor, **_slow),
     Formulation("coriolis_tensor", "strobed", "turney1980",
                 strobed_coriolis_tensor(modified_newton_euler_turney1980.inverse_dynamics), **_slow),
     Formulation("coriolis_tensor", "base_composite", "lin1991", composite_body_lin1991.coriolis_tensor),
-    Formulation("coriolis_tensor", "base_composite_moved", "lin1991", moved_composite_lin1991.coriolis_tensor),
+    Formulation("coriolis_tensor", "base_composite_moved", "dynarm", moved_composite.coriolis_tensor),
 
     Formulation("coriolis_tensor", "composite", "dynarm", composite_derivatives.coriolis_tensor, automatic=False,
                 trees=True),
@@ -203,7 +218,9 @@ def formulations(quantity: str) -> tuple[str, ...]:
     names = [row.name for row in TABLE if row.quantity == quantity]
     if quantity in PARTS:
         names += map("+".join, product(*map(formulations, PARTS[quantity])))
-    return tuple(names)
+    if quantity in WHOLE:
+        names += [row.name for row in TABLE if row.quantity == WHOLE[quantity]]
+    return tuple(dict.fromkeys(names))
 
 
 def check_quantity(quantity: str) -> None:
@@ -232,6 +249,8 @@ def _row(quantity: str, name: str) -> Formulation:
     parts = name.split("+")
     if quantity in PARTS and len(parts) == len(PARTS[quantity]):
         return _joined(quantity, *map(_row, PARTS[quantity], parts))
+    if quantity in WHOLE and len(parts) == 1 and name in formulations(WHOLE[quantity]):
+        return _joined(quantity, _row(WHOLE[quantity], name))
     raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))
 
 

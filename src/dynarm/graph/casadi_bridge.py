@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 
 from ..algebra.vectors import Scalar
+from ..border.kinds import Foreign
 from .graph import Builder, Graph, Node, Port, Ref, Symbol
 from .ops import LEAVES, OPERATIONS
 
-Expressed = Any  # an SX expression or a casadi.Function: CasADi tells no types
+Expressed = Foreign  # an SX expression or a casadi.Function: CasADi tells no types
 
 
 def _expressed(node: Node, args: list[Expressed]) -> Expressed:

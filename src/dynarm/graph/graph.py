@@ -109,7 +109,7 @@ class Graph:
 
     def count(self) -> Count:
         """Operations by kind, and the critical path. An offset added to a joint angle belongs to its sin/cos."""
-        offsets = self._angle_offsets()
+        offsets = self.angle_offsets
         tally = Counter[str]()
         depth = [0] * len(self.nodes)
         angles = set()
@@ -132,9 +132,10 @@ class Graph:
     def total(self) -> int:
         """`count().total`, without the critical path."""
         priced = ops.priced()
-        return sum([node.op in priced for node in self.nodes]) - len(self._angle_offsets())
+        return sum([node.op in priced for node in self.nodes]) - len(self.angle_offsets)
 
-    def _angle_offsets(self) -> set[int]:
+    @property
+    def angle_offsets(self) -> set[int]:
         """Nodes that add a constant to an input and feed nothing but sin and cos."""
         leaves = {k: node.op for k, node in enumerate(self.nodes) if node.op in LEAVES}
         offsets = {

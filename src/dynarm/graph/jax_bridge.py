@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..border.extras import extra
+from ..border.kinds import Foreign
 from ..errors import DynarmError
 from .graph import Graph
-from .ops import OPERATIONS, Foreign
+from .ops import OPERATIONS
 
 
 def jax_function(graph: Graph) -> Callable[..., Foreign]:

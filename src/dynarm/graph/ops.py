@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-Foreign = Any  # an array of NumPy or JAX, an expression of CasADi, a symbol of a graph
+from ..border.kinds import Foreign
+from ..border.trial import on_trial
+
 Function = Callable[..., Foreign]
 # the entry of `Count` that it adds to
 Cost = Literal["mul", "add", "div", "sqrt", "sincos", "other"]
@@ -64,7 +66,6 @@ class Operation:
     arity: int = 1
     # an instruction of WebAssembly's f64 and f64x2; nothing: JavaScript's Math has it under the operation's name
     wasm: str = ""
-    commutative: bool = False
     # CasADi's name of it among the instructions of a derivative; nothing: it has none
     opcode: str = ""
     # of a symbol; None: CasADi differentiates what `casadi` says
@@ -107,7 +108,7 @@ def library_function(
 
 
 def _arithmetic(
-    name: str, numpy: np.ufunc, casadi: str, sign: str, cost: Cost, **more: Any
+    name: str, numpy: np.ufunc, casadi: str, sign: str, cost: Cost, **more: Foreign
 ) -> Operation:
     """An operation of two arguments that every language has."""
     return Operation(
@@ -145,9 +146,9 @@ def _angle(name: str, numpy: np.ufunc, parity: Parity) -> Operation:
 
 
 _TABLE = (
-    _arithmetic("add", np.add, "plus", "+", "add", commutative=True),
+    _arithmetic("add", np.add, "plus", "+", "add"),
     _arithmetic("sub", np.subtract, "minus", "-", "add"),
-    _arithmetic("mul", np.multiply, "times", "*", "mul", commutative=True),
+    _arithmetic("mul", np.multiply, "times", "*", "mul"),
     _arithmetic("div", np.divide, "rdivide", "/", "div", slow=True),
     _angle("sin", np.sin, Parity.ODD),
     _angle("cos", np.cos, Parity.EVEN),
@@ -195,12 +196,8 @@ def extended(*operations: Operation) -> Iterator[None]:
     known = [op.name for op in operations if op.name in OPERATIONS or op.name in LEAVES]
     if known:
         raise ValueError(f"operation {known[0]!r} stands in the table already")
-    OPERATIONS.update((op.name, op) for op in operations)
-    try:
+    with on_trial(OPERATIONS, {op.name: op for op in operations}):
         yield
-    finally:
-        for op in operations:
-            del OPERATIONS[op.name]
 
 
 def named(*ways: Way) -> frozenset[str]:

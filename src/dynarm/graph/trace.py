@@ -7,14 +7,11 @@ are CasADi's (`graph/casadi_bridge.py`), which is imported when the first one is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from ..algebra.vectors import Scalar
+from ..algebra.vectors import Nested, Scalar
 from ..border.forks import IMPORTS
 from .graph import Builder, Graph, Port, Ref, Symbol
 from .verify import verified
-
-Nested = Any  # a scalar, or lists and tuples of such
 
 
 def flatten(nested: Nested) -> list[Scalar]:

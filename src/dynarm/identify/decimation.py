@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+
+from ..border.kinds import Foreign
 
 _FIR_SIDE = 6  # half length of the decimation filter, in samples of the coarse grid
 
@@ -31,7 +32,7 @@ def decimated(x: np.ndarray, factor: int, decimator: str, first: int, count: int
 
 
 @lru_cache(maxsize=64)
-def _fir_matrix(factor: int, first: int, count: int, length: int) -> Any:
+def _fir_matrix(factor: int, first: int, count: int, length: int) -> Foreign:
     """(count, length) sparse: a windowed sinc about each kept row."""
     import scipy.signal as signal
     import scipy.sparse as sparse

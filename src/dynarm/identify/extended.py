@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from ..algebra.vectors import add, mul
+from ..algebra.vectors import Nested, Scalar, add, mul
+from ..border.kinds import Foreign, Given, Json, Numbers, Outside, Pickled
 from ..errors import InputError
 from ..graph.graph import Graph
 from ..graph.trace import fresh_symbols, jacobian, trace_function
@@ -38,13 +38,13 @@ class ExtendedModel:
     Columns may depend on accelerations linearly (coupled gears).
     """
 
-    def __init__(self, rigid: Model, columns: Sequence[Column], coefficients: Any):
+    def __init__(self, rigid: Model, columns: Sequence[Column], coefficients: Numbers):
         self.rigid = rigid
         self.arm = rigid.arm
         self.columns = tuple(columns)
         self.coefficients = np.asarray(coefficients, float)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Pickled:
         return ExtendedModel, (self.rigid, self.columns, self.coefficients)
 
     def __repr__(self) -> str:
@@ -55,7 +55,7 @@ class ExtendedModel:
     def _names(self) -> str:
         return ", ".join(column.name for column in self.columns)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Outside:
         if name in UNTOUCHED or name in _ASIDE:
             return getattr(self.rigid, name)
         if name.startswith("_") or not hasattr(self.rigid, name):
@@ -70,7 +70,7 @@ class ExtendedModel:
 
     # ---- numbers
 
-    def extra(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    def extra(self, q: Numbers, qd: Numbers, qdd: Numbers) -> np.ndarray:
         """(..., n): the forces of the columns."""
         states = _alike(self.arm, q, qd, qdd)
         total = np.zeros(states[1].shape)
@@ -79,18 +79,18 @@ class ExtendedModel:
         return total
 
     def inverse_dynamics(
-        self, q: Any, qd: Any, qdd: Any, wrench: Any = None, **options: Any
+        self, q: Numbers, qd: Numbers, qdd: Numbers, wrench: Given = None, **options: Outside
     ) -> np.ndarray:
         """Joint forces (..., n) for accelerations qdd, the columns' forces included."""
         rigid = self.rigid.inverse_dynamics(q, qd, qdd, wrench, **_without_out(options))
         return np.asarray(rigid + self.extra(q, qd, qdd))
 
-    def bias(self, q: Any, qd: Any, **options: Any) -> np.ndarray:
+    def bias(self, q: Numbers, qd: Numbers, **options: Outside) -> np.ndarray:
         """Bias forces (..., n) without the joints' friction: the columns' at qdd = 0 included."""
         rigid = self.rigid.bias(q, qd, **_without_out(options))
         return np.asarray(rigid + self.extra(q, qd, np.zeros(1)))
 
-    def gravity(self, q: Any, **options: Any) -> np.ndarray:
+    def gravity(self, q: Numbers, **options: Outside) -> np.ndarray:
         """Joint forces (..., n) that hold the arm at rest without friction, the columns' at rest included."""
         rest = np.zeros(1)
         rigid = self.rigid.gravity(q, **_without_out(options))
@@ -104,7 +104,7 @@ class ExtendedModel:
         ]
         return np.stack(columns, axis=-1)
 
-    def mass_matrix(self, q: Any, **options: Any) -> np.ndarray:
+    def mass_matrix(self, q: Numbers, **options: Outside) -> np.ndarray:
         """Mass matrix (..., n, n), the columns' part included; symmetric if they are."""
         q = np.asarray(q, float)
         rest = np.zeros((*q.shape[:-1], self.arm.nv))
@@ -112,19 +112,19 @@ class ExtendedModel:
         return np.asarray(self.rigid.mass_matrix(q, **_without_out(options)) + added)
 
     def mass_matrix_and_bias(
-        self, q: Any, qd: Any, **options: Any
+        self, q: Numbers, qd: Numbers, **options: Outside
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mass matrix (..., n, n) and bias forces (..., n), the columns' parts included."""
         return self.mass_matrix(q, **options), self.bias(q, qd, **options)
 
-    def kinetic_energy(self, q: Any, qd: Any, **options: Any) -> np.ndarray:
+    def kinetic_energy(self, q: Numbers, qd: Numbers, **options: Outside) -> np.ndarray:
         """Kinetic energy (...) [J], the columns' inertia included."""
         qd = np.asarray(qd, float)
         M = self.mass_matrix(q, **options)
         return np.asarray(np.einsum("...i,...ij,...j->...", qd, M, qd) / 2)
 
     def forward_dynamics(
-        self, q: Any, qd: Any, tau: Any, wrench: Any = None, **options: Any
+        self, q: Numbers, qd: Numbers, tau: Numbers, wrench: Given = None, **options: Outside
     ) -> np.ndarray:
         """Accelerations (..., n) under joint forces tau, the columns' forces included."""
         q, qd, tau = _alike(self.arm, q, qd, tau)
@@ -152,14 +152,14 @@ class ExtendedModel:
         inputs, outputs = word.inputs(sizes, options), word.outputs(sizes)
         chosen = choose(self.arm, word.name, rigid.wishes, options)
 
-        def compute(*given: Sequence[Any]) -> Any:
+        def compute(*given: Sequence[Scalar]) -> Nested:
             named = {port.name: x for port, x in zip(inputs, given, strict=True)}
             scene = Scene(self.arm, options, chosen, named)
             return self._with_columns(name, word.compute, scene)
 
         return trace_function(inputs, outputs, compute)
 
-    def _with_columns(self, name: str, compute: Callable[[Scene], Any], scene: Scene) -> Any:
+    def _with_columns(self, name: str, compute: Callable[[Scene], Nested], scene: Scene) -> Nested:
         rest = scene.still
         if name == "inverse_dynamics":
             return plus(compute(scene), self._traced(scene.q, scene.qd, scene.given["qdd"]))
@@ -174,9 +174,9 @@ class ExtendedModel:
         whole = [plus(x, y) for x, y in zip(M, added, strict=True)]
         return whole, plus(b, self._traced(scene.q, scene.qd, rest))
 
-    def _traced(self, *states: Any) -> list[Any]:
+    def _traced(self, *states: Nested) -> list[Scalar]:
         """The columns' forces over symbols."""
-        total: list[Any] = [0] * self.arm.nv
+        total: list[Scalar] = [0] * self.arm.nv
         for coefficient, column in zip(self.coefficients.tolist(), self.columns, strict=True):
             try:
                 forces = list(column.function(*states))
@@ -188,16 +188,16 @@ class ExtendedModel:
                 ) from None
         return total
 
-    def casadi(self, key: str) -> Any:
+    def casadi(self, key: str) -> Foreign:
         """A casadi.Function of a quantity, the columns included; matrices come as columns, entries by rows."""
         return Model.casadi(self, key)  # type: ignore[arg-type]  # it asks for the graph only
 
-    def jax(self, key: str) -> Any:
+    def jax(self, key: str) -> Foreign:
         """A function of JAX arrays for a quantity, the columns included."""
         return Model.jax(self, key)  # type: ignore[arg-type]
 
 
-def _alike(arm: Arm, q: Any, *speeds: Any) -> list[np.ndarray]:
+def _alike(arm: Arm, q: Numbers, *speeds: Numbers) -> list[np.ndarray]:
     """Coordinates and speeds with the same batch axes; one zero may stand for all speeds."""
     given = [np.asarray(x, float) for x in (q, *speeds)]
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in given))
@@ -205,13 +205,13 @@ def _alike(arm: Arm, q: Any, *speeds: Any) -> list[np.ndarray]:
     return [np.broadcast_to(x, (*batch, n)) for x, n in zip(given, widths, strict=True)]
 
 
-def _without_out(options: dict[str, Any]) -> dict[str, Any]:
+def _without_out(options: Json) -> Json:
     """Options that the rigid model may be given: an array for the result would hold the rigid part alone."""
     if options.get("out") is not None:
         raise InputError("out= is not taken by a model with columns; use what is returned")
     return {name: value for name, value in options.items() if name != "out"}
 
 
-def with_columns(model: Model, columns: Sequence[Column], coefficients: Any) -> ExtendedModel:
+def with_columns(model: Model, columns: Sequence[Column], coefficients: Numbers) -> ExtendedModel:
     """The model with a user's columns added to its forces."""
     return ExtendedModel(model, columns, coefficients)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import among, each, flag, items, positive, real, shown
+from ..border.kinds import Kept, Outside
 from ..errors import DynarmWarning, InputError, KindError
 from ..robot.arm import Arm
 from . import tuning
@@ -66,11 +66,11 @@ class Identifier(Searchable):
     armature: bool = True
     estimator: str = "wls"
     cutoff: float | None = None
-    width: Any = None
+    width: Kept = None
     asymmetric: bool = False
     columns: Sequence[Column] = ()
     prior: Arm | None = None
-    regularise: Any = "auto"
+    regularise: Kept = "auto"
     feasible: bool = False
     preparation: Preparation = field(default_factory=Preparation)
     progress: Callable[[int, int], None] | None = None
@@ -175,14 +175,14 @@ class Identifier(Searchable):
 
     # ---- fitting
 
-    def prepare(self, log: Any) -> list[Log]:
+    def prepare(self, log: Outside) -> list[Log]:
         """The logs with their joints in the arm's order, checked; doubts about them are warnings.
 
         Samples that would decide a fit alone are left out, and the log's notes say so.
         """
         return [_fitting(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
 
-    def fit(self, log: Any, y: Any = None) -> Fit:
+    def fit(self, log: Outside, y: Outside = None) -> Fit:
         """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such.
 
         The identifier remembers the fit as `fit_`, for `predict` and `score`. y is there for scikit-learn and unused.

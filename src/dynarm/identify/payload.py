@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..algebra.vectors import Scalar
+from ..border.kinds import Maker, Numbers, Outside
 from ..errors import InputError
 from ..robot.arm import Arm, Joint, Tool, move_parameters, unpack_parameters
 from ..robot.frames.chain import chain_of
@@ -87,7 +88,7 @@ class Gains:
 
 
 def identify_payload(
-    arm: Arm, without: Logs, loaded: Logs, tool: str | None = None, **options: Any
+    arm: Arm, without: Logs, loaded: Logs, tool: str | None = None, **options: Outside
 ) -> Payload:
     """The payload that explains the difference between logs without and with it; options are those of Identifier.
 
@@ -128,10 +129,10 @@ def drive_gains(
     without: Logs,
     loaded: Logs,
     mass: float,
-    com: Any = (0, 0, 0),
-    inertia: Any = ((0, 0, 0),) * 3,
+    com: Numbers = (0, 0, 0),
+    inertia: Numbers = ((0, 0, 0),) * 3,
     tool: str | None = None,
-    **options: Any,
+    **options: Outside,
 ) -> Gains:
     """Torque per unit of the logs' tau (currents), from a payload that is known, given in the frame of the tool.
 
@@ -153,13 +154,13 @@ def _payload_columns(arm: Arm, tool: Tool) -> tuple[Column, ...]:
     )
 
 
-def _torque_of(arm: Arm, tool: Tool, ten: np.ndarray) -> Any:
+def _torque_of(arm: Arm, tool: Tool, ten: np.ndarray) -> Maker:
     """A column's function: joint forces of a body with ten parameters about the tool frame."""
     chain, T = chain_of(arm), tool.matrix
     moved = move_parameters(ten, T[:3, :3], T[:3, 3])
     last = arm.serial and arm.coupling.free and tool.joint == arm.n - 1
 
-    def force(q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
+    def force(q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
         states = (np.column_stack([np.atleast_1d(x) for x in v]) for v in (q, qd, qdd))
         if last:
             return list(body_forces(chain, moved, *states).T)
@@ -250,7 +251,7 @@ def _with_columns(base: Terms, columns: tuple[Column, ...]) -> Terms:
     )
 
 
-def _nothing(n: int) -> Any:
+def _nothing(n: int) -> Maker:
     return lambda q, qd, qdd: [0] * n
 
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from ..border.arguments import among, positive, real, reals, shown, whole
+from ..border.kinds import Kept, Outside
 from ..errors import InputError
 from .logs.base import TURN, base_speeds, with_turns
 from .logs.log import Log
@@ -182,7 +183,7 @@ def _even(log: Log) -> tuple[Log, float]:
         return np.column_stack([np.interp(grid, log.t, column) for column in x.T])
 
     names = ("q", "qd", "qdd", "tau", "wrench", "reference")
-    values: dict[str, Any] = {name: onto(getattr(log, name)) for name in names}
+    values: dict[str, Outside] = {name: onto(getattr(log, name)) for name in names}
     if log.floating:
         values["q"] = with_turns(values["q"], values["q"][:, TURN])
     return Log(grid, joint_names=log.joint_names, source=log.source, **values), 1 / step
@@ -251,7 +252,7 @@ def _later(even: Log, states: States, delay: float) -> States:
     return with_turns(q, q[:, TURN]) if even.floating else q, qd, qdd
 
 
-def smooth_positions(q: np.ndarray, floating: bool, *args: Any) -> np.ndarray:
+def smooth_positions(q: np.ndarray, floating: bool, *args: Outside) -> np.ndarray:
     """Low-passed positions; quaternions of a free base have length one again."""
     smoothed = low_pass(q, *args)
     return with_turns(smoothed, smoothed[:, TURN]) if floating else smoothed
@@ -282,7 +283,7 @@ class Recording:
 
     def __init__(self, logs: Sequence[Log]):
         self.logs = tuple(logs)
-        self._made: dict[tuple[Preparation, Hashable], Any] = {}
+        self._made: dict[tuple[Preparation, Hashable], Kept] = {}
         middles = tuple(map(middle, self.logs))
         same = all(a is b for a, b in zip(self.logs, middles, strict=True))
         self.short: Recording = self if same else Recording(middles)  # as much as choices look at

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from ..algebra.vectors import Scalar
 from ..border.arguments import among, each, items, shown
+from ..border.kinds import Outside
 from ..border.memo import cached_property
 from ..dynamics.drive import TERMS, Instant, Term, shaped
 from ..errors import InputError, KindError
@@ -78,7 +78,7 @@ def force_units(arm: Arm) -> tuple[str, ...]:
     return (*(["N"] * 3 + ["N m"] * 3 if arm.floating else ()), *joints)
 
 
-def check_terms(friction: Sequence[Any], shape: Any, columns: Sequence[Any]) -> None:
+def check_terms(friction: Sequence[Outside], shape: Outside, columns: Sequence[Outside]) -> None:
     """Refuse what no column can be made of."""
     for word in friction:
         if not among(word, tuple(TERMS)):

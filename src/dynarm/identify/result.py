@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import real, samples, whole
+from ..border.kinds import Foreign, Numbers, Outside
 from ..border.memo import cached_property
 from ..errors import DynarmError, InputError
 from ..robot.arm import Arm
@@ -164,16 +165,16 @@ class Fit:
 
     # ---- prediction
 
-    def states(self, log: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def states(self, log: Outside) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Smooth q, qd, qdd (N, n) at the log's own samples, prepared as for the fit."""
         return states_at(self._log(log), self.record.preparation)
 
-    def _log(self, log: Any) -> Log:
+    def _log(self, log: Outside) -> Log:
         """The log that was given (itself, its path, a DataFrame), its joints in the arm's order."""
         arm = self.record.terms.arm
         return in_order(log_of(log, arm), arm)
 
-    def torque(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    def torque(self, q: Numbers, qd: Numbers, qdd: Numbers) -> np.ndarray:
         """(N, n): the torques that the fit predicts for given states."""
         arm = self.record.terms.arm
         (q,) = samples(arm.name, arm.nq, q=q)
@@ -188,7 +189,7 @@ class Fit:
             out[part] = self.record.terms.forces(self.values_, *(x[part] for x in states))
         return out
 
-    def predict(self, log: Any) -> np.ndarray:
+    def predict(self, log: Outside) -> np.ndarray:
         """(N, n): predicted torques at the samples of a log, the path of one, or a DataFrame."""
         log = self._log(log)
         tau = self.torque(*states_at(log, self.record.preparation))
@@ -196,12 +197,12 @@ class Fit:
             tau = tau + wrench_forces(self.record.terms.arm, log.q, log.wrench)
         return tau
 
-    def validate(self, log: Any) -> Validation:
+    def validate(self, log: Outside) -> Validation:
         """The prediction of a log (or its path, or a DataFrame) compared with what was measured."""
         log = self._log(log)
         return compared(log, self.predict(log), self.record.terms.arm)
 
-    def score(self, log: Any) -> float:
+    def score(self, log: Outside) -> float:
         """1 - mean over joints of (RMSE / standard deviation)^2: 1 is perfect, 0 as good as the mean torque.
 
         Of several logs the mean of theirs; torques that were not measured, or cannot change, do not count.
@@ -316,7 +317,7 @@ class Fit:
             if gain > WORTH_IT
         )
 
-    def verdict(self, held_out: Any = (), limit: float = POOR) -> Verdict:
+    def verdict(self, held_out: Outside = (), limit: float = POOR) -> Verdict:
         """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines.
 
         held_out: logs as `validate` takes them, or what it returned for them, which is not computed again.
@@ -333,11 +334,11 @@ class Fit:
     # ---- text, tables, files
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> Foreign:
         """A DataFrame of all unknowns: name, value, std, unit, status (determined, hardly, not, fixed)."""
         return tables.frame(self)
 
-    def compare(self, arm: Arm) -> Any:
+    def compare(self, arm: Arm) -> Foreign:
         """A DataFrame of the minimal parameters: identified, std, those of another arm, and the difference."""
         return tables.compare(self, arm)
 

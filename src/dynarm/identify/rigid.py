@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
+from ..border.kinds import Pickled
 from ..border.memo import cached_property
 from ..model.model import Model
 from ..model.model import compile as compile_arm
@@ -22,7 +23,7 @@ class Rigid:
     arm: Arm
     armature: bool
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Pickled:
         return rigid_of, (self.arm, self.armature)  # its compiled regressor is made anew
 
     @cached_property
@@ -69,7 +70,9 @@ class Rigid:
             self.starts[len(self.starts) - self.arm.n :] + 10 if self.armature else np.zeros(0, int)
         )
 
-    def joined(self, table: np.ndarray, armatures: Any) -> np.ndarray:
+    def joined(
+        self, table: np.ndarray, armatures: np.ndarray | Sequence[float] | float
+    ) -> np.ndarray:
         """(natural,) of links (links, 10) and armatures (n,), which take part where they are unknown."""
         row = np.empty(self.size)
         row[self.starts[:, None] + np.arange(10)] = table
@@ -95,7 +98,7 @@ class Rigid:
         return compile_arm(self.arm.with_parameters(np.zeros_like(self.arm.parameters)))
 
     @cached_property
-    def _kernel(self) -> Any:
+    def _kernel(self) -> np.ufunc:
         return self.model.functions["regressor"]
 
     @cached_property

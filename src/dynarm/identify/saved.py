@@ -9,11 +9,12 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import items, path_of
+from ..border.kinds import Json, Outside
 from ..border.written import drafted
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
 from ..robot.arm import Arm
@@ -86,7 +87,7 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _parsed(content: bytes, source: str) -> dict[str, Any]:
+def _parsed(content: bytes, source: str) -> Json:
     try:
         table = tomllib.loads(content.decode("utf-8-sig"))
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -103,10 +104,20 @@ def _parsed(content: bytes, source: str) -> dict[str, Any]:
 
 
 def _text(fit: Fit) -> str:
-    record, check, near, left = fit.record, fit.identifiability_, fit.feasible_, fit.residuals_
+    record = fit.record
+    parts = [_table(name, content) for name, content in _tables(fit).items()]
+    parts.append(_arm_table("arm", record.terms.arm))
+    if record.identifier.prior is not None:
+        parts.append(_arm_table("prior", record.identifier.prior))
+    return "\n".join(parts)
+
+
+def _tables(fit: Fit) -> dict[str, Json]:
+    """What is kept of a fit, by table."""
+    record = fit.record
     options = {name: getattr(record.identifier, name) for name in (*_OPTIONS, *_LATER)}
     columns = [column.name for column in record.terms.columns]
-    tables: dict[str, Mapping[str, Any]] = {
+    return {
         "": {"kind": "fit", "format": FORMAT},
         "fit": {
             "names": fit.names_,
@@ -124,6 +135,14 @@ def _text(fit: Fit) -> str:
         },
         "options": {**options, "columns": columns, "widths": record.terms.widths},
         "preparation": {name: getattr(record.preparation, name) for name in _PREPARATION},
+        **_judgement(fit),
+    }
+
+
+def _judgement(fit: Fit) -> dict[str, Json]:
+    """What is known about the values, by table."""
+    check, near, left = fit.identifiability_, fit.feasible_, fit.residuals_
+    return {
         "identifiability": {
             "rank": check.rank,
             "condition": check.condition,
@@ -149,14 +168,9 @@ def _text(fit: Fit) -> str:
             "white": left.white,
         },
     }
-    parts = [_table(name, content) for name, content in tables.items()]
-    parts.append(_arm_table("arm", record.terms.arm))
-    if record.identifier.prior is not None:
-        parts.append(_arm_table("prior", record.identifier.prior))
-    return "\n".join(parts)
 
 
-def _table(name: str, content: Mapping[str, Any]) -> str:
+def _table(name: str, content: Mapping[str, Outside]) -> str:
     head = [f"[{name}]"] if name else []
     given = [f"{key} = {_value(value)}" for key, value in content.items() if value is not None]
     return "\n".join([*head, *given, ""])
@@ -171,7 +185,7 @@ def _arm_table(name: str, arm: Arm) -> str:
     return "\n".join([f"[{name}]", *(moved.get(row, row) for row in lines), ""])
 
 
-def _value(value: Any) -> str:
+def _value(value: Outside) -> str:
     """A TOML value: word, flag, whole number, number with all its digits, or list of them."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
@@ -196,7 +210,7 @@ def _quoted(text: str) -> str:
 # ---- reading
 
 
-def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fit:
+def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -> Fit:
     told, options = table["fit"], table["options"]
     how = Preparation(**_known(table["preparation"], _PREPARATION))
     identifier = Identifier(
@@ -238,7 +252,7 @@ def _fit(table: Mapping[str, Any], columns: Sequence[Column], source: str) -> Fi
     return fit
 
 
-def _columns(names: Any, columns: Any, source: str) -> tuple[Column, ...]:
+def _columns(names: Outside, columns: Outside, source: str) -> tuple[Column, ...]:
     own = tuple(items("columns", columns, "a list of dynarm.Column"))
     given = tuple(getattr(column, "name", column) for column in own)
     if given != tuple(names):
@@ -256,7 +270,7 @@ def _check_names(terms: Terms, names: Sequence[str], source: str) -> None:
         )
 
 
-def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -> Solution:
+def _solution(told: Mapping[str, Outside], check: Mapping[str, Outside], terms: Terms) -> Solution:
     p, nil = terms.size, np.zeros(0)
     return Solution(
         None,
@@ -273,7 +287,7 @@ def _solution(told: Mapping[str, Any], check: Mapping[str, Any], terms: Terms) -
     )
 
 
-def _identifiability(check: Mapping[str, Any], names: tuple[str, ...]) -> Identifiability:
+def _identifiability(check: Mapping[str, Outside], names: tuple[str, ...]) -> Identifiability:
     return Identifiability(
         names,
         int(check["rank"]),
@@ -285,7 +299,7 @@ def _identifiability(check: Mapping[str, Any], names: tuple[str, ...]) -> Identi
     )
 
 
-def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
+def _residuals(left: Mapping[str, Outside], n: int) -> Residuals:
     nothing = (np.zeros(0),) * n
     correlation = np.array(left["correlation"], float)
     inflation, rms, spread, white = (
@@ -297,7 +311,7 @@ def _residuals(left: Mapping[str, Any], n: int) -> Residuals:
     )  # fmt: skip
 
 
-def _feasible(near: Mapping[str, Any], arm: Arm, p: int) -> Feasible:
+def _feasible(near: Mapping[str, Outside], arm: Arm, p: int) -> Feasible:
     return Feasible(
         _numbers(near["parameters"], (len(arm.link_names), 10)),
         _numbers(near["armatures"], (arm.n,)),
@@ -308,14 +322,14 @@ def _feasible(near: Mapping[str, Any], arm: Arm, p: int) -> Feasible:
     )
 
 
-def _known(table: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _known(table: Mapping[str, Outside], names: Iterable[str]) -> Json:
     given = {name: table[name] for name in names if name in table}
     if isinstance(given.get("slow"), list):
         given["slow"] = tuple(given["slow"])
     return given
 
 
-def _numbers(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _numbers(value: Outside, shape: tuple[int, ...]) -> np.ndarray:
     array = np.array(value, float)
     if array.shape != shape:
         raise FormatError(
@@ -324,11 +338,11 @@ def _numbers(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
-def _word(value: Any) -> str:
+def _word(value: Outside) -> str:
     if not isinstance(value, str):
         raise FormatError("a number where a text belongs; save the fit again")
     return value
 
 
-def _words(values: Any) -> tuple[str, ...]:
+def _words(values: Outside) -> tuple[str, ...]:
     return tuple(map(_word, values))

@@ -7,8 +7,9 @@ the estimator: clone, GridSearchCV, cross_val_score and Pipeline do not look at 
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
+from ..border.kinds import FloatArray, Foreign, Json, Outside
 from ..errors import InputError
 from .logs.sources import is_one, logs_of
 
@@ -26,18 +27,18 @@ class Searchable:
     The record is frozen but for names that begin with an underscore: scikit-learn leaves notes of its own there.
     """
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Outside) -> None:
         if not name.startswith("_") and name in self.__dict__:
             raise FrozenInstanceError(
                 f"cannot assign to '{name}'; use set_params({name}=...), or dataclasses.replace"
             )
         object.__setattr__(self, name, value)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Json:
         """All options by name. deep is there for scikit-learn: no option is an estimator itself."""
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
-    def set_params(self, **options: Any) -> Self:
+    def set_params(self, **options: Outside) -> Self:
         """This very identifier with other options, as scikit-learn wants it; its fit is forgotten.
 
         It is the one method that changes an identifier; dataclasses.replace makes another instead.
@@ -46,7 +47,7 @@ class Searchable:
         for name in options:
             if name not in known:
                 raise InputError(f"no option '{name}'; choose among {', '.join(known)}")
-        checked: Any = replace(self, **options)  # type: ignore[type-var]
+        checked: Outside = replace(self, **options)  # type: ignore[type-var]
         for name in known:
             object.__setattr__(self, name, getattr(checked, name))
         self.__dict__.pop("fit_", None)
@@ -58,21 +59,21 @@ class Searchable:
         done: Fit = self.__dict__["fit_"]
         return done
 
-    def predict(self, log: Any) -> Any:
+    def predict(self, log: Outside) -> FloatArray | list[FloatArray]:
         """Torques (N, n) that the last fit predicts for a log; a list of them for a list of logs."""
         done = self._fitted()
         if is_one(log):
             return done.predict(log)
         return [done.predict(one) for one in logs_of(log, done.record.terms.arm)]
 
-    def score(self, log: Any, y: Any = None) -> float:
+    def score(self, log: Outside, y: Outside = None) -> float:
         """Fit.score of the last fit: 1 is a perfect prediction, 0 as good as the mean torque."""
         return self._fitted().score(log)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "fit_" in self.__dict__
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Foreign:
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type="regressor", target_tags=TargetTags(required=False))

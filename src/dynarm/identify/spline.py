@@ -8,19 +8,17 @@ stretch by restricted likelihood (REML): no torque takes part, nothing is resamp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..border.kinds import FloatArray
+from ..border.kinds import FloatArray, Foreign
 
 DEGREE = 5
 ORDER = 3  # of the differences that are penalised
 KNOTS = 0.005  # [s] between knots, or the usual step if that is longer
 FEWEST = 8  # intervals between knots
-_STRENGTHS = np.arange(
-    -6.0, 12.0, 1.5
-)  # decimal logarithms of the penalty's weight that are tried first
+# decimal logarithms of the penalty's weight that are tried first
+_STRENGTHS = np.arange(-6.0, 12.0, 1.5)
 _FINE = 0.05  # of such a logarithm
 _LEAST = 1e-300
 
@@ -48,7 +46,7 @@ class Spline:
         return q, qd, qdd
 
 
-def _design(since: FloatArray, step: float, intervals: int, degree: int) -> Any:
+def _design(since: FloatArray, step: float, intervals: int, degree: int) -> Foreign:
     """(N, intervals + degree) sparse: every B-spline at every time."""
     from scipy.interpolate import BSpline
 
@@ -56,7 +54,7 @@ def _design(since: FloatArray, step: float, intervals: int, degree: int) -> Any:
     return BSpline.design_matrix(since, knots, degree)
 
 
-def _banded(matrix: Any) -> FloatArray:
+def _banded(matrix: Foreign) -> FloatArray:
     """The upper band of a symmetric sparse matrix, as LAPACK keeps it."""
     size = matrix.shape[0]
     band = np.zeros((DEGREE + 1, size))

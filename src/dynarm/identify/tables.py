@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import shown
+from ..border.kinds import Foreign, Outside
 from ..errors import InputError, KindError
 from ..parameters.minimal import minimal_parameters
 from ..robot.arm import Arm
@@ -43,7 +44,7 @@ def _rigid_unit(name: str, revolute: Sequence[bool]) -> str:
 # ---- DataFrames
 
 
-def frame(fit: Fit) -> Any:
+def frame(fit: Fit) -> Foreign:
     """A DataFrame of all unknowns: name, value, std, unit, status (determined, hardly, not, fixed)."""
     import pandas as pd
 
@@ -52,7 +53,7 @@ def frame(fit: Fit) -> Any:
     return pd.DataFrame(dict(zip(COLUMNS, rows, strict=True)))
 
 
-def compare(fit: Fit, arm: Any) -> Any:
+def compare(fit: Fit, arm: Outside) -> Foreign:
     """A DataFrame of the minimal parameters: identified, std, the other arm's, difference, and that in stds."""
     import pandas as pd
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
+from ..border.kinds import Outside
 from ..errors import DynarmError, InputError
 
 LANES = "DYNARM_LANES"
@@ -94,7 +94,7 @@ class Host:
     fused: bool  # whether a multiply-add is one instruction
     tuning: Tuning = USUAL
 
-    def tuned(self, **numbers: Any) -> Host:
+    def tuned(self, **numbers: Outside) -> Host:
         """The same processor with some numbers of its tuning forced."""
         return replace(self, tuning=replace(self.tuning, **numbers))
 

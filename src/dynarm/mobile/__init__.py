@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from types import ModuleType
 
 from ..border.forks import IMPORTS
 from ..robot.arm import Friction
@@ -42,7 +42,7 @@ _LATER = {  # modules that users reach as attributes; imported when they are ask
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> ModuleType:
     if name in _LATER:
         with IMPORTS:
             return importlib.import_module(_LATER[name], __name__)

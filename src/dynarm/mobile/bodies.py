@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from ..algebra.vectors import IDENTITY, Mat3, Scalar, Sym3, Vec3
+from ..algebra.vectors import IDENTITY, Mat3, Nested, Scalar, Sym3, Vec3
 from ..dynamics.papers.kane_arm_tanner2001 import KaneLink, Mount
 from ..dynamics.papers.kane_platform_tanner2001 import Carried
 from ..dynamics.papers.kane_tanner2001 import Machine
@@ -56,7 +55,7 @@ def mount_of(base: Base, arm: Arm) -> Mount:
     )
 
 
-def _sym(table: Any) -> Sym3:
+def _sym(table: Nested) -> Sym3:
     return Sym3(*(float(table[i][j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
 
 

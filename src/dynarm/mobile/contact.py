@@ -13,7 +13,8 @@ from .constraints import roller
 from .stability import Tipover, friction_needed
 
 if TYPE_CHECKING:
-    from .robot import MobileManipulator, Outputs
+    from .calls import Outputs
+    from .robot import MobileManipulator
 
 _GENERIC = 0.3  # steering angle [rad] at which no axles coincide by chance
 _SMALL = 1e-9

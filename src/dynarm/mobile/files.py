@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from dataclasses import fields
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import number, numbers, path_of
 from ..border.files import content, named
+from ..border.kinds import Outside
 from ..border.toml import known_keys, tables
 from ..border.toml_text import toml_lines, toml_value
 from ..border.words import shown
@@ -75,7 +75,7 @@ def _read(text: bytes, source: str, friction: bool | None, folder: Path) -> Mobi
         raise FormatError(f"{source}: {error}") from None
 
 
-def _robot(table: Mapping[str, Any], friction: bool | None, folder: Path) -> MobileManipulator:
+def _robot(table: Mapping[str, Outside], friction: bool | None, folder: Path) -> MobileManipulator:
     given = known_keys(table, _TOP, "the file")
     for key in ("platform", "wheels", "arm"):
         if key not in given:
@@ -96,7 +96,7 @@ def _robot(table: Mapping[str, Any], friction: bool | None, folder: Path) -> Mob
     )
 
 
-def _platform(table: Any) -> Platform:
+def _platform(table: Outside) -> Platform:
     given = known_keys(table, [f.name for f in fields(Platform)], "platform")
     for key in ("mass", "inertia", "height"):
         if key not in given:
@@ -115,7 +115,7 @@ def _platform(table: Any) -> Platform:
     return Platform(**given)
 
 
-def _wheel(row: Any, where: str) -> Wheel:
+def _wheel(row: Outside, where: str) -> Wheel:
     given = known_keys(row, [f.name for f in fields(Wheel)], where)
     for key in ("x", "y", "radius"):
         if key not in given:
@@ -128,7 +128,7 @@ def _wheel(row: Any, where: str) -> Wheel:
     return Wheel(**given)
 
 
-def _base(table: Any) -> Base:
+def _base(table: Outside) -> Base:
     given = known_keys(table, ("mass", "com", "inertia", "mount", "position", "yaw"), "base")
     if "position" in given or "yaw" in given:
         if "mount" in given:
@@ -143,7 +143,7 @@ def _base(table: Any) -> Base:
     return Base(**given)
 
 
-def _arm(value: Any, folder: Path) -> Arm:
+def _arm(value: Outside, folder: Path) -> Arm:
     if isinstance(value, str):
         from ..robot.files import load as load_arm
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..algebra.ldl import factorise
-from ..algebra.vectors import Mat3, Scalar, Vec3, add, cos, mul, sin, sub, total
+from ..algebra.vectors import Mat3, Nested, Scalar, Vec3, add, cos, mul, sin, sub, total
 from ..border.memo import cached_property
 from ..dynamics.drive import friction_force
 from ..dynamics.papers.kane_arm_tanner2001 import load_forces
@@ -79,7 +78,7 @@ class Formulas:
         return 2 * len(self.wheels) + self.m
 
     @property
-    def recipe(self) -> tuple[Any, ...]:
+    def recipe(self) -> tuple[object, ...]:
         """What the graphs depend on."""
         return self.platform, self.wheels, self.base, self.arm, self.gravity, self.friction
 
@@ -212,11 +211,11 @@ class Formulas:
 
     # ---- the functions
 
-    def equations(self, q: Flat, z: Flat) -> Any:
+    def equations(self, q: Flat, z: Flat) -> Nested:
         machine, at, skew = self.state(q, z)
         return (*self._equations(machine, at, z, None), *([skew] if skew else []))
 
-    def kane_equations(self, q: Flat, u: Flat) -> Any:
+    def kane_equations(self, q: Flat, u: Flat) -> Nested:
         machine, at = self._inertial(q, u)
         M, F, B = equations(machine, at)
         return M, F, self._spread(B), machine.wheels[self.lead].skid.z
@@ -231,7 +230,7 @@ class Formulas:
             machine, carriage, pose(self.chain, joints), u[len(u) - self.m :], lead=self.lead
         )
 
-    def reduced(self, q: Flat, z: Flat) -> Any:
+    def reduced(self, q: Flat, z: Flat) -> Nested:
         S, change = self.reduction(q, z)
         u = [total(*(mul(s, x) for s, x in zip(row, z, strict=True))) for row in S]
         machine, at = self._inertial(q, u)
@@ -262,7 +261,7 @@ class Formulas:
             S[2 + i][p + i] = 1
         return S, change
 
-    def control(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> Any:
+    def control(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> Nested:
         machine, at, skew = self.state(q, z, virtual=True)
         push = self.push(load)
         M, F, B = self._equations(machine, at, z, push)
@@ -275,7 +274,7 @@ class Formulas:
         wrench, ground_load, forces = self._ground(machine, at, zd, drive, push)
         return (M, F, B, zd, wrench, forces, ground_load, *([skew] if skew else []))
 
-    def derivative(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> Any:
+    def derivative(self, q: Flat, z: Flat, tau: Flat, load: Flat, locked: bool = False) -> Nested:
         machine, at, skew = self.state(q, z)
         push = self.push(load)
         zd = self._accelerations(*self._equations(machine, at, z, push), tau, locked)
@@ -314,7 +313,7 @@ class Formulas:
             lost.append(mul(friction_force(joint.friction, rate), rate))
         return [total(*gained), total(*lost)]
 
-    def prescribed(self, q: Flat, z: Flat, zd: Flat, load: Flat) -> Any:
+    def prescribed(self, q: Flat, z: Flat, zd: Flat, load: Flat) -> Nested:
         machine, at, skew = self.state(q, z, virtual=True)
         push = self.push(load)
         M, F, _ = equations(machine, at, push)
@@ -329,7 +328,7 @@ class Formulas:
             rolls[j] = carried.push[place]
         return (needed, [*carried.force, *carried.moment], rolls, *([skew] if skew else []))
 
-    def energy(self, q: Flat, z: Flat) -> Any:
+    def energy(self, q: Flat, z: Flat) -> Nested:
         machine, at, _ = self.state(q, z)
         M, _, _ = equations(machine, at)
         twice = total(

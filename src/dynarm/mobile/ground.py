@@ -28,9 +28,8 @@ class Ground:
     forces: np.ndarray  # (..., w, 3) [N]: rolling, axle, up; up is never negative
     needed: np.ndarray  # (..., w): `friction`, with a huge number for infinity
     angles: np.ndarray  # (..., edges) [rad] to tipping over each side of the support polygon, (9)
-    measure: (
-        np.ndarray
-    )  # (...) [N rad]: smallest angle times the size of the load; negative: it tips
+    # (...) [N rad]: smallest angle times the size of the load; negative: it tips
+    measure: np.ndarray
     load: np.ndarray  # (..., 6) force [N] and moment [N m] on the ground, about the origin of {v}
     axes: tuple[tuple[str, str], ...]  # the wheels between which each edge runs
     wheels: tuple[str, ...]

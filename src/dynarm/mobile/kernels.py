@@ -16,10 +16,9 @@ speed, which says how near the steering angle is to a singular one. `:locked` is
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
+from ..border.kinds import Maker
 from ..graph.graph import Graph, Port
 from ..graph.trace import trace_function
 from . import planned
@@ -82,12 +81,12 @@ def ports(f: Formulas, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
     return table[name.partition(":")[0]]
 
 
-def scalar_function(f: Formulas, name: str) -> Callable[..., Any]:
+def scalar_function(f: Formulas, name: str) -> Maker:
     """The function over flat lists of scalars; `:locked` holds the steering column."""
     plain, _, option = name.partition(":")
     if plain in PLANNED:
         return partial(PLANNED[plain], f)
-    function: Callable[..., Any] = getattr(f, plain)
+    function: Maker = getattr(f, plain)
     return partial(function, locked=True) if option == "locked" else function
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def _samples(robot: MobileManipulator, t: Numbers, q: Numbers) -> tuple[np.ndarr
 
 
 def safe_speed(
-    robot: MobileManipulator, motion: Any, friction: Numbers, load: Given = None
+    robot: MobileManipulator, motion: Motion, friction: Numbers, load: Given = None
 ) -> SafeSpeed:
     """The largest s such that the motion, driven s times as fast, keeps every wheel in its friction cone.
 

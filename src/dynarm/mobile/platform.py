@@ -7,12 +7,12 @@ Frame {v} stands at the platform's mass centre: x forward, y left, z up. The gro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import among, flag, numbers, reals, shown
 from ..border.arguments import number as finite
+from ..border.kinds import Kept, Outside
 from ..border.words import brief
 from ..errors import InputError, KindError, ModelError
 from ..robot.arm import HEAVIEST, LONGEST, Friction, rigid
@@ -22,7 +22,7 @@ Tensor = tuple[tuple[float, float, float], ...]
 _NO_INERTIA: Tensor = ((0.0, 0.0, 0.0),) * 3
 
 
-def _number(what: str, value: Any, above: float | None = None) -> float:
+def _number(what: str, value: Outside, above: float | None = None) -> float:
     number = finite(what, value)
     if abs(number) > LONGEST:
         raise InputError(f"{what} is {number:g}; give a number in SI units, at most {LONGEST:g}")
@@ -31,14 +31,14 @@ def _number(what: str, value: Any, above: float | None = None) -> float:
     return number
 
 
-def _not_negative(what: str, value: Any) -> float:
+def _not_negative(what: str, value: Outside) -> float:
     number = _number(what, value)
     if number < 0:
         raise ModelError(f"{what} is {number:g}; it cannot be negative")
     return number
 
 
-def _inertia(what: str, value: Any) -> Tensor:
+def _inertia(what: str, value: Outside) -> Tensor:
     """A symmetric 3x3 tensor, given in full or by its diagonal."""
     given = np.array(value, dtype=object)
     table = (
@@ -80,7 +80,7 @@ class Platform:
     """The vehicle's body without wheels: mass, inertia about its mass centre in {v}, height of {v} above the ground."""
 
     mass: float
-    inertia: Any
+    inertia: Kept
     height: float
     steering: Steering | None = None
 
@@ -174,8 +174,8 @@ class Base:
 
     mass: float = 0.0
     com: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    inertia: Any = _NO_INERTIA
-    mount: Any = None
+    inertia: Kept = _NO_INERTIA
+    mount: Kept = None
 
     __repr__ = brief
 

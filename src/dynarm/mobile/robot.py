@@ -1,33 +1,20 @@
-"""MobileManipulator: an arm on wheels as a frozen record, and its compiled functions."""
+"""MobileManipulator: an arm on wheels as a frozen record, and the words users say."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..border.arguments import among, flag, real, reals
-from ..border.kinds import FloatArray, Given, Numbers
+from ..border.kinds import FloatArray, Given, Numbers, Outside
 from ..border.memo import cached_property
-from ..border.words import shown, titled
-from ..errors import DynarmError, InputError, KindError, UnknownName
-from ..graph.graph import Count, Graph, Port
-from ..machine.load.compiled import Kernel, kernel
-from ..machine.load.march import March
-from ..model.functions import Functions
-from ..model.refusals import AXES, explained
-from ..robot.arm import Arm
-from .constraints import SINGULAR, Guidance, guidance_of
+from ..errors import InputError
+from .calls import NO_LOAD, Wheeled
+from .constraints import SINGULAR
 from .contact import Contact, contact_of
-from .formulas import Formulas
-from .kernels import NAMES, PLANNED, graph_of, ports
-from .platform import Base, Platform, Wheel
-from .regularity import check_driven, check_regular
-from .stability import Support, Tipover, friction_needed, support_of, tip_angles
+from .stability import Tipover, friction_needed, tip_angles
 
 if TYPE_CHECKING:
     from ..model.export import Written
@@ -36,165 +23,14 @@ if TYPE_CHECKING:
     from .pace import Motion, SafeSpeed
     from .run import MobileRun
 
-_NO_LOAD = np.zeros(6)
-_NO_LOAD.setflags(write=False)
 
-
-PLACES = {  # what the entries of an input are, and which list of names has their order
-    "q": ("coordinates", "coordinate_names"),
-    "z": ("speeds", "speed_names"),
-    "zd": ("speeds", "speed_names"),
-    "u": ("speeds of (7)", "kane_speed_names"),
-    "tau": ("inputs", "input_names"),
-    "load": ("entries", ""),
-    "gravity": ("entries", ""),
-}
-
-
-class Outputs(NamedTuple):
-    """What the `control` function returns."""
-
-    M: np.ndarray  # (..., n, n)
-    F: np.ndarray  # (..., n), load inside
-    B: np.ndarray  # (..., n, inputs)
-    zd: np.ndarray  # (..., n)
-    wrench: np.ndarray  # (..., 6)
-    forces: np.ndarray  # (..., w, 3): rolling, axle, up
-    ground: np.ndarray  # (..., 6): force and moment of (9) about the origin of {v}
-
-
-@dataclass(frozen=True)
-class MobileManipulator:
+@dataclass(frozen=True, repr=False)
+class MobileManipulator(Wheeled):
     """An arm on a wheeled platform, immutable; `coordinate_names`, `speed_names`, `input_names`: what q, z, tau hold.
 
     gravity: acceleration [m/s^2], downwards; the arm's own gravity is not used. friction=True: friction of wheels and
     joints and the joints' armature take part.
     """
-
-    platform: Platform
-    wheels: tuple[Wheel, ...]
-    base: Base
-    arm: Arm
-    gravity: float = 9.81
-    friction: bool = False
-    name: str = "mobile"
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        for key, kind in (("platform", Platform), ("base", Base), ("arm", Arm)):
-            if not isinstance(getattr(self, key), kind):
-                raise KindError(f"{key} is {shown(getattr(self, key))}; give {kind.__name__}(...)")
-        if isinstance(self.wheels, Wheel) or not isinstance(self.wheels, Iterable):
-            raise KindError(f"wheels is {shown(self.wheels)}; give a list of mobile.Wheel")
-        wheels = tuple(self.wheels)
-        for j, wheel in enumerate(wheels):
-            if not isinstance(wheel, Wheel):
-                raise KindError(f"wheels[{j}] is {shown(wheel)}; give mobile.Wheel(...)")
-        put(self, "wheels", wheels)
-        if len({w.stiffness is None for w in wheels}) > 1:
-            raise InputError(
-                "some wheels have a stiffness and some have none; give it to all wheels or to none"
-            )
-        if len(set(self.wheel_names)) != len(wheels):
-            raise InputError(f"wheel names are not unique: {list(self.wheel_names)}; rename them")
-        wanted = "its size downwards [m/s^2], for example 9.81"
-        put(self, "gravity", real("gravity", self.gravity, wanted, lambda g: 0 <= g < math.inf))
-        put(self, "friction", flag("friction", self.friction))
-        if not isinstance(self.name, str) or not self.name:
-            raise KindError(f"name is {shown(self.name)}; give a non-empty string")
-        self.formulas  # noqa: B018  wheels that cannot work are refused here and now
-
-    def __repr__(self) -> str:
-        rest = f", {len(self.wheels)} wheels, an arm of {self.arm.n} joints"
-        return titled("mobile.MobileManipulator", self.name, rest)
-
-    def __reduce__(self) -> Any:
-        return type(self), tuple(getattr(self, f.name) for f in fields(self))
-
-    # ---- structure
-
-    @cached_property
-    def support(self) -> Support:
-        """Support polygon of the wheels."""
-        return support_of(self.wheels, self.platform.height)
-
-    @cached_property
-    def guidance(self) -> Guidance:
-        """What the wheels let the platform do."""
-        return guidance_of(self.platform, self.wheels)
-
-    @cached_property
-    def formulas(self) -> Formulas:
-        """The functions over abstract scalars."""
-        support = self.support
-        return Formulas(
-            self.platform,
-            self.wheels,
-            self.base,
-            self.arm,
-            self.gravity,
-            self.friction,
-            self.guidance,
-            support,
-        )
-
-    @cached_property
-    def functions(self) -> Functions:
-        """The bare gufuncs by name."""
-        return Functions(self, lambda: NAMES)
-
-    @cached_property
-    def _quick(self) -> dict[str, Any]:
-        return {}
-
-    @cached_property
-    def marches(self) -> dict[Any, March]:
-        """Steps and right-hand sides of simulations, compiled when first used."""
-        return {}
-
-    @property
-    def wheel_names(self) -> tuple[str, ...]:
-        return tuple(w.name or f"w{j}" for j, w in enumerate(self.wheels))
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        """What q holds."""
-        steering = ("phi",) if self.guidance.steered else ()
-        return ("x", "y", "theta", *steering, *self.arm.joint_names)
-
-    @property
-    def speed_names(self) -> tuple[str, ...]:
-        """What z holds; v is the forward speed of the platform's mass centre."""
-        return (*self.guidance.speeds, *(f"{name}d" for name in self.arm.joint_names))
-
-    @property
-    def kane_speed_names(self) -> tuple[str, ...]:
-        """What u of (7) holds."""
-        steering = ("u4",) if self.guidance.steered else ()
-        return ("u1", "u2", *steering, *(f"u{5 + i}" for i in range(self.arm.n)))
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """What tau holds."""
-        drive, steer = (
-            tuple(f"{word} {w}" for w in self.wheel_names) for word in ("drive", "steer")
-        )
-        return (*drive, *steer, *self.arm.joint_names)
-
-    def entry_names(self, port: str) -> tuple[str, ...]:
-        """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
-        return {
-            "q": self.coordinate_names,
-            "z": self.speed_names,
-            "zd": self.speed_names,
-            "u": self.kane_speed_names,
-            "tau": self.input_names,
-            "gravity": ("x", "y", "z"),
-        }.get(port, AXES["wrench"])
-
-    def count(self, name: str = "equations") -> Count:
-        """Operations of a function's graph."""
-        return self.graph(name).count()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot to x.toml."""
@@ -208,91 +44,10 @@ class MobileManipulator:
 
         return written(self)
 
-    # ---- compiling and calling
-
-    def ports(self, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        """Inputs and outputs of a function."""
-        return ports(self.formulas, name)
-
-    def graph(self, name: str) -> Graph:
-        """The operations behind a function, traced anew."""
-        if not among(name, NAMES):
-            raise UnknownName("function", name, NAMES)
-        return graph_of(self.formulas, name)
-
-    def kernel(self, key: str) -> Kernel:
-        """The compiled function of a name."""
-        if not among(key, NAMES):
-            raise UnknownName("function", key, NAMES)
-        if key.startswith(("control", "derivative")):
-            check_regular(self.formulas, key.endswith(":locked"), self.name)
-        if key in PLANNED:
-            check_driven(self.formulas, self.name)
-        name = "mobile_" + key.replace(":", "_")
-        return kernel(self.formulas.recipe, name, *self.ports(key), lambda: (self.graph(key), {}))
-
-    def call(self, name: str, *args: Numbers) -> tuple[np.ndarray, ...]:
-        """The outputs of a compiled function; singular steering is refused."""
-        outputs = self._outputs(name, *args)
-        if self.guidance.steered and name != "energy" and not (outputs[-1] < SINGULAR**2).all():
-            self._singular(args[0], outputs[-1])
-        return outputs
-
-    def _outputs(self, name: str, *args: Numbers) -> tuple[np.ndarray, ...]:
-        """The outputs of a compiled function, errors in the robot's words."""
-        try:
-            outputs: tuple[np.ndarray, ...] = self.functions[name](*args)
-        except (TypeError, ValueError, OverflowError) as refusal:
-            if isinstance(refusal, DynarmError):
-                raise
-            wrong = explained(self._place, name, self.ports(name)[0], args)
-            raise wrong or InputError(f"{name}: {refusal}") from None
-        return outputs
-
-    def _place(self, port: Port) -> str:
-        """What a port wants, in words."""
-        what, where = PLACES[port.name]
-        order = f"; order them as robot.{where}: {', '.join(self.entry_names(port.name))}"
-        return f", robot '{self.name}' has {port.size} {what}{order if where else ''}"
-
-    def _singular(self, q: Numbers, skew: np.ndarray) -> None:
-        wrong = np.flatnonzero(~(np.ravel(skew) < SINGULAR**2))
-        angles = reals("q", q, "real numbers", self.coordinate_names)[..., 3]
-        phi = np.broadcast_to(angles, np.shape(skew)).ravel()[wrong[0]]
-        if not np.isfinite(phi):
-            raise InputError(f"the steering angle phi is {phi}; give finite coordinates")
-        raise InputError(
-            f"steering angle phi = {phi:.6g} is singular for robot '{self.name}': the platform cannot move forward "
-            "there, so v does not describe its motion; steer less"
-        )
-
-    def evaluate(
-        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
-    ) -> Outputs:
-        """Everything that one kernel gives: equations, accelerations, wrench, ground forces and load."""
-        name = self.variant("control", z, locked)
-        return Outputs(*self.call(name, q, z, tau, _NO_LOAD if load is None else load)[:7])
-
-    def variant(self, name: str, z: Numbers, locked: bool) -> str:
-        """The function's name with or without the steering column held."""
-        if not flag("locked", locked) or not self.guidance.steered:
-            return name
-        speeds = reals("z", z, "real numbers", self.speed_names)
-        if not speeds.ndim or speeds.shape[-1] != len(self.speed_names):
-            return f"{name}:locked"  # whose call refuses it
-        rate = speeds[..., self.guidance.moving]
-        if np.any(rate != 0):
-            raise InputError(
-                f"the steering is locked but phid is {float(np.ravel(rate)[0]):g}; set it to 0"
-            )
-        return f"{name}:locked"
-
-    # ---- the words users say
-
     def acting(self, gravity: Given, load: Given) -> tuple[Numbers, Numbers]:
         """Gravity in the axes of {v} and the load on the tool, the usual ones where none are given."""
         return (0.0, 0.0, -self.gravity) if gravity is None else gravity, (
-            _NO_LOAD if load is None else load
+            NO_LOAD if load is None else load
         )
 
     def hold(self, q: Numbers, gravity: Given = None, load: Given = None) -> FloatArray:
@@ -340,7 +95,7 @@ class MobileManipulator:
     ) -> FloatArray:
         """zd (..., n): accelerations of the independent speeds under inputs tau and a load on the end effector."""
         name = self.variant("derivative", z, locked)
-        return self.call(name, q, z, tau, _NO_LOAD if load is None else load)[1]
+        return self.call(name, q, z, tau, NO_LOAD if load is None else load)[1]
 
     def interaction_wrench(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
@@ -419,7 +174,7 @@ class MobileManipulator:
         return admissibility(self, q, z, tau, friction, load, locked)
 
     def simulate(
-        self, q0: Numbers, z0: Numbers, t_end: float, torque: Any = None, **options: Any
+        self, q0: Numbers, z0: Numbers, t_end: float, torque: Outside = None, **options: Outside
     ) -> MobileRun:
         """The motion from (q0, z0) until t_end; see `simulate.simulate` for the options."""
         from .simulate import simulate
@@ -432,7 +187,7 @@ class MobileManipulator:
 
         return motion_through(self, t, q)
 
-    def safe_speed(self, motion: Any, friction: Numbers, load: Given = None) -> SafeSpeed:
+    def safe_speed(self, motion: Outside, friction: Numbers, load: Given = None) -> SafeSpeed:
         """The largest time scaling of a motion for which no wheel slips or lifts; see `pace.safe_speed`."""
         from .pace import safe_speed
 

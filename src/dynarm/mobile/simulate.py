@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import above_zero, check_finite, flag, real, reals
-from ..border.kinds import Given, Numbers
+from ..border.kinds import Given, Numbers, Outside
 from ..errors import InputError, ModelError, UnknownName
 from ..simulation.adaptive import SOLVERS, AdaptiveIntegration, Settings
 from ..simulation.fixed import Integration
@@ -33,9 +35,9 @@ def simulate(
     q0: Numbers,
     z0: Numbers,
     t_end: float,
-    torque: Any = None,
+    torque: Outside = None,
     *,
-    load: Any = None,
+    load: Outside = None,
     friction: Given = None,
     stop: bool = False,
     locked: bool = False,
@@ -62,25 +64,17 @@ def simulate(
                   further minutes at its pace is refused as well. What a function of yours raises is raised
     """
     q0, z0, t_end = _start(robot, q0, z0, t_end)
-    method = str(method).lower()
-    if method not in METHODS:
-        raise UnknownName("method", method, METHODS)
+    method = _method(method)
     grid = _grid(t_end, dt)
     if max_seconds is not None:
         max_seconds = real("max_seconds", max_seconds, "seconds above 0", lambda x: x > 0)
     stop, project = flag("stop", stop), flag("project", project)
-    small = "a tolerance between 1e-15 and 1"
-    rtol, atol = (
-        real(what, x, small, lambda x: 1e-15 <= x <= 1)
-        for what, x in (("rtol", rtol), ("atol", atol))
-    )
+    tolerances = _tolerance("rtol", rtol), _tolerance("atol", atol)
     inputs = _source("torque", torque, robot.input_names)
     loads = _source("load", load, robot.entry_names("load"))
     eta = None if friction is None else coefficients(friction, len(robot.wheels))
-    if project and (torque is not None or load is not None or robot.friction):
-        raise InputError(
-            "project keeps the energy of free motion; leave torque, load and friction out"
-        )
+    if project:
+        _check_free(robot, torque, load)
     control = robot.variant("control", z0, locked)
     for name in (control, "energy"):
         robot.functions[name]  # compiled before the budget's clock starts
@@ -95,27 +89,57 @@ def simulate(
             run = Integration(system, inputs, loads, 1)
             outcome, _ = run.over(t_end, grid[1], method, 1, q0, z0, None)
         return _run(watch, outcome, [])
-    # work and loss follow the motion; they must not choose its steps, so they do not count among its errors
-    tight = np.sqrt((len(q0) + len(z0)) / (len(q0) + len(z0) + BOOKS))
-    errors = np.append(np.full(len(q0) + len(z0), tight * atol), [FREE] * BOOKS)
-    settings = Settings(
-        method,
-        tight * rtol,
-        errors,
-        np.inf,
-        np.iinfo(int).max,
-        watch.events(),
-        max_seconds,
-        watch.values,
-        grid[1:-1].tolist() if project else (),
-        _projection(system, q0, z0) if project else None,
-    )
-    integration = AdaptiveIntegration(system, inputs, loads, settings)
+    settings = _settings(method, *tolerances, max_seconds, watch, len(q0) + len(z0))
+    if project:
+        halts, corrected = grid[1:-1].tolist(), _projection(system, q0, z0)
+        settings = replace(settings, halts=halts, corrected=corrected)
+    return _adaptive(watch, AdaptiveIntegration(system, inputs, loads, settings), q0, z0, grid)
+
+
+def _method(name: str) -> str:
+    method = str(name).lower()
+    if method not in METHODS:
+        raise UnknownName("method", method, METHODS)
+    return method
+
+
+def _adaptive(
+    watch: Watch,
+    integration: AdaptiveIntegration,
+    q0: np.ndarray,
+    z0: np.ndarray,
+    grid: np.ndarray,
+) -> MobileRun:
+    """The motion over the grid's times, with its events."""
     watch.drives = integration.drives
+    projected = integration.settings.corrected is not None
     with errors_of_functions():
-        status, message = integration.run(q0, z0, t_end, None)
-        outcome = _recorded(integration, grid, project, status, message)
+        status, message = integration.run(q0, z0, float(grid[-1]), None)
+        outcome = _recorded(integration, grid, projected, status, message)
     return _run(watch, outcome, integration.events)
+
+
+def _check_free(robot: MobileManipulator, torque: Outside, load: Outside) -> None:
+    if torque is not None or load is not None or robot.friction:
+        raise InputError(
+            "project keeps the energy of free motion; leave torque, load and friction out"
+        )
+
+
+def _tolerance(name: str, value: float) -> float:
+    return real(name, value, "a tolerance between 1e-15 and 1", lambda x: 1e-15 <= x <= 1)
+
+
+def _settings(
+    method: str, rtol: float, atol: float, max_seconds: float | None, watch: Watch, size: int
+) -> Settings:
+    """How an adaptive run of `size` coordinates and speeds is integrated."""
+    # work and loss follow the motion; they must not choose its steps, so they do not count among its errors
+    tight = np.sqrt(size / (size + BOOKS))
+    errors = np.append(np.full(size, tight * atol), [FREE] * BOOKS)
+    most = np.iinfo(int).max
+    events = watch.events()
+    return Settings(method, tight * rtol, errors, np.inf, most, events, max_seconds, watch.values)
 
 
 def _grid(t_end: float, dt: float | None) -> np.ndarray:
@@ -146,12 +170,14 @@ def _start(
     return q, z, end
 
 
-def _source(what: str, given: Any, names: tuple[str, ...]) -> Source:
+def _source(what: str, given: Outside, names: tuple[str, ...]) -> Source:
     wanted = f"{len(names)} numbers or a function f(t, q, z)"
     return source_of(given, (len(names),), what, names, wanted)
 
 
-def _projection(system: RollingSystem, q0: np.ndarray, z0: np.ndarray) -> Any:
+def _projection(
+    system: RollingSystem, q0: np.ndarray, z0: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
     """What gives the speeds of a state back the energy of the start."""
     robot, layout = system.robot, system.layout
     energy = float(robot.kinetic_energy(q0, z0) + robot.potential_energy(q0))

@@ -118,14 +118,19 @@ def axle_forces(
     return [n.dot(k) for n in rows]
 
 
+def _axis(support: Support, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vector along the side between two wheels, and the lever from the mass centre at right angles to it."""
+    p = support.points[second]
+    a = p - support.points[first]
+    a = a / np.linalg.norm(a)
+    return a, p - a * (a @ p)
+
+
 def tip_sides(support: Support, force: Vec3, moment: Vec3) -> list[tuple[Scalar, Scalar]]:
     """Sine and cosine parts of the angle of (9) about each side of the support polygon."""
     parts = []
     for first, second in support.axes:
-        p = support.points[second]
-        a = p - support.points[first]
-        a = a / np.linalg.norm(a)
-        l = p - a * (a @ p)
+        a, l = _axis(support, first, second)
         axis, lever, across = (Vec3(*(float(x) for x in v)) for v in (a, l, np.cross(a, l)))
         parts.append((sub(force.dot(across), moment.dot(axis)), force.dot(lever)))
     return parts
@@ -181,10 +186,7 @@ def tip_angles(support: Support, force: np.ndarray, moment: np.ndarray) -> np.nd
     force, moment = np.asarray(force, float), np.asarray(moment, float)
     angles = []
     for first, second in support.axes:
-        p = support.points[second]
-        a = p - support.points[first]
-        a = a / np.linalg.norm(a)
-        l = p - a * (a @ p)
+        a, l = _axis(support, first, second)
         across = force - (force @ a)[..., None] * a
         n = (moment @ a)[..., None] * a
         f = across + np.cross(l, n) / (l @ l)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class RollingSystem:
     def flow(self) -> Rates:
         layout, formulas = self.layout, self.robot.formulas
 
-        def rates(x: Any, tau: Any, load: Any) -> list[Scalar]:
+        def rates(x: Scalar, tau: Scalar, load: Scalar) -> list[Scalar]:
             return formulas.flow(x[layout.q], x[layout.qd], tau, load, self.locked)
 
         return rates
@@ -70,7 +70,7 @@ class RollingSystem:
         self, name: str, inputs: Sequence[Port], outputs: Sequence[Port], body: Body
     ) -> March:
         robot = self.robot
-        key = (f"mobile_{name}" + "_locked" * self.locked,)
+        key = f"mobile_{name}" + "_locked" * self.locked, self.locked
         return compiled(robot.marches, key, robot.formulas.recipe, (inputs, outputs), body)
 
     def switching(self, slack: float) -> Switching | None:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from ..border.kinds import Outside
 from ..border.words import shown
 from ..errors import InputError
 from ..graph.graph import Port
@@ -33,7 +33,7 @@ def set_threads(count: int) -> None:
     THREADS.value = threads
 
 
-def check_threads(count: Any) -> int:
+def check_threads(count: Outside) -> int:
     """The number itself, if it can be a number of threads."""
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
         raise InputError(f"threads is {shown(count)}; give a whole number of at least 1")
@@ -53,11 +53,11 @@ def call(
     ufunc: np.ufunc,
     inputs: Sequence[Port],
     outputs: Sequence[Port],
-    args: Sequence[Any],
-    out: Any,
+    args: Sequence[Outside],
+    out: Outside,
     count: int,
     weight: int,
-) -> Any:
+) -> Outside:
     """ufunc(*args, out=out), cut along the leading batch axis into a slice a thread, if there is enough to do.
 
     weight: vector instructions that a block of samples takes.
@@ -81,13 +81,13 @@ def call(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _small(weight: int, port: Port, array: Any) -> bool:
+def _small(weight: int, port: Port, array: np.ndarray) -> bool:
     """Whether an input is an array with one batch axis at most, of too few samples for two threads."""
     plain = isinstance(array, np.ndarray) and array.ndim <= len(port.shape) + 1
     return plain and array.size * weight < 2 * _SMALLEST * port.size
 
 
-def _apart(out: Any, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> bool:
+def _apart(out: Outside, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> bool:
     """Whether slices of out may be written one by one: it has the result's shape, and no memory of an input."""
     plain = isinstance(out, np.ndarray) and out.shape == shape
     return plain and not any(np.may_share_memory(out, a) for a in arrays)

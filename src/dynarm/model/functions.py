@@ -5,21 +5,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
 import numpy as np
 
 from ..border.frames import check_out, is_plain, unlabelled
+from ..border.kinds import Cell, FloatArray, Foreign, Maker, Outside, Pickled
 from ..graph.graph import Port
 from ..machine.load.compiled import Kernel
 from ..plan.quantities import QUANTITIES
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .calls import Calls
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {}  # as written, as called
+Method = TypeVar("Method", bound=Maker)
+METHODS: dict[str, tuple[Maker, Maker]] = {}  # as written, as called
 
 
 def quickly(method: Method) -> Method:
@@ -27,9 +28,10 @@ def quickly(method: Method) -> Method:
     name = method.__name__
 
     @wraps(method)
-    def call(self: Model, *state: Any, **options: Any) -> Any:
+    def call(self: Calls, *state: Outside, **options: Outside) -> FloatArray:
         quick = self._quick.get(name)
-        return quick(*state, **options) if quick else method(self, *state, **options)
+        made: FloatArray = quick(*state, **options) if quick else method(self, *state, **options)
+        return made
 
     METHODS[name] = method, call
     return cast(Method, call)
@@ -49,13 +51,13 @@ class Function:
         ufunc: np.ufunc,
         ports: Sequence[Port],
         names: Callable[[str], Sequence[str]],
-        source: tuple[Mapping[str, Any], str],
-        quick: Callable[..., Any] | None = None,
+        source: tuple[Mapping[str, np.ufunc], str],
+        quick: Maker | None = None,
     ):
         self.ufunc, self._ports, self._names, self._source = ufunc, ports, names, source
         self._quick = quick  # the method's own builtin: the same kernel without NumPy's dispatch
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: Outside, **options: Outside) -> Outside:
         if self._quick is not None and not options and len(args) == len(self._ports):
             return self._quick(*args)
         if not all(map(is_plain, args)):
@@ -73,7 +75,7 @@ class Function:
     def __doc__(self) -> str | None:  # type: ignore[override]
         return self.ufunc.__doc__
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Foreign:
         if name in Function.__slots__:
             raise AttributeError(name)
         return getattr(self.ufunc, name)
@@ -84,7 +86,7 @@ class Function:
     def __repr__(self) -> str:
         return f"<dynarm function '{self._source[1]}' {self.ufunc.signature}>"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Pickled:
         return operator.getitem, self._source
 
     def __eq__(self, other: object) -> bool:
@@ -95,14 +97,14 @@ class Function:
         return hash(self.ufunc)
 
 
-def plain(value: Any, port: Port, names: Callable[[str], Sequence[str]]) -> Any:
+def plain(value: Outside, port: Port, names: Callable[[str], Sequence[str]]) -> Outside:
     """An argument as NumPy alone understands it, columns in the order of the port's names."""
     return value if is_plain(value) else unlabelled(value, names(port.name), port.name)
 
 
-def model_sheet(model: Model) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+def model_sheet(model: Calls) -> tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]:
     """Title, head and rows of a model's table; nothing is compiled for it."""
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for name in QUANTITIES:
         known = model._kernels.get(name)
         chosen = dict.fromkeys(known.notes["formulation"].values()) if known else {}
@@ -114,7 +116,7 @@ class Compiling(Protocol):
     """What has functions by name that are compiled when first asked for: a model, or a robot on wheels."""
 
     @property
-    def _quick(self) -> Mapping[str, Callable[..., Any]]: ...  # builtins of methods
+    def _quick(self) -> Mapping[str, Maker]: ...  # builtins of methods
 
     def kernel(self, key: str) -> Kernel: ...
 
@@ -140,7 +142,7 @@ class Functions(Mapping[str, np.ufunc]):
 
     def __init__(self, model: Compiling, names: Callable[[], Iterable[str]] = quantity_names):
         self._model, self._names = model, names
-        self._made: dict[str, Any] = {}
+        self._made: dict[str, Function] = {}
 
     def __getitem__(self, key: str) -> np.ufunc:
         made = self._made.get(key) if isinstance(key, str) else None
@@ -152,7 +154,7 @@ class Functions(Mapping[str, np.ufunc]):
             self._made[key] = made
         return made  # type: ignore[return-value]
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Pickled:
         return operator.attrgetter("functions"), (self._model,)
 
     def __iter__(self) -> Iterator[str]:

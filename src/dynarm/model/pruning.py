@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -211,7 +211,7 @@ def by_worth(candidates: Iterable[Candidate]) -> list[Dropped]:
     return [c.term for c in sorted(candidates, key=rank)]
 
 
-def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Any = 0.01) -> Pruned:
+def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Numbers = 0.01) -> Pruned:
     """The inverse dynamics with the fewest terms found that keeps every joint's force within `error` on the motion.
 
     `error` is a fraction of the joint's largest force along the motion (N, n), or a force [N m or N] for each joint.
@@ -246,7 +246,7 @@ def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Any = 0.01) ->
     return Pruned(arm, tuple(sorted(dropped)), deviation(dropped), allowed, full)
 
 
-def _allowed(error: Any, peak: np.ndarray) -> np.ndarray:
+def _allowed(error: Numbers, peak: np.ndarray) -> np.ndarray:
     """The largest deviation (n,) that an `error` allows, or a refusal."""
     wanted = f"give a fraction of the largest joint force, 0 <= error < 1, or {len(peak)} forces"
     if isinstance(error, (int, float)) and not isinstance(error, bool):

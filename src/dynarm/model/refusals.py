@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import among, flag, shown
+from ..border.kinds import Outside
 from ..errors import DynarmError, InputError, KindError
 from ..graph.graph import Port
 from ..robot.arm import Arm
@@ -20,7 +20,9 @@ _REMEDIES = {
 }
 
 
-def check_options(arm: Any, formulation: Any, friction: Any, gravity: Any, parameters: Any) -> None:
+def check_options(
+    arm: Outside, formulation: Outside, friction: Outside, gravity: Outside, parameters: Outside
+) -> None:
     """Refuse what a model cannot be compiled from."""
     if not isinstance(arm, Arm):
         raise KindError(
@@ -41,7 +43,7 @@ def check_options(arm: Any, formulation: Any, friction: Any, gravity: Any, param
     flag("friction", friction)
 
 
-def check_keywords(name: str, ports: Sequence[Port], given: Mapping[str, Any]) -> None:
+def check_keywords(name: str, ports: Sequence[Port], given: Mapping[str, Outside]) -> None:
     """Refuse a call that lacks an input of the compiled function, or has one that it does not know."""
     for port in ports:
         if port.name not in given:
@@ -56,8 +58,8 @@ def explain(
     arm: Arm,
     name: str,
     ports: Sequence[Port],
-    args: Sequence[Any],
-    out: Any,
+    args: Sequence[Outside],
+    out: Outside,
     made: Port,
     refusal: Exception,
 ) -> DynarmError:
@@ -85,7 +87,7 @@ def explained(
     place: Callable[[Port], str],
     name: str,
     ports: Sequence[Port],
-    args: Sequence[Any],
+    args: Sequence[Outside],
 ) -> DynarmError | None:
     """What is wrong with the arguments of a call that was refused, or None; place: what a port wants, in words."""
     for port, value in zip(ports, args, strict=True):
@@ -100,12 +102,12 @@ def explained(
     return None
 
 
-def _batch(ports: Sequence[Port], args: Sequence[Any]) -> tuple[int, ...]:
+def _batch(ports: Sequence[Port], args: Sequence[Outside]) -> tuple[int, ...]:
     pairs = zip(ports, args, strict=True)
     return np.broadcast_shapes(*(np.shape(x)[: np.ndim(x) - len(p.shape)] for p, x in pairs))
 
 
-def _wrong_argument(port: Port, value: Any, place: Callable[[Port], str]) -> DynarmError | None:
+def _wrong_argument(port: Port, value: Outside, place: Callable[[Port], str]) -> DynarmError | None:
     try:
         array = np.asarray(value)
     except ValueError:

@@ -7,9 +7,8 @@ on it as they run on numbers, and what comes out can be printed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from ..algebra.vectors import Sym3, Turn, Vec3
+from ..algebra.vectors import Scalar, Sym3, Turn, Vec3
 from ..dynamics.own.minimal_tree import joined
 from ..dynamics.papers.minimal_parameters_lin1995 import Constants
 from ..robot.arm import PARAMETER_NAMES
@@ -35,7 +34,7 @@ class Form:
     def named(cls, name: str) -> Form:
         return cls({(name,): 1.0})
 
-    def __add__(self, o: Any) -> Form:
+    def __add__(self, o: Scalar) -> Form:
         terms = dict(self.terms)
         for key, value in _terms(o).items():
             terms[key] = terms.get(key, 0.0) + value
@@ -46,13 +45,13 @@ class Form:
     def __neg__(self) -> Form:
         return Form({k: -v for k, v in self.terms.items()})
 
-    def __sub__(self, o: Any) -> Form:
+    def __sub__(self, o: Scalar) -> Form:
         return self.__add__(-o)
 
-    def __rsub__(self, o: Any) -> Form:
+    def __rsub__(self, o: Scalar) -> Form:
         return self.__neg__().__add__(o)
 
-    def __mul__(self, o: Any) -> Form:
+    def __mul__(self, o: Scalar) -> Form:
         terms: dict[tuple[str, ...], float] = {}
         for a, x in self.terms.items():
             for b, y in _terms(o).items():
@@ -63,11 +62,11 @@ class Form:
     __rmul__ = __mul__
 
 
-def _terms(x: Any) -> Mapping[tuple[str, ...], float]:
+def _terms(x: Scalar) -> Mapping[tuple[str, ...], float]:
     return x.terms if isinstance(x, Form) else {(): float(x)}
 
 
-def _constant(value: Any, name: str) -> Any:
+def _constant(value: Scalar, name: str) -> Scalar:
     """The plain number where it is 0 or +-1, else its name."""
     return value if value in (0, 1, -1) else Form.named(name)
 
@@ -98,7 +97,7 @@ def symbolic(chain: Chain, third: bool) -> tuple[Constants, list[Constants], dic
 
 
 def _abbreviated(of: Constants, i: int, short: dict[str, Form], limit: int) -> Constants:
-    def brief(x: Any, name: str) -> Any:
+    def brief(x: Scalar, name: str) -> Scalar:
         if not isinstance(x, Form) or len(x.terms) <= limit:
             return x
         short[name] = x
@@ -135,7 +134,7 @@ def _named_step(body: Limb, step: Step, i: int) -> Step:
     return Step(turns, a, d, across + along, branch=None if step.branch is None else across)
 
 
-def spell(x: Any) -> str:
+def spell(x: Scalar) -> str:
     """A form as text: parameters that share a factor stand together, `a3^2 (m3 + m4)`."""
     groups: dict[Factor, list[tuple[str, float]]] = {}
     for key, value in _terms(x).items():

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..algebra.vectors import Vec3
 from ..border.arguments import among, flag, real, shown
-from ..border.kinds import FloatArray, Numbers
+from ..border.kinds import Cell, FloatArray, Numbers
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import titled
@@ -95,7 +94,7 @@ class MinimalParameters:
     def _repr_html_(self) -> str:
         return html_table(*self._sheet())
 
-    def _sheet(self) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
+    def _sheet(self) -> tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]:
         """Title, head and rows of its table."""
         rows = list(zip(self.names, self.values.tolist(), self.long_forms, strict=True))
         return repr(self).strip("<>"), ("name", "value", "in natural parameters"), rows

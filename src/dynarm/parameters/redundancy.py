@@ -11,11 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from ..algebra.vectors import Vec3
+from ..algebra.vectors import Scalar, Vec3
 from ..dynamics.own.minimal_tree import TreeStructure, tree_structure
 from ..dynamics.papers.minimal_parameters_lin1995 import LENGTH, ROUNDING
 from ..errors import InputError
@@ -184,7 +183,7 @@ def _set_exact(chain: Chain, near: float) -> Chain:
 
 
 def _set_body_exact(body: Limb, angle: float, length: float) -> Limb:
-    def turn(c: float, s: float) -> tuple[Any, Any]:
+    def turn(c: float, s: float) -> tuple[Scalar, Scalar]:
         if abs(s) <= angle:
             return (1 if c > 0 else -1), 0
         return (0, 1 if s > 0 else -1) if abs(c) <= angle else (c, s)

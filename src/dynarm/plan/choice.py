@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
-from ..algebra.vectors import Scalar, Vec3
+from ..algebra.vectors import Nested, Scalar, Vec3
 from ..border.words import shown
-from ..dynamics.table import DIFFERENTIATED, PAIRS, PARTS, Formulation, applicable, formulation
+from ..dynamics.table import (
+    DIFFERENTIATED,
+    PAIRS,
+    PARTS,
+    RESTING,
+    WHOLE,
+    Formulation,
+    applicable,
+    formulation,
+)
 from ..dynamics.table import QUANTITIES as TABLED
 from ..errors import InputError, KindError
 from ..graph.graph import Count, Graph
@@ -102,7 +110,7 @@ def traced(
     sizes = sizes_of(arm, p)
     inputs = word.inputs(sizes, options)
 
-    def compute(*given: Sequence[Scalar]) -> Any:
+    def compute(*given: Sequence[Scalar]) -> Nested:
         named = {port.name: values for port, values in zip(inputs, given, strict=True)}
         return word.compute(Scene(arm, options, chosen, named, minimal))
 
@@ -218,10 +226,13 @@ def candidates(
     """The formulations of a quantity that are worth trying for a robot, in the order of the table."""
     chain = probe(arm, options)
     rows = [row for row in applicable(quantity, chain) if not unsuited(row, arm, options)]
-    differentiated = quantity in PARTS and arm.n <= FEW and not arm.floating
-    if quantity in PAIRS or differentiated:
+    differentiated = quantity in DIFFERENTIATED and arm.n <= FEW and not arm.floating
+    if quantity in PAIRS or quantity in RESTING or differentiated:
         pair = "+".join(cheapest(arm, part, options, minimal).name for part in PARTS[quantity])
         rows.append(formulation(quantity, pair))
+    if quantity in WHOLE and not options.wrench:
+        wholes = applicable(WHOLE[quantity], chain)
+        rows += [formulation(quantity, row.name) for row in wholes]
     return rows
 
 
@@ -230,6 +241,8 @@ def unsuited(row: Formulation, arm: Arm, options: Options) -> str | None:
     alone = row.quantity == "forward_dynamics" and not row.parts
     if alone and not arm.coupling.free:
         return "it solves joint by joint, and joints of this robot follow others"
+    if options.wrench and row.quantity in WHOLE and len(row.parts) == 1:
+        return "its bias vector knows no wrench on the tool"
     if options.wrench and arm.tools is not None and not row.trees:
         return "it speaks of one tool on the last link"
     if arm.floating and row.parts and row.quantity in DIFFERENTIATED:

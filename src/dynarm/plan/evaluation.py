@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from ..algebra.vectors import Scalar, Vec3, add, mul
+from ..algebra.ldl import factorise
+from ..algebra.vectors import Nested, Scalar, Vec3, add, mul
 from ..dynamics import kinematics
 from ..dynamics.own import composite_derivatives, gathered_regressor
 from ..dynamics.own.free_base import turning
@@ -37,10 +37,28 @@ def _entries(rows: Rows, pattern: Sequence[tuple[int, int]]) -> list[Scalar]:
 
 def forward_dynamics(scene: Scene) -> list[Scalar]:
     row = scene.chosen["forward_dynamics"]
+    if len(row.parts) == 1:
+        return _from_one_graph(scene, row.parts[0])
     if row.parts:
         return _by_parts(scene, "forward_dynamics").solved_dynamics()
     tau = minus(scene.given["tau"], scene.drive(scene.qd, scene.still))
     return list(scene.run(row, scene.qd, tau, scene.wrenches, scene.armature))
+
+
+def _from_one_graph(scene: Scene, row: Formulation) -> list[Scalar]:
+    """lin1991's simulator: L D L' of the mass matrix with the bias vector that comes with it."""
+    M, b = mass_matrix_and_bias(replace(scene, chosen={"mass_matrix_and_bias": row}))
+    against = plus(b, scene.drive(scene.qd, scene.still))
+    factors = factorise(M, inwards=not scene.chain.serial)
+    return factors.solve(minus(scene.given["tau"], against))
+
+
+def gravity(scene: Scene) -> list[Scalar]:
+    row = scene.chosen.get("gravity")
+    if row is not None and not row.parts:
+        return scene.gathered(scene.run(row))
+    at_rest = scene if row is None else _by_parts(scene, "gravity")
+    return at_rest.inverse_dynamics(scene.still, scene.still)
 
 
 def _by_parts(scene: Scene, quantity: str) -> Scene:
@@ -68,7 +86,7 @@ def coriolis_tensor(scene: Scene) -> list[Rows]:
     return [[[columns[j, k][i] for k in range(n)] for j in range(n)] for i in range(n)]
 
 
-def tool_pose(scene: Scene) -> Any:
+def tool_pose(scene: Scene) -> Nested:
     """Poses of the tools, or of the only one."""
     poses = []
     for joint, tool in scene.tools:
@@ -78,7 +96,7 @@ def tool_pose(scene: Scene) -> Any:
     return poses if scene.arm.tools is not None else poses[0]
 
 
-def tool_jacobian(scene: Scene) -> Any:
+def tool_jacobian(scene: Scene) -> Nested:
     """Jacobians of the tools, or of the only one."""
     carrier = kinematics.Carrier(scene.chain, scene.links, scene.root)
     jacobians = []
@@ -111,7 +129,7 @@ def jacobian_derivative(scene: Scene) -> list[Scalar]:
     return _along_motion(scene, flatten(tool_jacobian(scene)))
 
 
-def _summed(terms: Any) -> Scalar:
+def _summed(terms: Nested) -> Scalar:
     result: Scalar = 0
     for term in terms:
         result = add(result, term)

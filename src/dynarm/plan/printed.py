@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from ..algebra.vectors import Nested
 from ..dynamics.listings import lin1991, linfang1999
 from ..dynamics.listings.tally import Ledger, ListedLine
 from ..graph.graph import Count
 from ..robot.frames.chain import Chain
 
-Listing = Callable[[Chain, list[float], Ledger], Any]
+Listing = Callable[[Chain, list[float], Ledger], Nested]
 TABLES = (
     linfang1999.formulation_1,
     linfang1999.formulation_2,
@@ -21,7 +21,7 @@ TABLES = (
 )
 
 
-def _with_bias(arm: Chain, q: list[float], tally: Ledger) -> Any:
+def _with_bias(arm: Chain, q: list[float], tally: Ledger) -> Nested:
     return lin1991.inertia_matrix_and_bias(arm, q, q, tally)
 
 

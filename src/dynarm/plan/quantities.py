@@ -1,9 +1,9 @@
 """What a Model can compute: each quantity's inputs, outputs, and how it is built from the formulations.
 
 inverse_dynamics, bias, mass_matrix, mass_matrix_and_bias, coriolis_tensor   straight from the table
-gravity            the bias at rest
+gravity            inverse dynamics at rest, or a formula of its own
 coriolis_matrix    C = 1/2 d(bias)/d(qd): the Christoffel form, because bias is quadratic in qd
-forward_dynamics   M qdd = tau - bias by L D L'
+forward_dynamics   M qdd = tau - bias by L D L', or a recursion of its own
 *_derivatives      by composite bodies, or by automatic differentiation of a formulation that was asked for; those of
                    forward dynamics through the implicit relation
                    d(qdd) = M^-1 (d(tau) - d(inverse dynamics) at qdd held)
@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
+from ..algebra.vectors import Nested
+from ..border.trial import on_trial
 from ..dynamics import kinematics
 from ..errors import UnknownName
 from ..graph.graph import Port
@@ -31,7 +32,7 @@ class Quantity:
     name: str
     state: tuple[str, ...]
     outputs: Callable[[Sizes], tuple[Port, ...]]
-    compute: Callable[[Scene], Any]
+    compute: Callable[[Scene], Nested]
     feels_gravity: bool = True
     inertial: bool = True  # can be computed from the minimal parameters, and depends on them
     takes_wrench: bool = False
@@ -114,8 +115,8 @@ QUANTITIES: dict[str, Quantity] = {
             "gravity",
             ("q",),
             _vector("g"),
-            lambda s: s.inverse_dynamics(s.still, s.still),
-            uses=("inverse_dynamics",),
+            evaluation.gravity,
+            uses=("gravity",),
         ),
         Quantity(
             "coriolis_matrix",
@@ -270,9 +271,5 @@ def extended(*quantities: Quantity) -> Iterator[None]:
     known = [q.name for q in quantities if q.name in QUANTITIES]
     if known:
         raise ValueError(f"quantity {known[0]!r} stands in the table already")
-    QUANTITIES.update((q.name, q) for q in quantities)
-    try:
+    with on_trial(QUANTITIES, {q.name: q for q in quantities}):
         yield
-    finally:
-        for q in quantities:
-            del QUANTITIES[q.name]

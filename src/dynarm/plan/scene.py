@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from ..algebra.ldl import LDL, factorise
-from ..algebra.vectors import IDENTITY, ZERO, Mat3, Scalar, Sym3, Vec3, add, mul, sub
+from ..algebra.vectors import IDENTITY, ZERO, Mat3, Nested, Scalar, Sym3, Vec3, add, mul, sub
 from ..border.memo import cached_property
 from ..dynamics import kinematics
 from ..dynamics.drive import drive_forces
@@ -83,7 +82,7 @@ class Scene:
         chain = with_tables(chain, natural_parameters(self.minimal, values))
         return chain if chain.serial else replace(chain, loads=loads(self.minimal, values))
 
-    def body(self, row: Formulation) -> Any:
+    def body(self, row: Formulation) -> Nested:
         """What a formulation wants to see of the arm."""
         if row.parameters == "minimal" and "values" in self.given:
             assert self.minimal is not None
@@ -148,7 +147,7 @@ class Scene:
         """Force and moment on the last link of a chain."""
         return self.wrenches.get(self.arm.n - 1, (ZERO, ZERO))
 
-    def wrench_for(self, row: Formulation) -> Any:
+    def wrench_for(self, row: Formulation) -> Nested:
         """The wrenches as a formulation takes them: by joint, or that on the last link of a chain."""
         return self.wrenches if row.trees else self.wrench
 
@@ -187,7 +186,7 @@ class Scene:
 
     # ---- dynamics
 
-    def run(self, row: Formulation, *state: Any) -> Any:
+    def run(self, row: Formulation, *state: Nested) -> Nested:
         """A formulation's answer for this arm, over all joints."""
         assert row.function is not None
         return row.function(self.body(row), self.pose, *state)
@@ -264,7 +263,7 @@ def with_tables(chain: Chain, table: Sequence[Sequence[Scalar]]) -> Chain:
     return replace(chain, joints=tuple(limbs), root=root)
 
 
-def body_of(chain: Chain, row: Formulation) -> Any:
+def body_of(chain: Chain, row: Formulation) -> Nested:
     """What a formulation wants to see of the arm: the chain, or what the minimal parameters make of it."""
     return minimal_chain(chain) if row.parameters == "minimal" else chain
 

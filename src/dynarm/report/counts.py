@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from ..border.kinds import Json
 from . import figures
 from .html import Cell, Markup, Section, figure, note, section, table, write_page
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Json]
 COLUMNS = (
     "formulation",
     "paper",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..border.kinds import Json
 from . import figures
 from .html import Markup, facts, figure, figures_grid, section, table, write_page
 
@@ -33,7 +34,7 @@ def _condition(arm: Arm, motion: Trajectory) -> list[Markup]:
     }
     parts = [facts(numbers)]
     if len(random):
-        data: list[dict[str, Any]] = [
+        data: list[Json] = [
             {
                 "type": "box",
                 "x": random,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from ..border.kinds import Json, Numbers, Outside
 from .html import label
 
-Figure = dict[str, Any]
+Figure = Json
 MOST = 1200  # points of a line that a page keeps
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 # light to dark in the page's accent: readable on both grounds
@@ -31,8 +31,8 @@ def thinned(x: np.ndarray, y: np.ndarray, most: int = MOST) -> tuple[np.ndarray,
 
 
 def line(
-    x: Any, y: Any, name: str, colour: str = "", most: int = MOST, **more: Any
-) -> dict[str, Any]:
+    x: Numbers, y: Numbers, name: str, colour: str = "", most: int = MOST, **more: Outside
+) -> Json:
     """A line; `more` goes to the trace."""
     x, y = thinned(np.asarray(x, float), np.asarray(y, float), most)
     look = {"width": 1.5, **({"color": colour} if colour else {}), **more.pop("line", {})}
@@ -47,13 +47,18 @@ def line(
     }
 
 
-def axis(title: str = "", **more: Any) -> dict[str, Any]:
+def axis(title: str = "", **more: Outside) -> Json:
     """An axis with a title."""
     return {"title": {"text": label(title)}, **more}
 
 
 def lines(
-    x: Any, series: Mapping[str, Any], xlabel: str, ylabel: str, title: str = "", **layout: Any
+    x: Numbers,
+    series: Mapping[str, Numbers],
+    xlabel: str,
+    ylabel: str,
+    title: str = "",
+    **layout: Outside,
 ) -> Figure:
     """Curves over one axis."""
     data = [line(x, y, name, f"--c{k % 8 + 1}") for k, (name, y) in enumerate(series.items())]
@@ -71,7 +76,7 @@ def lines(
     }
 
 
-def titled(title: str) -> dict[str, Any]:
+def titled(title: str) -> Json:
     """A figure's heading, where it has one."""
     if not title:
         return {}
@@ -94,7 +99,7 @@ def upright_bars(
     ylabel: str,
     hover: str,
     levels: Sequence[tuple[float, str]] = (),
-    **yaxis: Any,
+    **yaxis: Outside,
 ) -> Figure:
     """One bar a name, and dotted lines at levels (value, colour)."""
     bars = {
@@ -149,7 +154,12 @@ def bar_height(bars: int) -> int:
 
 
 def heat_maps(
-    x: Any, y: Any, maps: Mapping[str, Any], xlabel: str, ylabel: str, smooth: bool = True
+    x: Sequence[str] | Numbers,
+    y: Sequence[str] | Numbers,
+    maps: Mapping[str, Numbers],
+    xlabel: str,
+    ylabel: str,
+    smooth: bool = True,
 ) -> Figure:
     """One heat map at a time, chosen from a list."""
     data = [
@@ -167,7 +177,7 @@ def heat_maps(
         }
         for k, (name, z) in enumerate(maps.items())
     ]
-    layout: dict[str, Any] = {
+    layout: Json = {
         "xaxis": axis(xlabel),
         "yaxis": axis(ylabel),
         "margin": {"l": 60, "r": 12, "t": 50, "b": 45},
@@ -177,7 +187,7 @@ def heat_maps(
     return {"data": data, "layout": layout}
 
 
-def _menu(names: Sequence[str]) -> dict[str, Any]:
+def _menu(names: Sequence[str]) -> Json:
     """A list that shows one trace and hides the others."""
     buttons = [
         {

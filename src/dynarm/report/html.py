@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jinja2 import Environment, Template
@@ -25,6 +24,7 @@ from markupsafe import Markup, escape
 
 from .. import __version__
 from ..border.arguments import path_of
+from ..border.kinds import Json, Outside
 from ..border.written import drafted
 from ..errors import InputError
 
@@ -87,7 +87,7 @@ def lines(items: Sequence[str]) -> Markup:
     )
 
 
-def facts(pairs: Mapping[str, Any]) -> Markup:
+def facts(pairs: Mapping[str, object]) -> Markup:
     """A few numbers in boxes, each with its name."""
     cells = (Markup("<div><dt>{}</dt><dd>{}</dd></div>").format(k, v) for k, v in pairs.items())
     return Markup('<dl class="facts">{}</dl>').format(Markup("").join(cells))
@@ -105,11 +105,11 @@ class Cell:
     """A table's cell whose sorting value or class differs from what it shows."""
 
     shown: str
-    value: Any = None
+    value: Outside = None
     kind: str = ""
 
 
-def number(value: Any, digits: int = 5) -> str:
+def number(value: Outside, digits: int = 5) -> str:
     """A number as people read it; a dash for what is none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
@@ -122,7 +122,7 @@ def number(value: Any, digits: int = 5) -> str:
 
 def table(
     columns: Sequence[str],
-    rows: Sequence[Sequence[Any]],
+    rows: Sequence[Sequence[object]],
     caption: str = "",
     wide: Sequence[str] = (),
     best: int | None = None,
@@ -153,13 +153,13 @@ def table(
     ).format(" tall" if tall else "", label, head, Markup("\n").join(body))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Outside) -> bool:
     if isinstance(value, Cell):
         return "number" in value.kind
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def _cell(value: Any, is_number: bool, wide: bool) -> Markup:
+def _cell(value: Outside, is_number: bool, wide: bool) -> Markup:
     shown, sort, kinds = value, None, []
     if isinstance(value, Cell):
         shown, sort = value.shown, value.value
@@ -177,7 +177,7 @@ def _cell(value: Any, is_number: bool, wide: bool) -> Markup:
 # ---- figures
 
 
-def figure(fig: Mapping[str, Any], caption: str = "", height: int = 320) -> Markup:
+def figure(fig: Json, caption: str = "", height: int = 320) -> Markup:
     """A plotly figure, given as {"data", "layout"} and, for an animation, "frames" and "interval" [ms].
 
     Colours may be the page's own: "--c1" ... "--c8", "--ink", "--line", "--good", "--bad". "narrow" holds changes of
@@ -213,13 +213,13 @@ def drawing(svg: Markup, caption: str = "") -> Markup:
     return Markup("<figure>{}{}</figure>").format(svg, told)
 
 
-def data_json(value: Any) -> str:
+def data_json(value: object) -> str:
     """JSON that no HTML parser can mistake for anything else."""
     raw = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return raw.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Outside) -> object:
     """Lists, dicts and rounded numbers; null for what is not finite."""
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())

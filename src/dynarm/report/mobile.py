@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..border.kinds import Json
 from . import figures
 from .html import (
     Cell,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ..mobile.run import MobileRun
 
 Draw = Callable[["MobileManipulator", np.ndarray], "Outline"]
-ROOM: dict[str, Any] = {"margin": {"l": 60, "r": 12, "t": 48, "b": 42}}
+ROOM: Json = {"margin": {"l": 60, "r": 12, "t": 48, "b": 42}}
 FRAMES = 120  # of an animation
 MARGIN = [[0, "#c0322b"], [0.35, "#d9a300"], [1, "#1a7f45"]]  # from tipping to safe
 
@@ -111,11 +112,36 @@ def _above(robot: MobileManipulator, run: MobileRun, outline: Draw) -> Section:
     )
 
 
+# of what moves: support polygon, arm, wheels, the mark on the margin's curve
+LOOKS: list[Json] = [
+    {
+        "mode": "lines",
+        "fill": "toself",
+        "name": "support polygon",
+        "line": {"color": "--c1", "width": 1.5},
+    },
+    {
+        "mode": "lines+markers",
+        "name": "arm",
+        "line": {"color": "--c2", "width": 4},
+        "marker": {"size": 7},
+    },
+    {"mode": "lines", "name": "wheels", "line": {"color": "--ink", "width": 5}},
+    {
+        "mode": "markers",
+        "name": "now",
+        "marker": {"color": "--c2", "size": 11},
+        "xaxis": "x2",
+        "yaxis": "y2",
+    },
+]
+
+
 def _closed(points: np.ndarray) -> np.ndarray:
     return np.vstack([points, points[:1]])
 
 
-def _moving(shape: Outline, t: float, measure: float) -> list[dict[str, Any]]:
+def _moving(shape: Outline, t: float, measure: float) -> list[Json]:
     """What changes from frame to frame: polygon, arm, wheels, mark on the margin's curve."""
     polygon, arm, wheels = _closed(shape.polygon), shape.arm, shape.wheels
     gap = np.full((len(wheels), 1, 2), np.nan)
@@ -129,12 +155,30 @@ def _moving(shape: Outline, t: float, measure: float) -> list[dict[str, Any]]:
 
 
 def _animation(run: MobileRun, picks: np.ndarray, shapes: Sequence[Outline]) -> figures.Figure:
+    """The path with the margin's curve below, and for each frame what moves."""
     moving = [
         _moving(shape, float(run.t[k]), float(run.measure[k]))
         for shape, k in zip(shapes, picks, strict=True)
     ]
-    top = max(float(np.abs(run.measure).max()), 1e-12)
-    path = {
+    marks = [
+        {"type": "scatter", **look, **where} for look, where in zip(LOOKS, moving[0], strict=True)
+    ]
+    margin = figures.line(run.t, run.measure, "margin", "--c1", xaxis="x2", yaxis="y2")
+    frames = [
+        {"name": str(k), "data": parts, "traces": [2, 3, 4, 5], "label": f"{run.t[pick]:.2f} s"}
+        for k, (parts, pick) in enumerate(zip(moving, picks, strict=True))
+    ]
+    return {
+        "data": [_path(run, picks), margin, *marks],
+        "layout": _layout(shapes),
+        "frames": frames,
+        "interval": float(np.clip(1000 * run.t[-1] / len(frames), 40, 120)),
+    }
+
+
+def _path(run: MobileRun, picks: np.ndarray) -> Json:
+    """Where the platform goes, coloured by the margin."""
+    return {
         "type": "scatter",
         "mode": "lines+markers",
         "x": run.q[picks, 0],
@@ -146,41 +190,18 @@ def _animation(run: MobileRun, picks: np.ndarray, shapes: Sequence[Outline]) -> 
             "color": run.measure[picks],
             "colorscale": MARGIN,
             "cmin": min(float(run.measure.min()), 0.0),
-            "cmax": top,
+            "cmax": max(float(np.abs(run.measure).max()), 1e-12),
         },
         "hovertemplate": "x %{x}, y %{y}: margin %{marker.color}<extra></extra>",
     }
-    looks: list[dict[str, Any]] = [
-        {
-            "mode": "lines",
-            "fill": "toself",
-            "name": "support polygon",
-            "line": {"color": "--c1", "width": 1.5},
-        },
-        {
-            "mode": "lines+markers",
-            "name": "arm",
-            "line": {"color": "--c2", "width": 4},
-            "marker": {"size": 7},
-        },
-        {"mode": "lines", "name": "wheels", "line": {"color": "--ink", "width": 5}},
-        {
-            "mode": "markers",
-            "name": "now",
-            "marker": {"color": "--c2", "size": 11},
-            "xaxis": "x2",
-            "yaxis": "y2",
-        },
-    ]
-    marks = [
-        {"type": "scatter", **look, **where} for look, where in zip(looks, moving[0], strict=True)
-    ]
-    margin = figures.line(run.t, run.measure, "margin", "--c1", xaxis="x2", yaxis="y2")
-    data = [path, margin, *marks]
+
+
+def _layout(shapes: Sequence[Outline]) -> Json:
+    """Axes that hold every outline, as wide as high, and those of the margin below."""
     every = np.concatenate([np.concatenate([s.polygon, s.arm]) for s in shapes])
     low, high = every.min(axis=0), every.max(axis=0)
     pad = 0.05 * float((high - low).max()) + 0.05
-    layout = {
+    return {
         "xaxis": figures.axis(
             "x [m]", range=[low[0] - pad, high[0] + pad], anchor="y", constrain="domain"
         ),
@@ -199,12 +220,6 @@ def _animation(run: MobileRun, picks: np.ndarray, shapes: Sequence[Outline]) -> 
         "hovermode": "closest",
         "margin": {"l": 60, "r": 12, "t": 12, "b": 42},
     }
-    frames = [
-        {"name": str(k), "data": parts, "traces": [2, 3, 4, 5], "label": f"{run.t[pick]:.2f} s"}
-        for k, (parts, pick) in enumerate(zip(moving, picks, strict=True))
-    ]
-    interval = float(np.clip(1000 * run.t[-1] / len(frames), 40, 120))
-    return {"data": data, "layout": layout, "frames": frames, "interval": interval}
 
 
 def _ground(robot: MobileManipulator, run: MobileRun) -> Section:

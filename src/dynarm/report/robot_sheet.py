@@ -285,9 +285,8 @@ def _strongest(arm: Arm, function: Function) -> tuple[int, int] | None:
         moved[..., j] = np.linspace(low[j], high[j], 9)
         diagonal = np.einsum("...ii->...i", function(moved))
         spread = np.ptp(diagonal, axis=1) / np.maximum(diagonal.mean(axis=(0, 1)), 1e-300)
-        first = (
-            spread[:, 0].mean() if arm.serial else 0.0
-        )  # where it branches no joint is before all others
+        # where it branches no joint is before all others
+        first = spread[:, 0].mean() if arm.serial else 0.0
         weights[j] = first + 1e-3 * spread.sum(axis=-1).mean()
     order = np.argsort(-weights)
     if n < 2 or weights[order[0]] < 1e-9:

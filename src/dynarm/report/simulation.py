@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..border.kinds import Json
 from . import figures
 from .html import Markup, Section, facts, figure, figures_grid, note, section, table, verdict, write
 from .html import page as make_page
@@ -99,7 +100,7 @@ def _base_motion(run: Run) -> list[Markup]:
 def _curves(
     run: Run, names: Sequence[str], joints: list[int], values: np.ndarray, title: str
 ) -> figures.Figure:
-    data: list[dict[str, Any]] = []
+    data: list[Json] = []
     runs = values.reshape(-1, *values.shape[-2:])[:SHOWN]
     for sample, one in enumerate(runs):
         for j in joints:

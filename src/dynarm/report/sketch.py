@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -164,7 +163,7 @@ def _masses(arm: Arm, q: np.ndarray) -> list[np.ndarray]:
     return [(places[k] @ np.array([*com, 1.0]))[None, :3] for k, com, *_ in _heavy(arm)]
 
 
-def _heavy(arm: Arm) -> list[tuple[int, Any, float, str]]:
+def _heavy(arm: Arm) -> list[tuple[int, np.ndarray, float, str]]:
     """Frame, centre of mass, mass and name of all links with a mass, a free base's own first."""
     links = [(k + 1, j.com, j.mass, str(j.name)) for k, j in enumerate(arm.joints)]
     if arm.floating:

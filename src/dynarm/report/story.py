@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..border.kinds import Json
 from . import figures, identification, simulation
 from .html import Section, facts, figure, lines, note, section, table, write_page
 from .robot_sheet import cost_section, inertia_section, minimal_section, robot_section
@@ -28,8 +29,8 @@ class Story:
 
     arm: Arm
     minimal: MinimalParameters = field(init=False)
-    costs: dict[str, list[dict[str, Any]]] = field(init=False)
-    speeds: list[dict[str, Any]] = field(init=False)
+    costs: dict[str, list[Json]] = field(init=False)
+    speeds: list[Json] = field(init=False)
     agreement: float = field(init=False)  # with the paper's equations, relative
     logs: tuple[Log, ...] = field(init=False)
     true_values: np.ndarray = field(init=False)

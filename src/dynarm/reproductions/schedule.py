@@ -5,8 +5,8 @@ as its longest chain of dependent terms, counted as Table 4 counts them (a produ
 multiplications and 6 additions). On the way out stage i reaches two links ahead for velocities; on the way back the
 force of a link is one stage ahead of its moment, which is why the printed number of stages suffices.
 
-The table charges every stage of a pass like its longest one (`Schedule.charged`); `Schedule.mul` and `Schedule.add`
-charge each stage with what it holds.
+The table charges every stage of a pass like its longest one (`TermStages.charged`); its `mul` and `add` charge each
+stage with what it holds.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class TermStages:
     """The stages before the first pass, of the pass from base to hand, and of the pass back."""
 
     start: tuple[Stage, ...]
@@ -113,13 +113,8 @@ class Schedule:
             add += len(stages) * max(stage.add for stage in stages)
         return mul, add
 
-    @property
-    def processors(self) -> int:
-        """The largest number of terms that run side by side."""
-        return max(len(stage.terms) for stage in self.stages)
 
-
-def schedule(n: int) -> Schedule:
+def schedule(n: int) -> TermStages:
     """The stages of Table 5 for n rotational joints."""
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise InputError(f"n is {shown(n)}; give a whole number of joints, at least 1")
@@ -142,7 +137,7 @@ def schedule(n: int) -> Schedule:
     for i in range(n, 0, -1):
         last = (("(r + rbar) x m abar", n), ("own moment", n)) if i == n else ()
         inward.append(stage(*last, ("f", i - 1), ("r x R f", i), ("R n", i), ("n", i)))
-    return Schedule(tuple(start), tuple(outward), tuple(inward))
+    return TermStages(tuple(start), tuple(outward), tuple(inward))
 
 
 def _terms(n: int) -> dict[Key, ScheduledTerm]:

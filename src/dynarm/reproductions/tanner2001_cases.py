@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..border.arguments import positive, real
+from ..border.kinds import Json
 from ..errors import UnknownName
 from ..mobile.constraints import columns, roller
 from ..mobile.files import load
@@ -237,13 +237,12 @@ def _snapshots(robot: MobileManipulator, motion: MobileRun, every: float) -> dic
     return {
         "t": motion.t[picks],
         "platform": np.array([at.polygon for at in drawn]),
-        "arm": np.array(
-            [at.arm[1:] for at in drawn]
-        ),  # joints and tool; joint 1 stands at the mount
+        # joints and tool; joint 1 stands at the mount
+        "arm": np.array([at.arm[1:] for at in drawn]),
     }
 
 
-def report(case: int | str) -> dict[str, Any]:
+def report(case: int | str) -> Json:
     """The case as plain data: title, start, assumptions, findings, intervals, series."""
     shown = run(case)
     series = shown.run

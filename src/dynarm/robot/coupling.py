@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from ..border.kinds import FloatArray
 from ..errors import InputError, ModelError, UnknownName
 from .joint import Joint, Mimic
 
@@ -26,7 +27,7 @@ class Coupling:
     multipliers: tuple[float, ...]
     offsets: tuple[float, ...]
 
-    def positions(self, own: Any) -> list[float]:
+    def positions(self, own: Sequence[float] | FloatArray) -> list[float]:
         """Positions of all joints from those of the independent ones."""
         rules = zip(self.of, self.multipliers, self.offsets, strict=True)
         return [factor * float(own[j]) + offset for j, factor, offset in rules]
@@ -74,11 +75,17 @@ def _felt(joint: Joint, i: int, names: Sequence[str], joints: Sequence[Joint]) -
     return replace(joint, friction=replace(friction, coupling=tuple(coupling)))
 
 
+def _index(joint: int | str, names: Sequence[str], wanted_for: str) -> int:
+    """The place of a joint that is given by it or by its name."""
+    if not isinstance(joint, str):
+        return joint
+    if joint not in names:
+        raise UnknownName(f"joint for {wanted_for}", joint, names)
+    return names.index(joint)
+
+
 def _partner(other: int | str, joint: Joint, i: int, names: Sequence[str]) -> int:
-    if isinstance(other, str):
-        if other not in names:
-            raise UnknownName(f"joint for the friction coupling of '{joint.name}'", other, names)
-        other = names.index(other)
+    other = _index(other, names, f"the friction coupling of '{joint.name}'")
     if not 0 <= other < len(names):
         raise InputError(
             f"friction of joint '{joint.name}' is coupled with joint {other}; the robot has joints 0 "
@@ -114,11 +121,7 @@ def _following(joint: Joint, i: int, names: Sequence[str], joints: Sequence[Join
     mimic = joint.mimic
     if mimic is None:
         return joint
-    master = mimic.joint
-    if isinstance(master, str):
-        if master not in names:
-            raise UnknownName(f"joint for the mimic joint '{joint.name}'", master, names)
-        master = names.index(master)
+    master = _index(mimic.joint, names, f"the mimic joint '{joint.name}'")
     if not 0 <= master < len(joints):
         raise InputError(
             f"joint '{joint.name}' mimics joint {master}; the robot has joints 0 to {len(joints) - 1}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..border.arguments import flag, items, path_of
 from ..border.files import content, named
 from ..border.kinds import Given, Outside
+from ..border.trial import on_trial
 from ..border.words import shown
 from ..border.written import drafted
 from ..errors import FormatError, InputError, KindError, UnknownName
@@ -177,10 +178,11 @@ def _write_urdf(arm: Arm) -> str:
 def _read_mjcf(text: bytes, source: str, chosen: Chosen) -> Arm:
     from .formats.mjcf import arm_of_mjcf
 
+    # MuJoCo has its own rules on mass, and reads numbers as written
     others = (
         "allow_massless",
         "snap",
-    )  # MuJoCo has its own rules on mass, and reads numbers as written
+    )
     return arm_of_mjcf(text, source, **{k: v for k, v in chosen.items() if k not in others})
 
 
@@ -217,16 +219,9 @@ def extended(*formats: RobotFormat) -> Iterator[None]:
 
     A format that is refused may be replaced, one that is read may not.
     """
-    before = {kind.ending: FORMATS.get(kind.ending) for kind in formats}
-    for ending, old in before.items():
+    for kind in formats:
+        old = FORMATS.get(kind.ending)
         if old is not None and old.read is not None:
-            raise ValueError(f"robots ending in {ending} are read already")
-    FORMATS.update((kind.ending, kind) for kind in formats)
-    try:
+            raise ValueError(f"robots ending in {kind.ending} are read already")
+    with on_trial(FORMATS, {kind.ending: kind for kind in formats}):
         yield
-    finally:
-        for ending, old in before.items():
-            if old is None:
-                del FORMATS[ending]
-            else:
-                FORMATS[ending] = old

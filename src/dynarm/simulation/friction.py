@@ -12,10 +12,11 @@ definite this has exactly one solution; pivoting on the least index finds it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
+from ..algebra.vectors import Nested, Scalar
+from ..border.kinds import Maker
 from ..dynamics.drive import jumping, without
 from ..errors import InputError
 from ..graph.graph import Port
@@ -37,7 +38,7 @@ class Sliding:
     sharp: np.ndarray  # speeds of joints with sharp Coulomb friction
     limits: np.ndarray  # (nv, 2): Coulomb friction for positive and for negative velocity
     slack: float  # velocity below which a joint that has just been let go counts as still at rest
-    terms: Any = field(repr=False)
+    terms: np.ufunc = field(repr=False)
     mode: np.ndarray = field(init=False)
     armed: np.ndarray = field(init=False)  # sliding joints that have left zero velocity behind
 
@@ -61,7 +62,7 @@ class Sliding:
 
     # ---- right-hand side
 
-    def rates(self, x: np.ndarray, *drives: Any) -> np.ndarray:
+    def rates(self, x: np.ndarray, *drives: np.ndarray) -> np.ndarray:
         """The rate of the state [q, qd, work, loss, impulse of what sticks] with the modes as they are.
 
         The impulse is there for the integrator: nothing else of a joint that sticks tells it how fast the load changes.
@@ -73,7 +74,9 @@ class Sliding:
         power[1] += coulomb @ qd
         return np.concatenate([moving, qdd, power, [held @ self.stuck]])
 
-    def _solve(self, M: Any, f: Any, mode: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _solve(
+        self, M: np.ndarray, f: np.ndarray, mode: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Accelerations, for stuck joints the force that friction holds, and the Coulomb friction of sliding ones."""
         slides = self.sharp & (mode != 0)
         coulomb = np.where(slides, np.where(mode > 0, self.limits[:, 0], -self.limits[:, 1]), 0.0)
@@ -88,7 +91,7 @@ class Sliding:
 
     # ---- switching
 
-    def gaps(self, q: Any, qd: Any, *drives: Any) -> np.ndarray:
+    def gaps(self, q: np.ndarray, qd: np.ndarray, *drives: np.ndarray) -> np.ndarray:
         """For each joint how far it is from leaving its mode; negative beyond."""
         gaps = np.where(self.sharp, self.mode * qd + np.where(self.armed, 0.0, self.slack), 1.0)
         stuck = self.stuck
@@ -103,7 +106,9 @@ class Sliding:
         """Note which joints have left zero velocity behind."""
         self.armed |= self.sharp & (self.mode * qd > self.slack)
 
-    def settle(self, q: Any, qd: Any, resting: Any, *drives: Any) -> None:
+    def settle(
+        self, q: np.ndarray, qd: np.ndarray, resting: np.ndarray, *drives: np.ndarray
+    ) -> None:
         """Choose the modes of the joints at rest, so that each of them does what its friction allows."""
         M, f, *_ = self.terms(q, qd, *drives, *self.plant.extras)
         resting = resting & self.sharp
@@ -187,10 +192,10 @@ def _terms(plant: Plant) -> np.ufunc:
     inputs = [*vectors(k, "q"), *vectors(n, "qd"), *layout.input_ports]
     outputs = [Port("M", (n, n)), Port("f", (n,)), Port("moving", (k,)), Port("power", (2,))]
 
-    def body() -> Any:
+    def body() -> Maker:
         chosen = plant.chosen("mass_matrix", "inverse_dynamics")
 
-        def compute(q: Any, qd: Any, tau: Any, *rest: Any) -> Any:
+        def compute(q: Scalar, qd: Scalar, tau: Scalar, *rest: Scalar) -> Nested:
             wrench, extras = (rest[0], rest[1:]) if plant.wrench else (None, rest)
             given = {"q": plant.placed(q), "qd": qd, "tau": tau, "wrench": wrench}
             scene = plant.scene(chosen, given, extras)

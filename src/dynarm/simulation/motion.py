@@ -101,27 +101,37 @@ def simulate(
         return _run(job, _nothing(job, "singular", refused))
     bar = progress_of(progress, f"simulating {model.arm.name}")
     if method in SOLVERS:
-        if dt is not None:
-            raise InputError(
-                f"{method} chooses its steps itself; give rtol and atol, or max_step, instead of dt"
-            )
         settings = _settings(method, rtol, atol, max_step, max_steps, max_seconds, watched)
-        if t_end > settings.max_steps * settings.max_step:
-            raise InputError(
-                f"max_step is {settings.max_step:g}; {t_end:g} s would take more than max_steps = "
-                f"{settings.max_steps} steps; allow longer or more of them"
-            )
+        _check_adaptive(job, settings, dt)
         with errors_of_functions():
             return _adaptive(job, settings, _times(times, t_end), bar)
-    if watched or limits != "ignore" or times is not None:
+    _check_stepped(method, bool(watched) or limits != "ignore" or times is not None, max_seconds)
+    count = batch.threads if threads is None else batch.check_threads(threads)
+    with errors_of_functions():
+        return _stepped(job, dt, _whole("every", every), count, bar)
+
+
+def _check_adaptive(job: Job, settings: Settings, dt: float | None) -> None:
+    """Refuse a length of steps where the method chooses it, and steps that are too short for their number."""
+    if dt is not None:
+        raise InputError(
+            f"{job.method} chooses its steps itself; give rtol and atol, or max_step, instead of dt"
+        )
+    if job.t_end > settings.max_steps * settings.max_step:
+        raise InputError(
+            f"max_step is {settings.max_step:g}; {job.t_end:g} s would take more than max_steps = "
+            f"{settings.max_steps} steps; allow longer or more of them"
+        )
+
+
+def _check_stepped(method: str, looking: bool, max_seconds: float | None) -> None:
+    """Refuse what only adaptive methods know; looking: events, limits or times were asked for."""
+    if looking:
         raise InputError(
             f"{method} knows no events, limits or times; use an adaptive method such as 'dop853'"
         )
-    count = batch.threads if threads is None else batch.check_threads(threads)
     if max_seconds is not None:
         raise InputError(f"{method} knows no max_seconds; choose dt and t_end instead")
-    with errors_of_functions():
-        return _stepped(job, dt, _whole("every", every), count, bar)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

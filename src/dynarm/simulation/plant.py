@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..algebra.vectors import ZERO, Scalar, Vec3, add, mul
+from ..border.kinds import Json
 from ..dynamics.own import gathered_newton_euler
 from ..dynamics.own.free_base import turning, unit
 from ..dynamics.papers import newton_euler_lin1995
+from ..dynamics.table import Formulation
 from ..graph.graph import Port
 from ..machine.load.march import March
 from ..model.model import Model
@@ -30,7 +31,7 @@ from .system import Body, Layout, Linear, Rates, Switching, compiled
 SPEEDS = {True: math.pi, False: 1.0}  # of joints without a velocity limit [rad/s, m/s]
 FREE = [SPEEDS[False]] * 3 + [SPEEDS[True]] * 3  # of a free base
 
-_KERNELS: WeakKeyDictionary[Model, dict[Any, March]] = WeakKeyDictionary()
+_KERNELS: WeakKeyDictionary[Model, dict[tuple[str, bool], March]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Plant:
         return ports
 
     @property
-    def keywords(self) -> dict[str, Any]:
+    def keywords(self) -> Json:
         """The same as keywords of the model's methods."""
         both = {"gravity": self.gravity, "values": self.values}
         return {name: x for name, x in both.items() if x is not None}
@@ -85,17 +86,19 @@ class Plant:
 
     # ---- over scalars
 
-    def scene(self, chosen: Any, given: dict[str, Any], extras: Sequence[Any]) -> Scene:
+    def scene(
+        self, chosen: dict[str, Formulation], given: dict[str, Scalar], extras: Sequence[Scalar]
+    ) -> Scene:
         """The model's arm with symbols for a state and for gravity and values."""
         named = {p.name: x for p, x in zip(self.extra_ports, extras, strict=True)}
         minimal = self.model.minimal if self.model.parameters_input else None
         given = {k: v for k, v in given.items() if v is not None}
         return Scene(self.model.arm, self.options, chosen, given | named, minimal)
 
-    def chosen(self, *quantities: str) -> dict[str, Any]:
+    def chosen(self, *quantities: str) -> dict[str, Formulation]:
         """The formulations for some quantities."""
         model = self.model
-        formulations: dict[str, Any] = {}
+        formulations: dict[str, Formulation] = {}
         minimal = model.minimal if model.parameters_input else None
         for name in quantities:
             formulations |= choose(model.arm, name, model.wishes, self.options, minimal)
@@ -118,7 +121,7 @@ class Plant:
         compute = quantity_named("forward_dynamics").compute
         layout = self.layout
 
-        def rates(x: Any, tau: Any, wrench: Any, *extras: Any) -> list[Scalar]:
+        def rates(x: Scalar, tau: Scalar, wrench: Scalar, *extras: Scalar) -> list[Scalar]:
             q = self.placed(x[layout.q])
             given = {"q": q, "qd": x[layout.qd], "tau": tau, "wrench": wrench}
             scene = self.scene(chosen, given, extras)

@@ -125,8 +125,8 @@ class System(Protocol):
 
 
 def compiled(
-    known: dict[Part, March],
-    key: tuple[Part, ...],
+    known: dict[tuple[str, bool], March],
+    key: tuple[str, bool],
     recipe: Sequence[Part],
     ports: tuple[Sequence[Port], Sequence[Port]],
     body: Body,

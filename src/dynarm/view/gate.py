@@ -11,7 +11,8 @@ import http
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+
+from ..border.kinds import Foreign, Maker
 
 NAMES = frozenset(("127.0.0.1", "localhost"))
 _lock = threading.Lock()
@@ -38,9 +39,9 @@ def gated() -> Iterator[None]:
     from websockets.asyncio import server
 
     with _lock:
-        before: Any = server.serve
+        before: Foreign = server.serve
 
-        def serve(handler: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        def serve(handler: Maker, *args: Foreign, **options: Foreign) -> Foreign:
             if getattr(handler, "__module__", "").split(".")[0] == "viser":
                 options["process_request"] = _asked(options.get("process_request"))
             return before(handler, *args, **options)
@@ -52,8 +53,10 @@ def gated() -> Iterator[None]:
             server.serve = before  # type: ignore[misc]
 
 
-def _asked(then: Callable[[Any, Any], Any] | None) -> Callable[[Any, Any], Any]:
-    def process(connection: Any, request: Any) -> Any:
+def _asked(
+    then: Callable[[Foreign, Foreign], Foreign] | None,
+) -> Callable[[Foreign, Foreign], Foreign]:
+    def process(connection: Foreign, request: Foreign) -> Foreign:
         headers = request.headers
         if not admitted(headers.get_all("Host"), headers.get_all("Origin")):
             return connection.respond(

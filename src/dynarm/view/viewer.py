@@ -9,11 +9,12 @@ import math
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.extras import extra
+from ..border.kinds import Foreign
 from ..errors import DynarmError, InputError
 from ..model.model import compile as compile_arm
 from ..robot.frames.placed import coordinates, link_poses
@@ -36,7 +37,7 @@ class ViewError(DynarmError, RuntimeError):
     """The 3D page cannot be shown."""
 
 
-def start_server(port: int | None, label: str) -> Any:
+def start_server(port: int | None, label: str) -> Foreign:
     """A viser server on this machine's own address; port None: the first free one from 8080 on."""
     try:
         import viser
@@ -60,7 +61,7 @@ def start_server(port: int | None, label: str) -> Any:
     return server
 
 
-def _add_ground(server: Any, height: float = 0.0) -> None:
+def _add_ground(server: Foreign, height: float = 0.0) -> None:
     """The grid on the ground, in place of one that there was."""
     server.scene.add_grid(
         "/ground",
@@ -72,7 +73,7 @@ def _add_ground(server: Any, height: float = 0.0) -> None:
     )
 
 
-def _quiet() -> contextlib.AbstractContextManager[Any]:
+def _quiet() -> contextlib.AbstractContextManager[Foreign]:
     """Keeps viser's own words off the terminal."""
     return contextlib.redirect_stdout(io.StringIO())
 
@@ -103,7 +104,7 @@ def _free_port(wanted: int | None) -> int:
 class Viewer:
     """What both kinds of page share: the server, the player, waiting."""
 
-    def __init__(self, server: Any):
+    def __init__(self, server: Foreign):
         self.server = server
         self.time = 0.0
         self.playing = False
@@ -142,13 +143,13 @@ class Viewer:
             self.clock = gui.add_slider("time [s]", 0.0, float(duration), step, 0.0)
             self.pace = gui.add_slider("speed", 0.1, 4.0, 0.1, 1.0)
 
-        def pressed(_: Any) -> None:
+        def pressed(_: Foreign) -> None:
             if self.time >= duration:
                 self.clock.value = 0.0
             self.playing = not self.playing
             self.button.label = "Pause" if self.playing else "Play"
 
-        def moved(_: Any) -> None:
+        def moved(_: Foreign) -> None:
             with self._lock:
                 self.time = float(self.clock.value)
                 show(self.time)
@@ -218,13 +219,13 @@ class ArmViewer(Viewer):
                 _switch(gui.add_checkbox(name, visible), handles)
             frames = gui.add_checkbox("frames", False)
 
-        def show_frames(_: Any) -> None:
+        def show_frames(_: Foreign) -> None:
             for frame in drawing.frames:
                 frame.show_axes = frames.value
 
         frames.on_update(show_frames)
 
-    def _slider(self, joint: Joint) -> Any:
+    def _slider(self, joint: Joint) -> Foreign:
         factor, unit, step = (180 / np.pi, "°", 0.1) if joint.revolute else (1.0, "m", 0.001)
         turn = joint.position_limits or (-np.pi, np.pi)
         low, high = turn if joint.revolute else travel(self.arm, joint)
@@ -300,10 +301,10 @@ class MobileViewer(Viewer):
         self.numbers.content = head + _table(("wheel", "load", "friction needed"), rows)
 
 
-def _switch(box: Any, handles: Sequence[Any]) -> None:
+def _switch(box: Foreign, handles: Sequence[Foreign]) -> None:
     """A checkbox that shows or hides; everything starts as it says."""
 
-    def apply(_: Any = None) -> None:
+    def apply(_: Foreign = None) -> None:
         for handle in handles:
             handle.visible = box.value
 

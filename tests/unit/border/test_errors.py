@@ -40,6 +40,7 @@ def test_errors_pickle(kind):
     error = make(kind)
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind and str(again) == str(error)
+    assert type(kind.__new__(kind)) is kind, "tblib, which Dask pickles tracebacks by, begins so"
 
 
 def test_errors_are_what_one_would_expect():

@@ -177,9 +177,10 @@ def test_recorded_states_are_used_where_they_are_wanted():
     assert np.abs(own.qd[200:-200, 0] - 3 * np.cos(3 * T[200:-200])).max() < 0.01
     without = smooth(log(qd=np.outer(T, [2.0, 5.0])), Preparation(cutoff=10.0, velocity="recorded"))
     np.testing.assert_allclose(without.qdd[200:-200], [[2.0, 5.0]] * 1600, rtol=1e-3)
+    # nothing was recorded
     np.testing.assert_allclose(
         smooth(log(), Preparation(cutoff=10.0, velocity="recorded")).qd, smooth(log(), HOW).qd
-    )  # nothing was recorded
+    )
 
 
 def test_the_ends_of_a_piece_take_no_part():

@@ -78,7 +78,7 @@ KINDS = {
 def host(request, monkeypatch):
     """Models on hosts with and without builtins."""
     if request.param == "none":
-        monkeypatch.setattr("dynarm.model.model.bound", lambda *given: None)
+        monkeypatch.setattr("dynarm.model.calls.bound", lambda *given: None)
         return dynarm.compile(generic_arm(N))
     if quick._known() is None:
         pytest.skip("this host has no builtins")

@@ -7,8 +7,7 @@ import pytest
 
 import dynarm
 from dynarm.machine.load import quick
-from dynarm.model import batch
-from dynarm.model import model as words
+from dynarm.model import batch, calls
 from dynarm.robot.frames.generic import generic_arm
 
 COUNT, JOINTS = 2000, 3
@@ -28,7 +27,7 @@ def cuts(monkeypatch):
 @pytest.fixture(params=["builtins", "no builtins"])
 def model(request, monkeypatch):
     if request.param == "no builtins":
-        monkeypatch.setattr(words, "bound", lambda *a: None)
+        monkeypatch.setattr(calls, "bound", lambda *a: None)
     made = dynarm.compile(generic_arm(JOINTS))
     for name in ("gravity", "bias", "inverse_dynamics", "mass_matrix_and_bias"):
         assert made.functions[name]

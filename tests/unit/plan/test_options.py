@@ -137,9 +137,10 @@ def test_gravity_minus_the_acceleration_of_the_base_moves_the_base():
     ]
     carried = dynarm.Arm([*slides, *arm.joints], gravity=arm.gravity, tool=arm.tool_pose)
     whole, own = dynarm.compile(carried), dynarm.compile(arm, gravity="input")
+    # pose of the arm's base link on the slides
     stand = whole.forward_kinematics(np.zeros(6)) @ np.linalg.inv(
         dynarm.compile(arm).forward_kinematics(np.zeros(3))
-    )  # pose of the arm's base link on the slides
+    )
     q, qd, qdd = random_states(rng, 3, SAMPLES)
     pushes = rng.uniform(-3, 3, (SAMPLES, 3))
     axes = whole.jacobian(np.zeros(6))[:3, :3]  # of the slides, in the base of the whole

@@ -118,3 +118,10 @@ def test_numbers_that_are_none(said, tmp_path):
     (tmp_path / "r.xml").write_text(MODEL.format("", body))
     with pytest.raises(DynarmError):
         dynarm.load(tmp_path / "r.xml")
+
+
+def test_turns_without_a_direction(tmp_path):
+    body = '<body quat="1e300 1e300 0 0"><joint/><geom size=".1"/></body>'
+    (tmp_path / "r.xml").write_text(MODEL.format("", body))
+    with pytest.raises(DynarmError, match=r"quat of 'unnamed'.*no direction"):
+        dynarm.load(tmp_path / "r.xml")

@@ -29,9 +29,8 @@ def test_computed_torque_follows_to_the_integration_error(method, puma):
     ):
         run = dynarm.simulate(puma, q, qd, 2.0, law, method, **step).check()
         errors.append(np.abs(run.q - [path(t)[0] for t in run.t]).max())
-    if (
-        method == "rk4"
-    ):  # the error is the integrator's: it shrinks with the fourth power of the step
+    # the error is the integrator's: it shrinks with the fourth power of the step
+    if method == "rk4":
         assert 12 < errors[0] / errors[1] < 20 and errors[1] <= 1e-6
     else:
         assert errors[0] <= 1e-6 and errors[1] <= 1e-10

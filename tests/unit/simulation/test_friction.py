@@ -72,9 +72,8 @@ def test_a_load_that_grows_while_a_joint_sticks_is_not_slept_over(rate):
     """Nothing moves, and yet the integrator's steps follow the load: the joint lets go in the first swing that can."""
     model = dynarm.compile(rail(Friction(coulomb=2.0)), friction=True)
 
-    def load(
-        t, q, qd
-    ):  # a beat: its swings grow beyond 2 N only for a while, after a long time of standing still
+    # a beat: its swings grow beyond 2 N only for a while, after a long time of standing still
+    def load(t, q, qd):
         return 2.4 * np.sin(rate * t) * np.exp(-((rate * t - 200) ** 2) / 800)
 
     run = dynarm.simulate(model, [0.0], [0.0], 400 / rate, load, rtol=1e-9)

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...algebra.vectors import Mat3, Scalar, Sym3, Turn, Vec3, add, mul, sub
 from ...robot.frames.chain import Chain, Step, pose
@@ -94,18 +93,18 @@ class Operand:
         self.tally.done(operation)
         return Operand(value, self.tally)
 
-    def __add__(self, o: Any) -> Operand:
+    def __add__(self, o: Scalar) -> Operand:
         return self._made(self.value + number(o), ADDITION)
 
     __radd__ = __add__
 
-    def __sub__(self, o: Any) -> Operand:
+    def __sub__(self, o: Scalar) -> Operand:
         return self._made(self.value - number(o), ADDITION)
 
-    def __rsub__(self, o: Any) -> Operand:
+    def __rsub__(self, o: Scalar) -> Operand:
         return self._made(number(o) - self.value, ADDITION)
 
-    def __mul__(self, o: Any) -> Operand:
+    def __mul__(self, o: Scalar) -> Operand:
         return self._made(self.value * number(o), MULTIPLICATION)
 
     __rmul__ = __mul__
@@ -120,7 +119,7 @@ class Operand:
         return Operand(math.sin(self.value), self.tally)
 
 
-def number(x: Any) -> float:
+def number(x: Scalar) -> float:
     """The value of a counted number or of a plain one."""
     return x.value if isinstance(x, Operand) else float(x)
 

@@ -19,9 +19,8 @@ Differs    About n^2/4 pairs of vectors are carried from frame to frame instead 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from ...algebra.vectors import ZERO, Sym3, Vec3, X, Z
+from ...algebra.vectors import ZERO, Scalar, Sym3, Vec3, X, Z
 from ...robot.frames.chain import Chain, Step, pose, slid
 from ..papers.composite_bodies_linfang1999 import Composite, composites
 from ..papers.composite_body_linfang1999 import (
@@ -107,7 +106,7 @@ class Tally:
     def __init__(self) -> None:
         self.spent = 0
 
-    def _operation(self, other: Any) -> Tally:
+    def _operation(self, other: Scalar) -> Tally:
         self.spent += 1
         return self
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from ...border.arguments import among, flag, items, real, shown, whole
+from ...border.kinds import Foreign, Json, Outside
 from ...border.memo import cached_property
 from ...errors import InputError, KindError
 from ...model.model import compile as compile_arm
@@ -39,11 +39,11 @@ def excite(
     criterion: str = "condition",
     period: float | None = None,
     rate: float = 100.0,
-    position: Any = None,
-    velocity: Any = None,
-    acceleration: Any = None,
-    torque: Any = None,
-    box: Any = None,
+    position: Outside = None,
+    velocity: Outside = None,
+    acceleration: Outside = None,
+    torque: Outside = None,
+    box: Outside = None,
     friction: Sequence[str] = FRICTION,
     armature: bool = True,
     starts: int = 3,
@@ -63,13 +63,7 @@ def excite(
     bring within torques and box is drawn towards a pose that keeps them, until it keeps them too; `status` says so.
     Where there is no such pose, an error tells which limit is in the way.
     """
-    if not isinstance(arm, Arm):
-        raise KindError(f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('scara')")
-    if arm.floating:
-        raise InputError(
-            f"robot '{arm.name}' is on a free base, whose motion its joints do not decide; design the motion for the "
-            "robot on a fixed base (load it with floating=False), or move the base by hand"
-        )
+    _check_arm(arm)
     if not among(criterion, CRITERIA):
         raise InputError(f"criterion is {shown(criterion)}; choose among {', '.join(CRITERIA)}")
     series = check_series(duration, harmonics, period)
@@ -100,6 +94,17 @@ def excite(
         random,
         status,
     )
+
+
+def _check_arm(arm: Arm) -> None:
+    """Refuse what no motion can be designed for."""
+    if not isinstance(arm, Arm):
+        raise KindError(f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('scara')")
+    if arm.floating:
+        raise InputError(
+            f"robot '{arm.name}' is on a free base, whose motion its joints do not decide; design the motion for the "
+            "robot on a fixed base (load it with floating=False), or move the base by hand"
+        )
 
 
 class _Problem(Motions):
@@ -152,7 +157,7 @@ class _Problem(Motions):
             value = ca.Function("v", [x], [extra])(first)
             first = np.r_[first, float(np.max(np.array(value)))]
         program = {"x": variables, "f": objective, "g": ca.vertcat(*g)}
-        options: dict[str, Any] = {
+        options: Json = {
             "ipopt.print_level": 0,
             "print_time": 0,
             "ipopt.sb": "yes",
@@ -168,7 +173,9 @@ class _Problem(Motions):
             best = start
         return best, str(solver.stats()["return_status"])
 
-    def _objective(self, Q: Any, V: Any, A: Any) -> tuple[Any, Any, Any, Any]:
+    def _objective(
+        self, Q: Foreign, V: Foreign, A: Foreign
+    ) -> tuple[Foreign, Foreign, Foreign, Foreign]:
         """The scalar to be made small, or a vector of which the largest is (with its bounds)."""
         points = Q.shape[1]
         # (p, n points): rows of the regressor, transposed
@@ -188,7 +195,7 @@ class _Problem(Motions):
         return None, worst, np.full(len(parts), -np.inf), np.zeros(len(parts))
 
     @staticmethod
-    def _measure(p: int, criterion: str) -> Any:
+    def _measure(p: int, criterion: str) -> Foreign:
         """Of an information matrix: -log det, or the log of its trace times its inverse's.
 
         The latter is twice the log of a bound of the condition number, smooth where that itself is not.
@@ -200,7 +207,7 @@ class _Problem(Motions):
         inverse = ca.solve(L, ca.SX.eye(p)) if p == 1 else _lower_inverse(L)
         return ca.Function("m", [M], [ca.log(ca.trace(M)) + ca.log(ca.sumsqr(inverse))])
 
-    def _regressor(self) -> Any:
+    def _regressor(self) -> Foreign:
         """casadi.Function (q, qd, qdd) -> (p, n): the scaled regressor, transposed."""
         n, terms = self.terms.n, self.terms
         q, qd, qdd = (ca.SX.sym(name, n) for name in ("q", "qd", "qdd"))
@@ -214,8 +221,8 @@ class _Problem(Motions):
         return ca.Function("Y", [q, qd, qdd], [ca.densify(Y.T)])
 
     def _constraints(
-        self, x: Any, states: Sequence[Any], Q: Any, V: Any, A: Any
-    ) -> tuple[list[Any], list[np.ndarray], list[np.ndarray]]:
+        self, x: Foreign, states: Sequence[Foreign], Q: Foreign, V: Foreign, A: Foreign
+    ) -> tuple[list[Foreign], list[np.ndarray], list[np.ndarray]]:
         limits, n, points = self.limits, self.terms.n, Q.shape[1]
         rest = ca.mtimes(ca.sparsify(ca.DM(np.kron(self.series.rest(), np.eye(n)))), x)
         middle, half = (limits.high + limits.low) / 2, MARGIN * (limits.high - limits.low) / 2
@@ -239,7 +246,7 @@ class _Problem(Motions):
         return g, low, high
 
     @cached_property
-    def _driven(self) -> Any:
+    def _driven(self) -> Foreign:
         """casadi.Function (q, qd, qdd) -> joint forces, friction included, whose sign is smooth for the optimiser."""
         joints = [
             j
@@ -251,7 +258,7 @@ class _Problem(Motions):
         return smooth.casadi("inverse_dynamics")
 
     @cached_property
-    def _tool(self) -> Any:
+    def _tool(self) -> Foreign:
         """casadi.Function q -> where the tools are in the base link, one after the other."""
         q = ca.SX.sym("q", self.terms.n)
         T = self.pointed.casadi("forward_kinematics")(q)
@@ -259,7 +266,7 @@ class _Problem(Motions):
         return ca.Function("tool", [q], [T[places]])  # entries by rows
 
 
-def _lower_inverse(L: Any) -> Any:
+def _lower_inverse(L: Foreign) -> Foreign:
     """The inverse of a lower triangular SX matrix, by forward substitution."""
     p = L.shape[0]
     inverse = ca.SX(p, p)
@@ -270,7 +277,7 @@ def _lower_inverse(L: Any) -> Any:
     return inverse
 
 
-def rigid_columns(arm: Arm, armature: bool, q: Any, qd: Any, qdd: Any) -> Any:
+def rigid_columns(arm: Arm, armature: bool, q: Foreign, qd: Foreign, qdd: Foreign) -> Foreign:
     """SX (n, p): the regressor of the minimal parameters, armatures included on request."""
     rigid = rigid_of(arm, armature)
     entries = rigid.model.casadi("regressor")(q, qd, qdd)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...border.arguments import each
+from ...border.kinds import Outside
 from ...errors import InputError
 from ...robot.arm import Arm
 
@@ -27,7 +27,12 @@ class Limits:
 
 
 def limits_of(
-    arm: Arm, position: Any, velocity: Any, acceleration: Any, torque: Any, box: Any
+    arm: Arm,
+    position: Outside,
+    velocity: Outside,
+    acceleration: Outside,
+    torque: Outside,
+    box: Outside,
 ) -> Limits:
     """The limits given, else the joints' own, else defaults."""
     joints = [arm.joints[i] for i in arm.coupling.masters]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from ...border.arguments import path_of, real, whole
+from ...border.kinds import Outside
 from ...border.written import drafted
 from ...errors import InputError
 from ..tables import html_table, plain_table
@@ -120,7 +120,7 @@ def check_series(duration: float, harmonics: int, period: float | None) -> Serie
     return Series(period, harmonics)
 
 
-def seconds(what: str, value: Any) -> float:
+def seconds(what: str, value: Outside) -> float:
     """A time that passes, or an error that says what came."""
     wanted = f"seconds, more than 0 and at most {LONGEST:g}"
     return real(what, value, wanted, lambda x: 0 < x <= LONGEST)

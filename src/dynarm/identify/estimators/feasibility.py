@@ -75,20 +75,10 @@ def nearest(
     rest = size - p
     map_all = np.zeros((size, wide + rest))
     map_all[:p, :wide] = matrix
-    map_all[p:, wide:] = np.eye(rest)
+    map_all[p:, wide:] = np.diag(np.maximum(np.abs(values[p:]), 1.0))
     floor = _FINE * np.r_[np.abs(matrix).sum(axis=1), np.maximum(np.abs(values[p:]), _FINE)]
     root = _information(covariance + np.diag(floor**2))
-    friction_unit = np.maximum(np.abs(values[p:]), 1.0)
-    map_all[p:, wide:] *= friction_unit
-    reach = root @ map_all
-    reach_size = max(np.abs(reach).max(), 1e-300)
-    pull = np.r_[np.ones(wide), np.zeros(rest)]
-    weight = max(_LOOSE / reach_size**2, 1e-10)
-    P = (reach.T @ reach) / reach_size**2 + weight * np.diag(pull)
-    q = (
-        -(reach.T @ (root @ values)) / reach_size**2
-        - weight * pull * np.r_[start_scaled, np.zeros(rest)]
-    )
+    P, q = _objective(root @ map_all, root @ values, start_scaled)
     x, status = _program(P, q, _cones(rigid, _positive(terms)), wide + rest)
     if x is None:
         table, armatures = rigid.parted(rigid.joined(own, motors))
@@ -104,6 +94,19 @@ def nearest(
         f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
     )
     return Feasible(table, np.maximum(armatures, 0.0), near, gap, False, f"{told}; {_NOT_UNIQUE}")
+
+
+def _objective(
+    reach: np.ndarray, wanted: np.ndarray, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """P, q of x'Px/2 + q'x: the distance of reach @ x to what is wanted, and a little that of x to its start."""
+    size = max(np.abs(reach).max(), 1e-300)
+    rest = reach.shape[1] - len(start)
+    pull = np.r_[np.ones(len(start)), np.zeros(rest)]
+    weight = max(_LOOSE / size**2, 1e-10)
+    P = (reach.T @ reach) / size**2 + weight * np.diag(pull)
+    q = -(reach.T @ wanted) / size**2 - weight * pull * np.r_[start, np.zeros(rest)]
+    return P, q
 
 
 def _stepped(

@@ -90,13 +90,6 @@ class Solution:
     status: str = "solved"
 
     @property
-    def sigmas(self) -> np.ndarray:
-        """(n,) standard deviation of each joint's residual, as its rows were weighted."""
-        from .least_squares import deviations
-
-        return deviations(self.data, self.values)
-
-    @property
     def data(self) -> Factors:
         """The folded rows that the values were found from."""
         assert self.problem is not None

@@ -12,19 +12,21 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from ...border.arguments import among
+from ...border.trial import on_trial
 from ...errors import UnknownName
 from . import methods
 
 if TYPE_CHECKING:
     from .estimator import Estimator
 
+# the order in which they are told, others behind them
 _USUAL = (
     "ols",
     "wls",
     "irls",
     "iv",
     "recursive",
-)  # the order in which they are told, others behind them
+)
 
 
 def _files() -> tuple[str, ...]:
@@ -65,10 +67,5 @@ def _loaded(name: str) -> Estimator:
 @contextmanager
 def added(name: str, estimator: Estimator) -> Iterator[None]:
     """One more estimator, or another of a name, for as long as the context lasts."""
-    before = dict(_TABLE)
-    _TABLE[name] = estimator
-    try:
+    with on_trial(_TABLE, {name: estimator}):
         yield
-    finally:
-        _TABLE.clear()
-        _TABLE.update(before)

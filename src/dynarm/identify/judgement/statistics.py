@@ -29,9 +29,8 @@ class Residuals:
     predicted: tuple[np.ndarray, ...]
     inflation: np.ndarray  # (n,) long-run variance over variance
     rms: np.ndarray  # (n,)
-    spread: (
-        np.ndarray
-    )  # (n,) standard deviation of the torque; NaN where there is nothing to explain
+    # (n,) standard deviation of the torque; NaN where there is nothing to explain
+    spread: np.ndarray
     correlation: np.ndarray  # (n, lags) autocorrelation of the residual, lags 1, 2, ...
     white: np.ndarray  # (n,) part of those lags inside the 95 % band of white noise
     spectrum: tuple[tuple[np.ndarray, np.ndarray], ...]  # frequency [Hz] and density of each

@@ -55,11 +55,7 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
     names = entries.get("q", {}).get("joint_names")
     drive = entries.pop("drive", None)
     if "tau" not in entries and drive:
-        first = drive["columns"] if isinstance(drive["columns"], str) else drive["columns"][0]
-        raise FormatError(
-            f"{source}: holds drive currents ('{named(first)}', ...) and no torques; declare them with their gains: "
-            f"[tau] columns = ..., unit = 'A', scale = [N m per A of each joint] in {named(place)}"
-        )
+        raise _only_currents(source, drive["columns"], place)
     base = _base(table)
     missing = [k for k in ("q", "tau") if k not in entries and not (k == "tau" and k in base)]
     times = [name for name in table if name.lower() in _TIMES and table[name].ndim == 1]
@@ -95,6 +91,15 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
         time=times[0],
         time_unit=_TIMES[times[0].lower()],
         joint_names=names,
+    )
+
+
+def _only_currents(source: str, columns: str | Sequence[str], place: str) -> FormatError:
+    """The refusal of a log that holds currents in the place of torques."""
+    first = columns if isinstance(columns, str) else columns[0]
+    return FormatError(
+        f"{source}: holds drive currents ('{named(first)}', ...) and no torques; declare them with their gains: "
+        f"[tau] columns = ..., unit = 'A', scale = [N m per A of each joint] in {named(place)}"
     )
 
 

@@ -6,12 +6,13 @@ import ctypes
 import sys
 from functools import cache
 
+from ...border.kinds import Foreign
 from ...errors import DynarmError
 from ...graph.graph import Graph
 from ...graph.ops import CALLED, OPERATIONS, Way, named
 from ..abi import of_c
 from ..host import Host, host, native
-from ..load.engine import COMPILING, Foreign, binding, check_room
+from ..load.engine import COMPILING, binding, check_room
 from ..load.engine import LOCK as LOCK
 from ..load.engine import linked as linked
 from ..lower import fusion

@@ -67,15 +67,7 @@ def _describe(width: int, tuning: Tuning) -> list[str]:
         )
         axes = [f.entry(port, PortEntry.LENGTHS + d) for d in range(MOST_AXES)]
         step = f.entry("%steps", k)
-        dense, whole = "true", "8"
-        steps: list[str] = []
-        for d in reversed(range(MOST_AXES)):
-            # axes that a port does not have stand first; their steps are never used, but must not be read from nowhere
-            place = f.whole("add", core, d)
-            place = f.choose(f.test("slt", place, 0), 0, place)
-            steps.insert(0, f.entry("%steps", place))
-            same = f.put(f"or i1 {f.test('eq', axes[d], 1)}, {f.test('eq', steps[0], whole)}")
-            dense, whole = f.both(dense, same), f.whole("mul", whole, axes[d])
+        steps, dense = _spacing(f, core, axes)
         long = f.test("sge", size, layout.group(width))
         mode = f.choose(dense, f.choose(long, Mode.ROWS, Mode.SHORT), Mode.STRIDED)
         gapless = f.both(f.test("eq", mode, Mode.ROWS), f.test("eq", step, f.whole("mul", size, 8)))
@@ -109,6 +101,20 @@ def _describe(width: int, tuning: Tuning) -> list[str]:
     return f.function(
         "internal void @describe(ptr %args, ptr %steps, ptr %table, ptr %records, i64 %count, i64 %n)"
     )
+
+
+def _spacing(f: Text, core: str, axes: list[str]) -> tuple[list[str], str]:
+    """The steps of an operand's own axes, and whether its entries lie one after the other."""
+    dense, whole = "true", "8"
+    steps: list[str] = []
+    for d in reversed(range(MOST_AXES)):
+        # axes that a port does not have stand first; their steps are never used, but must not be read from nowhere
+        place = f.whole("add", core, d)
+        place = f.choose(f.test("slt", place, 0), 0, place)
+        steps.insert(0, f.entry("%steps", place))
+        same = f.put(f"or i1 {f.test('eq', axes[d], 1)}, {f.test('eq', steps[0], whole)}")
+        dense, whole = f.both(dense, same), f.whole("mul", whole, axes[d])
+    return steps, dense
 
 
 def _constants(width: int) -> list[str]:
@@ -174,16 +180,7 @@ def _wide(width: int, tuning: Tuning) -> list[str]:
     # whether the kernel's own code can move inputs and outputs, and whether the kernel with its moves woven in can run
     f.line("%dense = alloca [3 x i64], align 16")
     f.line(f"%lines = alloca [{tuning.tile * MOST_PORTS} x ptr], align 16")
-    for place, entry in enumerate((Table.DENSE_IN, Table.DENSE_OUT, Table.WOVEN)):
-        own = f.entry("%table", entry)
-        f.set_entry("%dense", place, f.choose(f.test("ne", own, 0), 1, 0))
-    for side, name in enumerate(("come", "go")):
-        with (
-            _records(f, name) as record,
-            f.when(f.test("ne", f.entry(record, RecordEntry.DENSE), 2)),
-        ):
-            f.set_entry("%dense", side, 0)
-            f.set_entry("%dense", 2, 0)
+    _note_dense(f)
     tile, slots = f.entry("%table", Table.TILE), f.entry("%table", Table.SLOTS)
     areas = f.entry("%table", Table.AREAS)
     stride = f.whole("mul", slots, 8 * width)
@@ -219,6 +216,20 @@ def _wide(width: int, tuning: Tuning) -> list[str]:
     return f.function(
         "internal void @wide(ptr %table, ptr %records, ptr %work, i64 %n)", "noinline "
     )
+
+
+def _note_dense(f: Text) -> None:
+    """dense[0], dense[1], dense[2]: whether the kernel itself moves inputs, outputs, and both woven in."""
+    for place, entry in enumerate((Table.DENSE_IN, Table.DENSE_OUT, Table.WOVEN)):
+        own = f.entry("%table", entry)
+        f.set_entry("%dense", place, f.choose(f.test("ne", own, 0), 1, 0))
+    for side, name in enumerate(("come", "go")):
+        with (
+            _records(f, name) as record,
+            f.when(f.test("ne", f.entry(record, RecordEntry.DENSE), 2)),
+        ):
+            f.set_entry("%dense", side, 0)
+            f.set_entry("%dense", 2, 0)
 
 
 def _has_scalar(f: Text) -> str:

@@ -42,7 +42,6 @@ from .wasm_words import (
 
 FAR = 1e5  # [rad] beyond which Math is asked
 MOST = 50_000  # locals of a function that browsers take
-PAGE = 65536  # bytes of a page of memory
 DROP, RETURN, GREATER, NOT_ABOVE = b"\x1a", b"\x0f", b"\x4a", b"\x4c"
 
 
@@ -155,9 +154,8 @@ class _Kernel:
     def __init__(self, name: str, graph: Graph, width: Width, places: Mapping[str, int]):
         self.graph, self.width, self.places = graph, width, places
         self.ports: list[Port] = [*graph.inputs, *graph.outputs]
-        self.extra = (
-            len(self.ports) + 1 if width.simd else 0
-        )  # second addresses, whether they differ
+        # second addresses, whether they differ
+        self.extra = len(self.ports) + 1 if width.simd else 0
         self.next = self.first = 1 + len(self.ports) + self.extra
         self.uses = Counter(a for n in graph.nodes if n.op != "input" for a in n.args)
         for refs in graph.results:

@@ -25,10 +25,10 @@ import warnings
 from collections import OrderedDict
 from functools import cache as once
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from ...border.kinds import Json
 from ...border.words import shown
 from ...errors import DynarmWarning, InputError, KindError
 from ..host import Host, host
@@ -41,7 +41,7 @@ STALE = 90 * 86400  # seconds after which an unused entry is swept away
 LIMIT = 10**9  # bytes on disk, unless DYNARM_CACHE_LIMIT says otherwise
 _SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)(i?)b?\s*", re.ASCII | re.IGNORECASE)
 
-Part = Any  # what a key is made of: numbers, strings, bytes, arrays, and tuples, dictionaries and records of such
+Part = object  # what a key is made of: numbers, strings, bytes, arrays, and tuples, dictionaries and records of such
 
 _LOCK = threading.RLock()
 _memory: OrderedDict[str, Entry] = OrderedDict()
@@ -63,7 +63,7 @@ if hasattr(os, "register_at_fork"):
 class Entry:
     """What one key stands for: metadata that JSON can hold, and object code."""
 
-    meta: dict[str, Any]
+    meta: Json
     code: bytes
 
 

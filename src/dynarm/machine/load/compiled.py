@@ -20,13 +20,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ...border.kinds import Json
 from ...graph.graph import Graph, Port
 from .. import begin, compile_graph, instructions, load_object
 from . import cache
@@ -37,7 +37,7 @@ class Kernel:
     """A compiled function and what was noted when it was traced."""
 
     ufunc: np.ufunc
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    notes: Json = field(default_factory=dict)
 
 
 REMEMBERED = 32  # kernels, about those of one robot, that live on when no model holds them
@@ -60,11 +60,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def kernel(
-    recipe: Sequence[Any],
+    recipe: Sequence[cache.Part],
     name: str,
     inputs: Sequence[Port],
     outputs: Sequence[Port],
-    build: Callable[[], tuple[Graph, Mapping[str, Any]]],
+    build: Callable[[], tuple[Graph, Json]],
 ) -> Kernel:
     """The compiled function of a recipe. `build` is called only where no cache holds it.
 
@@ -106,9 +106,7 @@ def _remember(key: str, made: Kernel) -> None:
         _latest.popitem(last=False)
 
 
-def _entry(
-    key: str, name: str, build: Callable[[], tuple[Graph, Mapping[str, Any]]]
-) -> cache.Entry:
+def _entry(key: str, name: str, build: Callable[[], tuple[Graph, Json]]) -> cache.Entry:
     """Object code and notes, from the cache or made now."""
     entry = cache.load(key)
     if entry is None:
@@ -121,7 +119,7 @@ def _entry(
 
 
 def function(
-    recipe: Sequence[Any],
+    recipe: Sequence[cache.Part],
     name: str,
     inputs: Sequence[Port],
     outputs: Sequence[Port],

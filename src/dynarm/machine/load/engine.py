@@ -11,12 +11,11 @@ import itertools
 import mmap
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
 
 from ...border.forks import IMPORTS, LLVM
+from ...border.kinds import Foreign
 from ...errors import DynarmError, RoomError
 
-Foreign = Any  # an object of llvmlite or of ctypes, which tell no types
 LOCK = LLVM  # one thread at a time, and none while the process forks
 SHARED = 16  # kernels of an engine: making one takes as long as linking two of them
 LINKING = 8 << 20, 8  # bytes that linking may take: always, and for each byte of object code

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...border.kinds import Foreign
 from ...errors import DynarmError
 from ...graph.graph import Port
 from ...graph.ops import Way, named
@@ -27,7 +28,6 @@ from ..abi import KNOWN, LOOP, MOST_AXES, PORT, QUICK, TABLE, PortEntry, Table, 
 from ..emit.llvm import LOCK, compile_runtime, functions_of_c, library, linked
 from ..host import Host, check_runs, host, native, on
 from . import cache as disk
-from .engine import Foreign
 
 _MAKER = "PyUFunc_FromFuncAndDataAndSignature"
 _IMMORTAL: list[Foreign] = []  # what ufuncs point to, if they cannot own it

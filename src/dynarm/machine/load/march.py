@@ -14,10 +14,10 @@ from functools import cache
 
 import numpy as np
 
+from ...border.kinds import Foreign
 from ..abi import MARCH
 from ..emit.llvm import assembled, linked
 from ..host import Host, host
-from .engine import Foreign
 from .gufunc import inner_loop
 
 _TEXT = """\

@@ -16,14 +16,14 @@ import inspect
 import platform
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...border.frames import is_plain
+from ...border.kinds import Foreign, Kept, Maker, Outside
 from ..abi import FASTCALL_KEYWORDS, KIND, NAMES, PORT, WORD, Array, PortEntry, Table
 from ..host import host
 from .gufunc import inner_loop
@@ -35,7 +35,7 @@ _ARRAY_FUNCTIONS = {"PyArray_NewFromDescr": 94, "PyArray_Scalar": 60}
 
 # Threads of a call that does not say; with more than one, batches are left to the method.
 THREADS = ctypes.c_int64(1)
-_kept: dict[Any, Any] = {}  # what CPython and compiled code point to
+_kept: dict[Hashable, Kept] = {}  # what CPython and compiled code point to
 
 
 class _Definition(ctypes.Structure):
@@ -52,10 +52,10 @@ class _Definition(ctypes.Structure):
 class _Module(str):
     """The name of the module of a builtin, and what the builtin needs to live."""
 
-    keep: Any = None
+    keep: object = None
 
 
-def bound(ufunc: np.ufunc, method: Callable[..., Any], owner: object) -> Any:
+def bound(ufunc: np.ufunc, method: Maker, owner: object) -> Maker | None:
     """A builtin that does what `method` does for `owner`, one sample by the kernel of `ufunc` itself, or None.
 
     The method's first arguments after self must be the inputs of the ufunc, and given them alone (or with out=, if it
@@ -82,10 +82,10 @@ def bound(ufunc: np.ufunc, method: Callable[..., Any], owner: object) -> Any:
     return function if _agree(function, ufunc, ports[PortEntry.SIZE :: PORT]) else None
 
 
-def by_gufunc(ufunc: np.ufunc, method: Callable[..., Any], owner: object) -> Callable[..., Any]:
+def by_gufunc(ufunc: np.ufunc, method: Maker, owner: object) -> Maker:
     """The same in Python, for hosts without builtins: given the inputs alone, nothing is to be prepared."""
 
-    def call(*given: Any, **options: Any) -> Any:
+    def call(*given: Outside, **options: Outside) -> Outside:
         plain = all(map(is_plain, given)) and is_plain(options.get("out"))
         if plain and len(given) == ufunc.nin and THREADS.value == 1:
             try:
@@ -100,7 +100,7 @@ def by_gufunc(ufunc: np.ufunc, method: Callable[..., Any], owner: object) -> Cal
     return call
 
 
-def _definition(code: int, method: Callable[..., Any]) -> _Definition:
+def _definition(code: int, method: Maker) -> _Definition:
     """The PyMethodDef of a builtin; its documentation begins with the signature, as `inspect` wants it."""
     key = code, id(method)
     if key not in _kept:
@@ -113,7 +113,7 @@ def _definition(code: int, method: Callable[..., Any]) -> _Definition:
     return definition
 
 
-def _forever(key: Any, x: Any) -> Any:
+def _forever(key: Hashable, x: Kept) -> Kept:
     """The first object under a key; it outlives even the interpreter's clearing of modules."""
     first = _kept.setdefault(key, x)
     if first is x:
@@ -121,7 +121,7 @@ def _forever(key: Any, x: Any) -> Any:
     return first
 
 
-def _agree(function: Any, ufunc: np.ufunc, sizes: Sequence[int]) -> bool:
+def _agree(function: Maker, ufunc: np.ufunc, sizes: Sequence[int]) -> bool:
     """Whether both return the same bits for some sample."""
     given = [0.3 + np.arange(size) / (7 + k) for k, size in enumerate(sizes)]
     with np.errstate(all="ignore"):
@@ -211,7 +211,7 @@ def _kinds_as_declared() -> bool:
     return all(eight(k) == wanted for k in (own, *same)) and wanted not in map(eight, others)
 
 
-def _address(function: Any) -> int:
+def _address(function: Foreign) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 

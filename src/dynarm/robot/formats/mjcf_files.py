@@ -17,7 +17,7 @@ from ...border.files import content as file_content
 from ...border.files import named
 from ...errors import FileError, FormatError
 from .elements import Element, parse
-from .mjcf_text import quoted
+from .xml_text import quoted
 
 MAX_FILE = 16 * 2**20  # bytes of a model, and of each that it includes
 MAX_FILES = 1000
@@ -91,9 +91,7 @@ class Document:
     places: Places
     models: dict[str, Document]  # by the file that <model> names
     parts: tuple[Part, ...]
-    owners: dict[
-        int, int
-    ]  # by the id of an element: the part in which it stands, if not the main one
+    owners: dict[int, int]  # ids of elements that stand in another part than the main one
 
     @property
     def directories(self) -> tuple[dict[str, str], bool]:

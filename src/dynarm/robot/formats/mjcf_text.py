@@ -9,28 +9,20 @@ finds those of a full tensor only to 1e-12 kg m^2. What MJCF cannot hold is said
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...border.kinds import FloatArray
-from ...errors import InputError, ModelError
+from ...errors import ModelError
 from ..arm import Arm, Friction, Joint
 from ..frames.poses import inverse
 from ..frames.rounding import clean_pose
 from ..friction import nearest_plain
 from ..inertia import unpack_parameters
+from .xml_text import fresh, printable, quoted, spaced
 
-_ESCAPES = {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-    "\n": "&#10;",
-    "\r": "&#13;",
-    "\t": "&#9;",
-}
 LEAST = 1e-15  # of masses and moments that MuJoCo lets move
 
 
@@ -41,7 +33,7 @@ def write_mjcf(arm: Arm) -> str:
         f"<mujoco model={quoted(arm.name)}>",
         *writer.comments(),
         '  <compiler angle="radian" autolimits="true"/>',
-        f'  <option gravity="{_numbers(arm.gravity)}"/>',
+        f'  <option gravity="{spaced(arm.gravity)}"/>',
         "  <worldbody>",
         *writer.base(),
         "  </worldbody>",
@@ -71,8 +63,8 @@ class _Model:
         self.frames = [np.array(f).reshape(4, 4) for f in origin.frames] if origin else eyes
         self.axes = [np.array(a) for a in origin.axes] if origin else [np.eye(3)[2]] * arm.n
         links = origin.links if origin else tuple(f"link{i + 1}" for i in range(arm.n))
-        self.base_name = _fresh(origin.base_link if origin else "base_link", links)
-        self.links = [_fresh(name, ["world"]) for name in links]
+        self.base_name = fresh(origin.base_link if origin else "base_link", links)
+        self.links = [fresh(name, ["world"]) for name in links]
         self.table = arm.urdf_parameters[-arm.n :] if arm.n else np.zeros((0, 10))
         self.below: dict[int, list[int]] = {}
         for i, parent in enumerate(arm.parents):
@@ -88,7 +80,7 @@ class _Model:
         names = {tool.name for tool in arm.tools or ()}
         if arm.n and not arm.branched:
             end = arm.origin.tip_link if arm.origin else None
-            yield _fresh(end or "tool", names), arm.n - 1, arm.tool_pose
+            yield fresh(end or "tool", names), arm.n - 1, arm.tool_pose
         for tool in arm.tools or ():
             yield tool.name, tool.joint, tool.matrix
 
@@ -137,16 +129,16 @@ class _Model:
 
     def _joint(self, move: _Axis) -> str:
         joint = self.arm.joints[move.joint]
-        said = {"name": quoted(self._name(move.joint)), "axis": f'"{_numbers(move.axis)}"'}
+        said = {"name": quoted(self._name(move.joint)), "axis": f'"{spaced(move.axis)}"'}
         said["type"] = '"hinge"' if joint.revolute else '"slide"'
         if move.anchor.any() and joint.revolute:
-            said["pos"] = f'"{_numbers(move.anchor)}"'
+            said["pos"] = f'"{spaced(move.anchor)}"'
         limits = joint.position_limits
         if limits is not None and limits[0] < limits[1]:
-            said["range"] = f'"{_numbers(limits)}"'
+            said["range"] = f'"{spaced(limits)}"'
         if joint.effort_limit is not None and joint.effort_limit > 0:
             effort = joint.effort_limit
-            said["actuatorfrcrange"] = f'"{_numbers((-effort, effort))}"'
+            said["actuatorfrcrange"] = f'"{spaced((-effort, effort))}"'
         said |= {key: f'"{value!r}"' for key, value in drive_numbers(joint).items() if value}
         return "<joint" + "".join(f" {key}={value}" for key, value in said.items()) + "/>"
 
@@ -174,7 +166,7 @@ class _Model:
                 said.append(f"joint {joint.name}, not held by MJCF: {', '.join(lost)}")
         if self.arm.tools is not None:
             said.append(f"the robot's tools: load with tools={[t.name for t in self.arm.tools]}")
-        return [f"  <!-- {_printable(line).replace('--', '- -')} -->" for line in said]
+        return [f"  <!-- {printable(line).replace('--', '- -')} -->" for line in said]
 
 
 def drive_numbers(joint: Joint) -> dict[str, float]:
@@ -199,8 +191,8 @@ def inertial_text(ten: FloatArray, what: str) -> str:
     moments, quaternion = principal_inertial(ten, what)
     mass, com, _ = unpack_parameters(ten)
     return (
-        f'<inertial pos="{_numbers(com)}" quat="{_numbers(quaternion)}" mass="{mass!r}" '
-        f'diaginertia="{_numbers(moments)}"/>'
+        f'<inertial pos="{spaced(com)}" quat="{spaced(quaternion)}" mass="{mass!r}" '
+        f'diaginertia="{spaced(moments)}"/>'
     )
 
 
@@ -255,29 +247,7 @@ def quaternion_of(R: FloatArray) -> FloatArray:
 
 
 def _place(T: FloatArray) -> str:
-    text = f' pos="{_numbers(T[:3, 3])}"' if T[:3, 3].any() else ""
+    text = f' pos="{spaced(T[:3, 3])}"' if T[:3, 3].any() else ""
     if (T[:3, :3] == np.eye(3)).all():
         return text
-    return f'{text} quat="{_numbers(quaternion_of(T[:3, :3]))}"'
-
-
-def _numbers(values: Iterable[float]) -> str:
-    return " ".join(repr(float(x)) for x in values)
-
-
-def quoted(text: str) -> str:
-    """The text as the value of an attribute."""
-    return '"' + "".join(_ESCAPES.get(c, c) for c in _printable(text)) + '"'
-
-
-def _printable(text: str) -> str:
-    if any((ord(c) < 32 and c not in "\n\r\t") or ord(c) in (0xFFFE, 0xFFFF) for c in text):
-        raise InputError(f"the name {text!r} holds characters that XML cannot; rename it")
-    return text
-
-
-def _fresh(name: str, taken: Sequence[str] | set[str]) -> str:
-    """The name, with underscores added until nobody has it."""
-    while name in taken:
-        name += "_"
-    return name
+    return f'{text} quat="{spaced(quaternion_of(T[:3, :3]))}"'

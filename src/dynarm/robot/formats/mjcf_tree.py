@@ -6,6 +6,7 @@ counts a joint's position from `ref`, at which the body stands where the file pl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from .tree import Follow, Tree, TreeJoint
 
 WORLD = "world"
 _LARGEST = 1e30  # of a number of a robot
+_UNITS = ("quat", "iquat", "axis")  # what MuJoCo makes of length one, if it can
 Row = Mapping[str, Outside]
 
 
@@ -97,6 +99,10 @@ def _check_finite(numbers: Row, source: str) -> None:
                 if not all(abs(x) <= _LARGEST for x in entries if isinstance(x, float)):
                     raise FormatError(
                         f"{source}: {key} of '{row['name'] or 'unnamed'}' ({kind}) is {value}; give numbers of robots"
+                    )
+                if key in _UNITS and not abs(math.hypot(*entries) - 1) <= 1e-6:
+                    raise FormatError(
+                        f"{source}: {key} of '{row['name'] or 'unnamed'}' ({kind}) has no direction; give it one"
                     )
     if not all(abs(x) <= _LARGEST for x in numbers["gravity"]):
         raise FormatError(f"{source}: gravity is {numbers['gravity']}; give m/s^2")

@@ -19,19 +19,11 @@ from ..frames.poses import inverse
 from ..frames.rounding import clean_pose, snap
 from ..friction import nearest_plain
 from ..inertia import unpack_parameters
+from .xml_text import fresh, printable, quoted, spaced
 
 LARGEST = 1e50  # of lengths, masses and inertias: their products must not overflow
 MAX_NAME = 1000  # letters
 ENDLESS = 1e308  # written for a limit that is not there: readers demand a number
-_ESCAPES = {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-    "\n": "&#10;",
-    "\r": "&#13;",
-    "\t": "&#9;",
-}
 
 
 def write_urdf(arm: Arm) -> str:
@@ -39,7 +31,7 @@ def write_urdf(arm: Arm) -> str:
     origin = arm.origin
     links = origin.links if origin else tuple(f"link{i + 1}" for i in range(arm.n))
     frames = [np.array(f).reshape(4, 4) for f in origin.frames] if origin else [np.eye(4)] * arm.n
-    base = origin.base_link if origin else _fresh("base_link", links)
+    base = origin.base_link if origin else fresh("base_link", links)
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={_quoted(arm.name)}>"]
     lines += _comments(arm)
     places = [*zip(links, frames, strict=True), (base, inverse(arm.base_pose))]  # [-1]: the base
@@ -74,8 +66,8 @@ def _tool_lines(arm: Arm, places: Sequence[tuple[str, np.ndarray]]) -> list[str]
         if here is not None and here[0] == parent and (here[1] == T).all():
             names.append(name)  # it is that link, or written already
             continue
-        tip = _fresh(name or "tool", taken)
-        weld = _fresh(f"{tip}_fixed", welds)
+        tip = fresh(name or "tool", taken)
+        weld = fresh(f"{tip}_fixed", welds)
         taken[tip] = (parent, T)
         welds.add(weld)
         names.append(tip)
@@ -126,7 +118,7 @@ def _comments(arm: Arm) -> list[str]:
 
 
 def _comment_lines(said: Iterable[str]) -> list[str]:
-    return [f"  <!-- {_printable(line).replace('--', '- -')} -->" for line in said]
+    return [f"  <!-- {printable(line).replace('--', '- -')} -->" for line in said]
 
 
 def _link_lines(name: str, what: str, ten: np.ndarray) -> list[str]:
@@ -148,7 +140,7 @@ def _link_lines(name: str, what: str, ten: np.ndarray) -> list[str]:
     return [
         f"  <link name={_quoted(name)}>",
         "    <inertial>",
-        f'      <origin xyz="{_numbers(com)}" rpy="0 0 0"/>',
+        f'      <origin xyz="{spaced(com)}" rpy="0 0 0"/>',
         f'      <mass value="{mass!r}"/>',
         f"      <inertia {entries}/>",
         "    </inertial>",
@@ -164,7 +156,7 @@ def _joint_lines(arm: Arm, i: int, parent: str, child: str, T: np.ndarray) -> li
         f"    <parent link={_quoted(parent)}/>",
         f"    <child link={_quoted(child)}/>",
         f"    {_origin(T)}",
-        f'    <axis xyz="{_numbers(axis)}"/>',
+        f'    <axis xyz="{spaced(axis)}"/>',
     ]
     effort, velocity = (
         ENDLESS if x is None else x for x in (joint.effort_limit, joint.velocity_limit)
@@ -194,30 +186,12 @@ def _kind(arm: Arm, i: int) -> str:
 
 
 def _origin(T: np.ndarray) -> str:
-    return f'<origin xyz="{_numbers(T[:3, 3])}" rpy="{_numbers(rpy_of(T[:3, :3]))}"/>'
+    return f'<origin xyz="{spaced(T[:3, 3])}" rpy="{spaced(rpy_of(T[:3, :3]))}"/>'
 
 
-def _numbers(values: Iterable[float]) -> str:
-    return " ".join(repr(float(x)) for x in values)
-
-
-def _quoted(text: str) -> str:
-    if len(text) > MAX_NAME:
+def _quoted(name: str) -> str:
+    if len(name) > MAX_NAME:
         raise InputError(
-            f"the name that begins with {text[:40]!r} is longer than {MAX_NAME} letters; shorten it"
+            f"the name that begins with {name[:40]!r} is longer than {MAX_NAME} letters; shorten it"
         )
-    return '"' + "".join(_ESCAPES.get(c, c) for c in _printable(text)) + '"'
-
-
-def _printable(text: str) -> str:
-    if any((ord(c) < 32 and c not in "\n\r\t") or ord(c) in (0xFFFE, 0xFFFF) for c in text):
-        raise InputError(f"the name {text!r} holds characters that XML cannot; rename it")
-    return text
-
-
-def _fresh(name: str, taken: Iterable[str]) -> str:
-    """The name, with underscores added until nobody has it."""
-    names = set(taken)
-    while name in names:
-        name += "_"
-    return name
+    return quoted(name)

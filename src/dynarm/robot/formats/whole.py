@@ -227,9 +227,8 @@ def _check_massless(
     if allow_massless:
         return
     idle = [not table.any() for table in carried.tables[:-1]]
-    if (
-        carried.branched
-    ):  # a link without inertia between two joints is how trees write joints of two degrees
+    # a link without inertia between two joints is how trees write joints of two degrees
+    if carried.branched:
         for i in range(len(idle) - 1, -1, -1):
             parent = carried.parents[i]
             if parent >= 0 and not idle[i]:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...algebra.vectors import Mat3, Scalar, Sym3, Turn, Vec3, add, cos, is_zero, mul, sin, sub
 from ..arm import Arm
@@ -68,7 +67,7 @@ class Chain:
     gravity: Vec3
     parents: tuple[int, ...] | None = None
     root: Root | None = None
-    loads: Any = None
+    loads: Scalar = None
 
     @property
     def n(self) -> int:
@@ -214,6 +213,10 @@ def tidy(x: float, scale: float = 1.0) -> Scalar:
     return x
 
 
+def _plain(x: Scalar) -> bool:
+    return x.__class__ in (int, float)
+
+
 def difference(x: Scalar, y: Scalar) -> Scalar:
     """x - y, or an exact 0 where rounding alone separates two constants."""
     if isinstance(x, (int, float)) and isinstance(y, (int, float)):
@@ -231,7 +234,7 @@ def _step(body: Limb, q: Scalar) -> Step:
         c, s = _cos_sin(q, body.theta)
         d = body.d
     else:
-        c, s = tidy(math.cos(body.theta)), tidy(math.sin(body.theta))
+        c, s = (tidy(x) if _plain(x) else x for x in (cos(body.theta), sin(body.theta)))
         d = add(body.d, q)
     about_x, about_z = Turn("x", body.ca, body.sa), Turn("z", c, s)
     if body.sb == 0:
@@ -258,12 +261,18 @@ def _branch(
     return Step((about, *turns), body.a, d, across + about.fall(along), None, across)
 
 
-def _cos_sin(q: Scalar, theta: float) -> tuple[Scalar, Scalar]:
-    """cos and sin of q + theta; offsets by quarter turns are exact and free."""
+def quarters(theta: float) -> int | None:
+    """How many quarter turns an angle is but for rounding; None: it is something else."""
     turns = theta / _QUARTER
-    if abs(turns - round(turns)) <= ULPS * max(1.0, abs(turns)):
+    return round(turns) if abs(turns - round(turns)) <= ULPS * max(1.0, abs(turns)) else None
+
+
+def _cos_sin(q: Scalar, theta: Scalar) -> tuple[Scalar, Scalar]:
+    """cos and sin of q + theta; offsets by quarter turns are exact and free."""
+    turns = quarters(theta) if _plain(theta) else None
+    if turns is not None:
         c, s = cos(q), sin(q)
-        return ((c, s), (-s, c), (-c, -s), (s, -c))[round(turns) % 4]
+        return ((c, s), (-s, c), (-c, -s), (s, -c))[turns % 4]
     return cos(q + theta), sin(q + theta)
 
 

@@ -48,9 +48,8 @@ from .rounding import ROUNDING, clean, clean_direction, clean_pose, norm, snap
 __all__ = ["NEARLY_PARALLEL", "Frames", "JointLine", "modified_dh"]
 
 MAX_SEARCHED = 12  # prismatic joints beyond which their lines stay where they are given
-MOVED = (
-    16 * ROUNDING
-)  # of the robot's size: how far an axis may be moved for the sake of a quarter turn
+# of the robot's size: how far an axis may be moved for the sake of a quarter turn
+MOVED = 16 * ROUNDING
 _QUARTER = math.pi / 2
 
 

@@ -74,46 +74,6 @@ def exact_axis(axis: Sequence[float]) -> np.ndarray | None:
     return tidy if np.count_nonzero(tidy) == 1 and (tidy != v).any() else None
 
 
-def exact_quaternion(texts: Sequence[str]) -> np.ndarray | None:
-    """The unit quaternion of quarter turns for which four numbers so written stand, in their order.
-
-    Each is 0, 1/2, the root of 1/2 or 1, rounded or cut off after four decimals or more.
-    """
-    root = Decimal("0.5").sqrt()
-    exact = []
-    for text in texts:
-        value = float(text)
-        target = min((0.0, 0.5, float(root), 1.0), key=lambda x: abs(x - abs(value)))
-        precise = root if target == float(root) else Decimal(target)
-        near = abs(target - abs(value)) <= NEAR
-        if not near or not (
-            abs(abs(value) - target) <= SINGLE or _shortened(abs(Decimal(text)), precise)
-        ):
-            return None
-        exact.append(math.copysign(target, value))
-    q = np.array(exact)
-    if abs(float(q @ q) - 1) > 1e-9:
-        return None
-    written = np.array([float(text) for text in texts])
-    alike = np.abs(written / math.hypot(*written.tolist()) - q).max() <= ROUNDING
-    return None if alike else q
-
-
-def exact_rotation(R: np.ndarray) -> np.ndarray | None:
-    """The rotation by quarter turns about coordinate axes for which a 3x3 matrix of rounded angles stands.
-
-    For formats whose own digits are gone: what separates the matrix from the exact one gives the rounding away.
-    """
-    exact = np.where(np.abs(R) > 0.5, np.sign(R), 0.0)
-    if not np.array_equal(exact @ exact.T, np.eye(3)) or np.linalg.det(exact) < 0:
-        return None
-    D = exact.T @ R
-    left = [(D[2, 1] - D[1, 2]) / 2, (D[0, 2] - D[2, 0]) / 2, (D[1, 0] - D[0, 1]) / 2]
-    if max(map(abs, left)) <= ROUNDING or not all(x == 0 or _is_nothing(x) for x in left):
-        return None
-    return exact
-
-
 def is_noted(text: str, exact: float) -> bool:
     """Whether more than the rounding of double precision lies between the two, so that it is worth a word."""
     return abs(float(text) - exact) > ROUNDING * max(1.0, abs(exact))

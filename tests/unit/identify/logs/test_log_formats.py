@@ -353,7 +353,7 @@ def test_which_topic_is_read():
 # ---- Arrow's columns
 
 
-SECOND, DAY = np.timedelta64(1, "s"), datetime.date(1970, 1, 3)
+DAY = datetime.date(1970, 1, 3)
 ARROW = {
     "dictionary": (pa.array(["1", "2", "1"]).dictionary_encode(), np.array(["1", "2", "1"])),
     "decimal": (pa.array([decimal.Decimal("1.25")]), np.array([1.25])),
@@ -399,7 +399,7 @@ def test_columns_of_arrow(name):
 def here(monkeypatch):
     """The reading process's functions in this process, which keeps its memory and its output."""
     limits = []
-    monkeypatch.setattr(child, "_limit_memory", limits.append)
+    monkeypatch.setattr(child, "confine", lambda files, spare: limits.append((spare - 2**30) // 4))
     return limits
 
 
@@ -434,8 +434,8 @@ def test_parquet_of_many_columns(tmp_path, here, monkeypatch):
 def conversation(monkeypatch, kind, path, most):
     """What main sends, by a pipe of this process."""
     ours, theirs = os.pipe()
-    monkeypatch.setattr(child.os, "dup", lambda _: theirs)
-    monkeypatch.setattr(child.os, "dup2", lambda *_: None)
+    monkeypatch.setattr(os, "dup", lambda _: theirs)
+    monkeypatch.setattr(os, "dup2", lambda *_: None)
     child.main(kind, str(path), str(most))
     monkeypatch.undo()
     return os.fdopen(ours, "rb")
@@ -476,12 +476,13 @@ def test_what_a_refusal_says(tmp_path):
     assert child._said(tmp_path / "bag", ValueError("x")).startswith("damaged or not a bag file")
 
 
-def test_memory_of_the_reading_process(monkeypatch):
+def test_memory_of_the_reading_process(tmp_path, monkeypatch):
     resource = pytest.importorskip("resource", reason="limits are of POSIX")
     told = []
     monkeypatch.setattr(resource, "setrlimit", lambda *args: told.append(args))
     monkeypatch.setattr(child.Path, "read_text", lambda _: "100 20 3")
-    child._limit_memory(5000)
+    path = parquet(tmp_path / "a.parquet", t=np.arange(5.0))
+    child._parquet(path, 5000)
     limit = 100 * os.sysconf("SC_PAGE_SIZE") + 2**30 + 4 * 5000
     assert told == [(resource.RLIMIT_AS, (limit, limit)), (resource.RLIMIT_CORE, (0, 0))]
 

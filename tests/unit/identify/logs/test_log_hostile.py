@@ -183,7 +183,7 @@ def test_what_happens_to_the_reader_does_not_happen_to_us(tmp_path, monkeypatch,
     program, words = CHILDREN[name]
     real = subprocess.Popen
     monkeypatch.setattr(
-        apart.subprocess, "Popen", lambda _, **kw: real([sys.executable, "-c", program], **kw)
+        subprocess, "Popen", lambda _, **kw: real([sys.executable, "-c", program], **kw)
     )
     monkeypatch.setattr(apart, "_PATIENCE", 2.0)
     path = tmp_path / "a.parquet"

@@ -9,24 +9,25 @@ from __future__ import annotations
 import json
 import math
 import os
-import subprocess
-import sys
 import threading
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
+from ....border.apart import REFUSED, started
 from ....border.extras import extra
 from ....border.files import is_folder, named, room, size_of
-from ....errors import FileError, FormatError
+from ....border.kinds import Json
+from ....errors import FormatError
 from .table import Table, check_names, check_room, text_column
 
 _HEADER = 16 << 20  # bytes of the line of JSON
 _PATIENCE = 60.0  # seconds, and
 _PACE = 1e6  # bytes of the file for one more
 _MODULE = "dynarm.identify.logs.formats.child"
+_INSTEAD = "; read it with pandas and give Log.from_frame"
 
 
 def read_parquet(path: Path) -> Table:
@@ -55,7 +56,8 @@ def read_bag(path: Path) -> Table:
 
 def _read(what: str, path: Path, size: int) -> Table:
     most = room(size)
-    with _started(path, what, most) as child:
+    arguments = (what, str(path.absolute()), str(most))
+    with started(_MODULE, arguments, named(path), _INSTEAD) as child:
         end = threading.Timer(_PATIENCE + size / _PACE, child.kill)
         end.start()
         try:
@@ -75,38 +77,14 @@ def _read(what: str, path: Path, size: int) -> Table:
     )
 
 
-def _started(path: Path, what: str, most: int) -> subprocess.Popen[bytes]:
-    if getattr(sys, "frozen", False) or not sys.executable:
-        raise FileError(
-            f"{named(path)}: is read by a second Python, and this program cannot start one; read it with pandas and "
-            "give Log.from_frame"
-        )
-    # the same packages as here, but not the folder one happens to stand in
-    seen = os.pathsep.join(p for p in sys.path if p)
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    command = [sys.executable, "-P", "-m", _MODULE, what, str(path.absolute()), str(most)]
-    try:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **threads, "PYTHONPATH": seen},
-        )
-    except (OSError, ValueError) as error:
-        raise FileError(
-            f"{named(path)}: no second Python could be started to read it ({named(str(error))})"
-        ) from None
-
-
 def _received(path: Path, stream: IO[bytes], most: int) -> Table | None:
     """What the child sent; None where it broke off."""
     line = stream.readline(_HEADER)
     if not line.endswith(b"\n"):
         return None
-    head: dict[str, Any] = json.loads(line)
-    if "refused" in head:
-        raise FormatError(f"{named(path)}: {head['refused']}")
+    head: Json = json.loads(line)
+    if REFUSED in head:
+        raise FormatError(f"{named(path)}: {head[REFUSED]}")
     check_names(path, (column["name"] for column in head["columns"]))
     table: Table = {}
     for column in head["columns"]:

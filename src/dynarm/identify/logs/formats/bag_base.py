@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from ....border.files import named, room, size_of
+from ....border.kinds import Outside
 from ....errors import FileError, FormatError
 from .joint_states import chosen_topic, columns, decoded
 from .table import Table, check_room
@@ -55,7 +55,7 @@ def _may(action: int, first: str | None, *rest: str | None) -> int:
     return sqlite3.SQLITE_OK if reads or plain else sqlite3.SQLITE_DENY
 
 
-def _messages(path: Path, base: sqlite3.Connection, most: int) -> list[tuple[int, Any]]:
+def _messages(path: Path, base: sqlite3.Connection, most: int) -> list[tuple[int, Outside]]:
     """(stamp [ns], message) of the joint states' topic, by time."""
     for name in ("topics", "messages"):
         kinds = base.execute(

@@ -1,21 +1,21 @@
 """The process that reads Parquet files and packed bags for another one: `python -m ...child KIND PATH ROOM`.
 
 Its own memory is limited, and it writes one line of JSON, {"columns": [...]} or {"refused": "..."}, then the
-columns' bytes. Nobody else writes to that pipe: what libraries print goes elsewhere.
+columns' bytes.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from ....border.apart import REFUSED, confine, own_pipe
 from ....border.files import named
+from ....border.kinds import Foreign, Json
 from ....errors import DynarmError, FormatError
 from .joint_states import chosen_topic, columns, decoded
 from .table import MOST_COLUMNS, Table, check_names, check_room, text_column
@@ -24,25 +24,12 @@ _SPARE = 1 << 30  # bytes of address space beyond what is there after the import
 _LONGEST_TEXT = 40
 
 
-def _limit_memory(most: int) -> None:
-    """No more address space than reading takes; where the system has no such limit, the pipe's reader has."""
-    try:
-        import resource
-
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except (ImportError, OSError):
-        return
-    limit = pages * os.sysconf("SC_PAGE_SIZE") + _SPARE + 4 * most
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def _parquet(path: Path, most: int) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     pa.set_memory_pool(pa.system_memory_pool())
-    _limit_memory(most)
+    confine(True, _SPARE + 4 * most)
     with path.open("rb") as stream, pq.ParquetFile(stream) as file:
         about = file.metadata
         if about.num_columns > MOST_COLUMNS:
@@ -57,7 +44,7 @@ def _parquet(path: Path, most: int) -> Table:
     }
 
 
-def _array(column: Any) -> np.ndarray:
+def _array(column: Foreign) -> np.ndarray:
     """A column of Arrow as NumPy's; nulls are NaN or NaT."""
     import pyarrow as pa
 
@@ -89,7 +76,7 @@ def _array(column: Any) -> np.ndarray:
     return text_column(str(kind)[:_LONGEST_TEXT], rows)
 
 
-def _of_lists(column: Any) -> np.ndarray:
+def _of_lists(column: Foreign) -> np.ndarray:
     """(N, k) of a column that holds k numbers in every row."""
     import pyarrow.compute as pc
 
@@ -105,7 +92,7 @@ def _of_lists(column: Any) -> np.ndarray:
 def _bag(path: Path, most: int) -> Table:
     from rosbags.highlevel import AnyReader
 
-    _limit_memory(most)
+    confine(True, _SPARE + 4 * most)
     messages, total = [], 0
     with AnyReader([path]) as reader:
         topics = [(k, c.topic, c.msgtype) for k, c in enumerate(reader.connections)]
@@ -132,7 +119,7 @@ def _said(path: Path, error: BaseException) -> str:
     return f"damaged or not a {path.suffix or 'bag'} file ({reason}); export the log again"
 
 
-def _sent(table: Table) -> tuple[dict[str, Any], list[np.ndarray]]:
+def _sent(table: Table) -> tuple[Json, list[np.ndarray]]:
     """The line of JSON, and the arrays whose bytes follow it."""
     head, arrays = [], []
     for name, array in table.items():
@@ -146,14 +133,13 @@ def _sent(table: Table) -> tuple[dict[str, Any], list[np.ndarray]]:
 
 def main(kind: str, name: str, most: str) -> None:
     """Read the file and send it."""
-    pipe = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    pipe = own_pipe()
     path = Path(name)
     arrays: list[np.ndarray] = []
     try:
         head, arrays = _sent(_KINDS[kind](path, int(most)))
     except (Exception, MemoryError) as error:
-        head = {"refused": _said(path, error)}
+        head = {REFUSED: _said(path, error)}
     pipe.write(json.dumps(head).encode() + b"\n")
     for array in arrays:
         pipe.write(array.tobytes())

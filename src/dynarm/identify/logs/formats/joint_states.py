@@ -5,11 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ....border.files import named
+from ....border.kinds import Outside
 from ....errors import FormatError
 from .table import Table, check_names
 
@@ -22,7 +23,7 @@ class JointState(NamedTuple):
     fields: list[np.ndarray]
 
 
-def chosen_topic(path: Path, topics: Sequence[tuple[Any, Any, Any]]) -> Any:
+def chosen_topic(path: Path, topics: Sequence[tuple[int, str, str]]) -> int:
     """The key of the joint states' topic among (key, name, type): /joint_states, else the first of that type."""
     wanted = [(key, name) for key, name, kind in topics if str(kind).endswith("JointState")]
     if not wanted:
@@ -33,7 +34,7 @@ def chosen_topic(path: Path, topics: Sequence[tuple[Any, Any, Any]]) -> Any:
     return next((key for key, name in wanted if name == "/joint_states"), wanted[0][0])
 
 
-def decoded(path: Path, number: int, data: Any) -> JointState:
+def decoded(path: Path, number: int, data: Outside) -> JointState:
     """The message; `number` counts from 1 and is said where it is damaged."""
     try:
         if not isinstance(data, (bytes, memoryview)):
@@ -51,7 +52,7 @@ def _decoded(data: bytes) -> JointState:
     order = "<" if data[1] else ">"
     at = 4
 
-    def number(kind: str, size: int) -> Any:
+    def number(kind: str, size: int) -> Outside:
         nonlocal at
         at += -(at - 4) % size
         (value,) = struct.unpack_from(order + kind, data, at)

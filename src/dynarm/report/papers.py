@@ -1,0 +1,54 @@
+"""What the papers prove and plan, on one robot: the equivalence of formulations, and schedules of their operations."""
+
+from __future__ import annotations
+
+import os
+
+from ..plan.schedule import Schedule
+from ..reproductions.equivalence import QUANTITIES, Equivalence
+from .html import Markup, Section, note, section, table, write_page
+
+
+def equivalence_page(shown: Equivalence, path: str | os.PathLike[str]) -> None:
+    """Every formulation beside the first, and section 4 of turney1980 step by step."""
+    agree = [
+        [QUANTITIES[x.quantity], x.formulation, x.paper, x.way, f"{x.difference:.1e}"]
+        for x in shown.table
+    ]
+    many = f"in numbers of {shown.digits} digits; differences are of the largest entry"
+    words = f"Mass matrix M, Coriolis tensor C and gravity forces G in one pose, {many}."
+    first = section(
+        "Every formulation",
+        note(words),
+        table(["quantity", "formulation", "paper", "how", "difference"], agree),
+    )
+    title = f"Equivalence of formulations: {shown.arm.name}"
+    told = f"largest difference {shown.largest_difference:.1e}"
+    write_page(path, title, [first, _proof(shown)], told)
+
+
+def _proof(shown: Equivalence) -> Section:
+    head = "The proof, step by step"
+    if not shown.proof:
+        return section(head, shown.explain())
+    rows = [
+        [f"({x.equation})", x.says, x.numbers, f"{x.largest:.4g}", f"{x.difference:.1e}"]
+        for x in shown.proof
+    ]
+    words = "Both sides of every equation of turney1980's section 4, for all links of this arm."
+    columns = ["equation", "says", "numbers", "largest", "sides apart"]
+    return section(head, note(words), table(columns, rows, wide=["says"]))
+
+
+def schedule_page(plan: Schedule, path: str | os.PathLike[str]) -> None:
+    """The operations in time, and how the length falls with the number of processors."""
+    curve = [[p, length, f"{gain:.2f}"] for p, length, gain in plan.curve()]
+    picture = Markup('<div class="wide">{}</div>').format(Markup(plan.gantt()))
+    words = "A column is one operation long; operations of the critical path are framed."
+    sections = [
+        section("In time", note(words), picture),
+        section("Speed-up", table(["processors", "steps", "times as fast as one"], curve)),
+    ]
+    title = f"{plan.quantity} by {plan.formulation}: {plan.arm.name}"
+    told = f"{plan.operations} operations, critical path {len(plan.path)}"
+    write_page(path, title, sections, told)
