@@ -124,10 +124,16 @@ def catalogue_files(room: str) -> list[bytes]:
     return [text for text in texts if len(text) < LARGE]
 
 
+def our_mjcfs() -> list[bytes]:
+    """What we write ourselves of arms and whole robots."""
+    return [
+        write_mjcf(dynarm.load(name)).encode() for name in ("two_link", "panda", "so101", "go2")
+    ]
+
+
 def mjcfs() -> list[bytes]:
-    """What we write ourselves of arms and whole robots, and a model for every feature."""
-    ours = [write_mjcf(dynarm.load(name)) for name in ("two_link", "panda", "so101", "go2")]
-    return [text.encode() for text in (*ours, *(f"<mujoco>{x}</mujoco>" for x in CASES.values()))]
+    """These, and a model for every feature."""
+    return [*our_mjcfs(), *(f"<mujoco>{text}</mujoco>".encode() for text in CASES.values())]
 
 
 def read_mjcf(path: Path, rng: Random) -> None:
@@ -223,7 +229,7 @@ KINDS: dict[str, Kind] = {
     "urdf": Kind(".urdf", urdfs, damaged_xml, read_robot),
     "toml": Kind(".toml", lambda: catalogue_files("robot"), damaged_toml, read_robot),
     "mjcf": Kind(".xml", mjcfs, damaged_xml, read_mjcf),
-    "mjcf_apart": Kind(".xml", mjcfs, damaged_xml, read_robot, apart=True),
+    "mjcf_apart": Kind(".xml", our_mjcfs, damaged_xml, read_robot, apart=True),
     "mobile": Kind(".toml", lambda: catalogue_files("mobile"), damaged_toml, read_mobile),
     "channels": Kind(".toml", logs.declarations, damaged_toml, read_channels),
     "fit": Kind(".toml", fits, damaged_toml, read_fit),
