@@ -181,9 +181,7 @@ def measured() -> dict[str, dict[str, Any]]:
             "operations": {"mul": count.mul, "add": count.add, "div": count.div},
         }
     # in turns, so that all see the same weather; the best of the processor's times counts
-    for _ in range(
-        REPEATS
-    ):
+    for _ in range(REPEATS):
         for name, row in found.items():
             runs[name](50)  # the caches forget a program while the others run
             for k, steps in enumerate(row["steps"]):

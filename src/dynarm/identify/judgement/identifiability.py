@@ -176,7 +176,8 @@ def _advice(terms: Terms, pieces: Sequence[Stretch], doubtful: Sequence[int]) ->
         said.append(
             f"nearly all motion is at one or two frequencies ({told}): move with several in every joint (dynarm.excite)"
         )
-    q = np.concatenate([p.q for p in pieces])[:, -len(terms.joints) :]
+    q = np.concatenate([p.q for p in pieces])
+    q = q[:, q.shape[1] - len(terms.joints) :]
     for name, joint, span in zip(terms.arm.joint_names, terms.joints, spans(q), strict=True):
         if terms.arm.joints[joint].revolute and span < 0.5:
             said.append(
