@@ -36,18 +36,19 @@ from .joint import (
     Tool,
     kept_pose,
 )
-from .origin import FROZEN as FROZEN
-from .origin import HELD as HELD
-from .origin import LEFT_OUT as LEFT_OUT
-from .origin import TAKEN as TAKEN
-from .origin import Origin as Origin
+from .origin import FROZEN, HELD, LEFT_OUT, MERGED, TAKEN, Origin
 from .sheet import arm_line, arm_sheet
 
 __all__ = [
+    "FROZEN",
     "HEAVIEST",
+    "HELD",
+    "LEFT_OUT",
     "LONGEST",
+    "MERGED",
     "PARAMETER_NAMES",
     "SHAPES",
+    "TAKEN",
     "Arm",
     "Body",
     "Coupled",
@@ -65,10 +66,6 @@ __all__ = [
     "tensor",
     "unpack_parameters",
 ]
-
-
-# how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
-MERGED = "merged into link "  # how notes about links that are rigid with others begin
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where an arm came from."""
+"""Where an arm came from: its file's links and frames, and what was made of the file, in sentences."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from ..border.words import brief
 
-TAKEN = "taken as exact: "  # how notes about rounded numbers begin
-
-
+# how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
 FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
+TAKEN = "taken as exact: "  # how notes about rounded numbers begin
+MERGED = "merged into link "  # how notes about links that are rigid with others begin
 
 
 @dataclass(frozen=True, slots=True)

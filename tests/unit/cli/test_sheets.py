@@ -10,7 +10,7 @@ from program import dynarm
 
 import dynarm as library
 from dynarm.cli.info import info
-from dynarm.cli.sheet import WIDE, ends, facts, merged, show_sheet, table
+from dynarm.cli.sheet import WIDE, _branches, ends, facts, merged, show_sheet, table
 from dynarm.cli.wording import options_of
 from oracles.example_robots import example_robot, robots_folder
 
@@ -78,6 +78,13 @@ def test_branches_of_large_robots_are_folded():
     )
     links = sum(int(row[1].split()[0]) if row[1][0].isdigit() else 1 for row in rows)
     assert links == arm.n, "every joint stands in one row"
+
+
+def test_a_follower_ends_a_branch():
+    joints = [library.Joint(a=0.1, mass=1.0, name=f"j{k}") for k in range(18)]
+    joints[5] = library.Joint(a=0.1, mass=1.0, name="j5", mimic=library.Mimic("j1"))
+    groups = _branches(library.Arm(joints))
+    assert groups == [[0, 1, 2, 3, 4], [5], list(range(6, 18))]
 
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'

@@ -339,3 +339,17 @@ def test_meshes_follow_into_another_folder(original, tmp_path):
     assert text == TEXT.replace("meshes/upper.obj", "../meshes/upper.obj")
     (tmp_path / "meshes" / "upper.obj").unlink()
     assert arm.update_urdf(original, tmp_path / "results" / "new.urdf") == ()
+
+
+def test_meshes_of_packages_are_found_where_the_user_says(original, tmp_path):
+    text = TEXT.replace("meshes/upper.obj", "package://parts/meshes/upper.obj")
+    original.write_text(text)
+    (tmp_path / "pack" / "meshes").mkdir(parents=True)
+    (tmp_path / "pack" / "meshes" / "upper.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    (tmp_path / "results").mkdir()
+    new = tmp_path / "results" / "new.urdf"
+    arm = loaded(original)
+    assert arm.update_urdf(original, new) == () and new.read_text() == text
+    assert visuals(new, arm)[1] == ["mesh package://parts/meshes/upper.obj is not there"]
+    drawn, missing = visuals(new, arm, packages={"parts": str(tmp_path / "pack")})
+    assert len(drawn) == 1 and not missing
