@@ -20,8 +20,9 @@ from .friction.families import poor
 from .friction.selection import Basis, Choice, Tick, choose_friction, delayed_errors, scales_of
 from .judgement.identifiability import NOT, assess
 from .judgement.statistics import residuals
-from .preprocess import RESTS, Preparation, Recording, Stretch
+from .preprocess import Preparation, Recording, Stretch
 from .regressor import Terms
+from .rests import RESTS
 from .tuning import Trial, choose_preparation, preparation_error
 
 _SPLINE = 0.9  # of a spline's held-out error, below which a filter is taken in its place

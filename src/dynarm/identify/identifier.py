@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from ..border.arguments import among, each, flag, items, positive, real, shown
 from ..border.kinds import Kept, Outside
-from ..errors import DynarmWarning, InputError, KindError
+from ..errors import InputError, KindError
 from ..robot.arm import Arm, Friction
 from . import tuning
 from .auto import Decided, decide
@@ -21,25 +20,22 @@ from .estimators.methods import wls
 from .estimators.prior import DAMPING, pull_of
 from .estimators.problem import Problem, Pull, Solution, damped
 from .friction.selection import Choice, with_memory
+from .intake import AUTO, check_length, fitting, friction_words, motion_band
 from .judgement.identifiability import NOT, Identifiability, assess
-from .judgement.outliers import left_out, without_outliers
-from .judgement.quality import unit_doubts
-from .judgement.soundness import check_digits, check_stretches, negative_energy
+from .judgement.outliers import left_out
+from .judgement.soundness import check_stretches, negative_energy
 from .judgement.statistics import residuals
 from .judgement.verdict import Validation
-from .logs.log import Log, in_order
+from .logs.log import Log
 from .logs.sources import logs_of
-from .own_columns import Column
-from .preprocess import Preparation, Recording, Stretch, band, factor_for
+from .own_columns import Column, check_terms
+from .preprocess import Preparation, Recording, Stretch
 from .record import Record, nearest_to
-from .regressor import FRICTION, Terms, check_terms, force_names, terms_of
-from .rests import resting
+from .regressor import FRICTION, Terms, terms_of
 from .result import Fit, FitError
 from .searchable import Searchable
 
 ROWS = ("joints", "base", "both")
-AUTO = "auto"
-_MOTION = 0.999  # part of the velocities' power inside the band of a fit
 _CHOICES = 0.6  # part of the work that choices are
 _LOAD_PASSES = 2  # fits after the first, each with the load of the one before
 
@@ -110,7 +106,7 @@ class Identifier(Searchable):
         if self.progress is not None and not callable(self.progress):
             raise KindError(f"progress is {shown(self.progress)}; give a function, or None")
         put = object.__setattr__
-        put(self, "friction", _friction(self.friction))
+        put(self, "friction", friction_words(self.friction))
         self._check_records()
         if not isinstance(self.columns, tuple):
             own = tuple(items("columns", self.columns, "a list of dynarm.Column"))
@@ -128,6 +124,10 @@ class Identifier(Searchable):
         if not records:
             return
         joints = len(self.arm.coupling.masters)
+        if len(records) != len(self.friction):
+            raise InputError(
+                f"friction mixes words and records: {shown(self.friction)}; give one kind of them"
+            )
         if len(records) not in (1, joints):
             raise InputError(
                 f"friction has {len(records)} records for {joints} joints; give one each"
@@ -243,7 +243,7 @@ class Identifier(Searchable):
 
         Samples that would decide a fit alone are left out, and the log's notes say so.
         """
-        return [_fitting(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
+        return [fitting(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
 
     def fit(self, log: Outside, y: Outside = None) -> Fit:
         """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such.
@@ -297,7 +297,7 @@ class Identifier(Searchable):
             left,
             recording,
             decided.choice,
-            _band(pieces, how),
+            motion_band(pieces, how),
             negative_energy(terms, pieces, solution.values, spread),
             tuple(f"{one.source}: {note}" for one in logs for note in left_out(one)),
         )
@@ -317,12 +317,12 @@ class Identifier(Searchable):
             how, trials = tuning.choose_preparation(recording, terms, how)
             if self.shape == "tanh" and self.width is None and "coulomb" in terms.friction:
                 pieces = recording.pieces(how)
-                _check_length(terms, pieces, how)
+                check_length(terms, pieces, how)
                 terms = self.terms(tuning.choose_widths(terms, pieces, how)[0])
             decided = Decided(
                 terms, how, trials, Choice(terms.records, refused="given by the user")
             )
-        _check_length(decided.terms, recording.pieces(decided.how), decided.how)
+        check_length(decided.terms, recording.pieces(decided.how), decided.how)
         return decided
 
     def _part(self, part: float) -> None:
@@ -356,21 +356,6 @@ class Identifier(Searchable):
         return max(ridge, unit), errors
 
 
-def _band(pieces: Sequence[Stretch], how: Preparation) -> float:
-    """Where the frequencies that a fit looks at end [Hz]."""
-    assert how.cutoff is not None
-    return float(how.cutoff) if np.isfinite(how.cutoff) else band(pieces, _MOTION)
-
-
-def _friction(given: Outside) -> Outside:
-    """Words or records in a tuple, or "auto"."""
-    if isinstance(given, tuple) or (isinstance(given, str) and given == AUTO):
-        return given  # scikit-learn's clone asks for the very object that was given
-    if isinstance(given, (str, Friction)):
-        return (given,)
-    return tuple(items("friction", given, "words such as 'viscous'"))
-
-
 def _damped(problem: Problem, terms: Terms) -> Problem:
     """The problem with the entries of friction's lists damped."""
     if terms.plain.all():
@@ -389,50 +374,3 @@ def _loaded(
         problem = replace(solution.problem, factors=fold(terms, pieces, how), sources=sources)
         solution = method.solve(problem)
     return solution, pieces
-
-
-def _fitting(arm: Arm, log: Log, rows: str | None) -> Log:
-    """The log in the arm's joint order; refused or warned about where it cannot be right."""
-    log = _with_rows(in_order(log, arm), rows)
-    flat = np.ptp(log.tau, axis=0) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
-    still = resting(log.q, 7 if log.floating else 0)
-    if (flat & ~still).any():
-        j = int(np.argmax(flat & ~still))
-        raise InputError(
-            f"{log.source}: the torque of joint '{force_names(arm)[j]}' is constant ({log.tau[0, j]:.6g}); "
-            "check its column"
-        )
-    check_digits(log)
-    clean = without_outliers(log)
-    lost = left_out(clean) if clean is not log else ()
-    revolute = [arm.joints[i].revolute for i in arm.coupling.masters]
-    qd = None if clean.qd is None else clean.split("qd")[1]
-    doubts = unit_doubts(clean.t, clean.split("q")[1], qd, revolute)
-    for doubt in (*lost, *doubts, *clean.quality.warnings):
-        warnings.warn(f"{log.source}: {doubt}", DynarmWarning, stacklevel=4)
-    return clean
-
-
-def _with_rows(log: Log, rows: str | None) -> Log:
-    """The log with the torques of some rows only: of the joints, of a free base, or of both."""
-    if rows is None or not log.floating:
-        return log
-    base = np.arange(log.tau.shape[1]) < 6
-    wanted = {"joints": ~base, "base": base, "both": base | True}[rows]
-    measured = log.measured
-    for part, name in ((base, "wrench on the base"), (~base, "torque of a joint")):
-        if (wanted & part).any() and not (measured & part).any():
-            raise InputError(
-                f"rows is {rows!r}, {log.source} holds no {name}; record it, or choose other rows"
-            )
-    return log if wanted.all() else replace(log, tau=np.where(wanted, log.tau, np.nan))
-
-
-def _check_length(terms: Terms, pieces: Sequence[Stretch], how: Preparation) -> None:
-    rows = sum(len(p) // factor_for(how, p.rate) for p in pieces)
-    told = int(np.any([piece.keep.any(axis=0) for piece in pieces], axis=0).sum()) if pieces else 0
-    if not pieces or rows * told < terms.size:
-        raise InputError(
-            f"{rows} samples of {told or terms.n} joints remain after filtering and decimation for {terms.size} "
-            "unknowns; record longer, raise the cut-off or lower decimate"
-        )

@@ -15,8 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..algebra.vectors import Scalar
-from ..border.arguments import among, shown
-from ..border.kinds import FloatArray, Outside
+from ..border.kinds import FloatArray
 from ..border.memo import cached_property
 from ..dynamics.drive import (
     FAMILIES,
@@ -28,31 +27,17 @@ from ..dynamics.drive import (
     shaped,
     with_coefficients,
 )
-from ..errors import InputError, KindError
-from ..robot.arm import SHAPES, Arm, Friction
-from .friction.columns import Motion, deflections, listed_columns
+from ..robot.arm import Arm, Friction
+from .friction.columns import Along, Motion, deflections, listed_columns, listed_name
 from .logs.base import BASE_FORCES
-from .own_columns import Column
+from .own_columns import Column, check_terms
 from .rigid import Rigid, rigid_of
 
 FRICTION = ("viscous", "coulomb", "offset")  # unless others are asked for
 _UNITS = 400  # random states that tell which columns a joint feels
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Along:
-    """What columns of listed friction need besides the states (N, ...): deflections of elements, and rigid forces."""
-
-    deflections: FloatArray | None = None  # (N, elements); None: without memory
-    load: FloatArray | None = None  # (N, n); None: none
-
-
 # ---- all columns of a model
-
-
-def _listed_name(piece: ListedTerm, joint: int) -> str:
-    """Such as curve3.1, ripple7.2_sine: family, joint, place in the list, part."""
-    return f"{piece.family}{joint + 1}.{piece.index + 1}" + f"_{piece.part}" * bool(piece.part)
 
 
 def force_names(arm: Arm) -> tuple[str, ...]:
@@ -65,21 +50,6 @@ def force_units(arm: Arm) -> tuple[str, ...]:
     turning = (arm.joints[i].revolute for i in arm.coupling.masters)
     joints = ("N m" if revolute else "N" for revolute in turning)
     return (*(["N"] * 3 + ["N m"] * 3 if arm.floating else ()), *joints)
-
-
-def check_terms(
-    friction: Sequence[Outside], shapes: Sequence[Outside], columns: Sequence[Outside]
-) -> None:
-    """Refuse what no column can be made of."""
-    for word in friction:
-        if not among(word, tuple(TERMS)):
-            raise InputError(f"friction has {shown(word)}; choose among {', '.join(TERMS)}")
-    for shape in shapes:
-        if not among(shape, SHAPES):
-            raise InputError(f"shape is {shown(shape)}; choose 'sign' or 'tanh'")
-    for column in columns:
-        if not isinstance(column, Column):
-            raise KindError(f"columns holds {shown(column)}; give dynarm.Column(name, function)")
 
 
 @dataclass(frozen=True)
@@ -153,9 +123,7 @@ class Terms:
     @property
     def joint_shapes(self) -> tuple[str, ...]:
         """The shape of each joint's Coulomb friction."""
-        if isinstance(self.shape, str):
-            return (self.shape,) * len(self.joints)
-        return self.shape
+        return self.shape if isinstance(self.shape, tuple) else (self.shape,) * len(self.joints)
 
     @cached_property
     def records(self) -> tuple[Friction, ...]:
@@ -190,8 +158,8 @@ class Terms:
     def names(self) -> tuple[str, ...]:
         """Every unknown: minimal parameters, friction by joint, the user's."""
         drives = [f"{word}{i + 1}" for i in self.joints for word in self.drive_names]
-        listed = [_listed_name(piece, self.joints[j]) for j, piece in self.listed_terms]
-        return (*self.rigid.names, *drives, *listed, *(c.name for c in self.columns))
+        lists = [listed_name(piece, self.joints[j]) for j, piece in self.listed_terms]
+        return (*self.rigid.names, *drives, *lists, *(c.name for c in self.columns))
 
     @property
     def size(self) -> int:
@@ -270,8 +238,8 @@ class Terms:
             return []
         x, load = (None, None) if along is None else (along.deflections, along.load)
         own = None if load is None else load[:, self.first :]
-        motion = self.motion(q, qd, qdd)
-        return [listed_columns(self.records, j, motion, x, own) for j in range(len(self.joints))]
+        motion, joints = self.motion(q, qd, qdd), range(len(self.joints))
+        return [listed_columns(self.records, j, motion, x, own) for j in joints]
 
     def joint_rows(
         self,
@@ -351,9 +319,8 @@ class Terms:
         p, words = self.rigid_size, len(self.drive_names)
         out = self.rigid_forces(values, q, qd, qdd)
         along = Along(deflected, out.copy()) if self.listed else None
-        last = p + words * len(self.joints)
         for k, column in enumerate(self.drive_columns(qd)):
-            out[:, self.first :] += column * values[p + k : last : words]
+            out[:, self.first :] += column * values[p + k : p + words * len(self.joints) : words]
         for j, listed in enumerate(self.listed_columns(q, qd, qdd, along)):
             for k, force in zip(self.listed_index(j), listed, strict=True):
                 out[:, self.first + j] += values[k] * force

@@ -22,7 +22,6 @@ from ..robot.arm import Arm, Friction
 from ..robot.formats.toml_file import arm_of_table, write_toml
 from .estimators.feasibility import Feasible
 from .estimators.problem import Solution
-from .friction.choice import Tried
 from .friction.selection import Choice
 from .identifier import Identifier
 from .judgement.identifiability import Identifiability
@@ -44,7 +43,6 @@ _PREPARATION = (
     "cutoff", "order", "padding", "velocity", "decimate", "decimator", "slow", "trim",
     "smoothing", "delay",
 )  # fmt: skip
-_TRIED = ("joint", "family", "gain", "taken", "reason")  # of what was tried on friction
 _BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 
 
@@ -151,7 +149,7 @@ def _tables(fit: Fit) -> dict[str, Json]:
         },
         "preparation": {name: getattr(record.preparation, name) for name in _PREPARATION},
         **_judgement(fit),
-        "choice": _choice_table(fit),
+        "choice": fit.choice_.as_table(),
     }
 
 
@@ -184,13 +182,6 @@ def _judgement(fit: Fit) -> dict[str, Json]:
             "white": left.white,
         },
     }
-
-
-def _choice_table(fit: Fit) -> Json:
-    """What was tried on friction."""
-    choice = fit.choice_
-    tried = {name: [getattr(one, name) for one in choice.tried] for name in _TRIED}
-    return {"refused": choice.refused, **tried}
 
 
 def _with_drives(terms: Terms) -> Arm:
@@ -270,7 +261,7 @@ def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -
         _identifiability(table["identifiability"], terms.names),
         _residuals(table["residuals"], n),
         Recording(()),
-        _choice(table, terms),
+        Choice.of_table(table.get("choice", {}), terms.records),
         float(told.get("band", np.nan)),
         doubts=_words(told["doubts"]),
         notes=_words(told["notes"]),
@@ -300,14 +291,6 @@ def _drive_options(table: Mapping[str, Outside], arm: Arm) -> dict[str, Outside]
         return {"friction": options["friction"], "shape": shape, "width": widths or None}
     rows = zip(shapes, widths, strict=True)
     return {"friction": tuple(Friction(shape=shape, width=width) for shape, width in rows)}
-
-
-def _choice(table: Mapping[str, Outside], terms: Terms) -> Choice:
-    """How friction was chosen; older files do not say."""
-    told = table.get("choice", {})
-    rows = zip(*(told.get(name, ()) for name in _TRIED), strict=True)
-    tried = tuple(Tried(str(j), str(f), float(g), bool(t), str(r)) for j, f, g, t, r in rows)
-    return Choice(terms.records, tried, refused=str(told.get("refused", "given by the user")))
 
 
 def _columns(names: Outside, columns: Outside, source: str) -> tuple[Column, ...]:

@@ -15,8 +15,9 @@ import numpy as np
 
 from ..bodies import wrench_forces
 from ..decimation import decimated, kept_rows, margin
+from ..friction.columns import Along
 from ..preprocess import Preparation, Stretch, factor_for
-from ..regressor import Along, Terms
+from ..regressor import Terms
 
 CHUNK = 2048  # samples whose regressor is held at a time
 BLOCKS = 24  # stretches of time that are kept apart

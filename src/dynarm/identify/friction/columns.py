@@ -7,20 +7,33 @@ slipped, as far as velocity and acceleration tell; where it begins at rest nothi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from ...border.kinds import FloatArray
-from ...dynamics.drive import Instant, Neighbour, columns, stand_in
+from ...dynamics.drive import Instant, ListedTerm, Neighbour, columns, stand_in
 from ...dynamics.stops import Stop, elements, stop_states, strokes_of
 from ...robot.arm import Friction, Joint
 
 _MOVING = 0.1  # of the usual speed: a stretch that begins faster begins in motion
 
-Motion = tuple[
-    FloatArray, FloatArray, FloatArray
-]  # positions, velocities, accelerations (N, joints)
+# positions, velocities, accelerations (N, joints)
+Motion = tuple[FloatArray, FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Along:
+    """What columns of listed friction need besides the states (N, ...): deflections of elements, and rigid forces."""
+
+    deflections: FloatArray | None = None  # (N, elements); None: without memory
+    load: FloatArray | None = None  # (N, n); None: none
+
+
+def listed_name(piece: ListedTerm, joint: int) -> str:
+    """Such as curve3.1, ripple7.2_sine: family, joint, place in the list, part."""
+    return f"{piece.family}{joint + 1}.{piece.index + 1}" + f"_{piece.part}" * bool(piece.part)
 
 
 def elements_of(records: Sequence[Friction]) -> tuple[Stop, ...]:

@@ -124,10 +124,8 @@ def assess(
     doubtful = [k for k, g in enumerate(grades) if g in ("hardly", "not")]
     rank, condition = solution.rank, solution.condition
     if len(plain) < terms.size:
-        alone = np.linalg.svd((X / scales)[:, present], compute_uv=False)
-        known = int((alone > ROUNDING * alone[0]).sum())
-        rank = known + terms.size - len(plain)
-        condition = float(alone[0] / alone[-1]) if known == p else np.inf
+        rank, condition = _plain_rank((X / scales)[:, present])
+        rank += terms.size - len(plain)
     return Identifiability(
         terms.names,
         rank,
@@ -137,6 +135,13 @@ def assess(
         directions,
         _advice(terms, pieces, doubtful),
     )
+
+
+def _plain_rank(columns: np.ndarray) -> tuple[int, float]:
+    """Rank and condition number of scaled columns."""
+    s = np.linalg.svd(columns, compute_uv=False)
+    rank = int((s > ROUNDING * s[0]).sum())
+    return rank, float(s[0] / s[-1]) if rank == columns.shape[1] else np.inf
 
 
 def _grade(doubt: float, present: bool) -> str:

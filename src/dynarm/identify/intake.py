@@ -1,0 +1,86 @@
+"""What comes into a fit: friction by words or records, logs that can be right, enough of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..border.arguments import items
+from ..border.kinds import Outside
+from ..errors import DynarmWarning, InputError
+from ..robot.arm import Arm, Friction
+from .judgement.outliers import left_out, without_outliers
+from .judgement.quality import unit_doubts
+from .judgement.soundness import check_digits
+from .logs.log import Log, in_order
+from .preprocess import Preparation, Stretch, band, factor_for
+from .regressor import Terms, force_names
+from .rests import resting
+
+AUTO = "auto"
+_MOTION = 0.999  # part of the velocities' power inside the band of a fit
+
+
+def motion_band(pieces: Sequence[Stretch], how: Preparation) -> float:
+    """Where the frequencies that a fit looks at end [Hz]."""
+    assert how.cutoff is not None
+    return float(how.cutoff) if np.isfinite(how.cutoff) else band(pieces, _MOTION)
+
+
+def friction_words(given: Outside) -> Outside:
+    """Words or records in a tuple, or "auto"."""
+    if isinstance(given, tuple) or (isinstance(given, str) and given == AUTO):
+        return given  # scikit-learn's clone asks for the very object that was given
+    if isinstance(given, (str, Friction)):
+        return (given,)
+    return tuple(items("friction", given, "words such as 'viscous'"))
+
+
+def fitting(arm: Arm, log: Log, rows: str | None) -> Log:
+    """The log in the arm's joint order; refused or warned about where it cannot be right."""
+    log = _with_rows(in_order(log, arm), rows)
+    flat = np.ptp(log.tau, axis=0) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
+    still = resting(log.q, 7 if log.floating else 0)
+    if (flat & ~still).any():
+        j = int(np.argmax(flat & ~still))
+        raise InputError(
+            f"{log.source}: the torque of joint '{force_names(arm)[j]}' is constant ({log.tau[0, j]:.6g}); "
+            "check its column"
+        )
+    check_digits(log)
+    clean = without_outliers(log)
+    lost = left_out(clean) if clean is not log else ()
+    revolute = [arm.joints[i].revolute for i in arm.coupling.masters]
+    qd = None if clean.qd is None else clean.split("qd")[1]
+    doubts = unit_doubts(clean.t, clean.split("q")[1], qd, revolute)
+    for doubt in (*lost, *doubts, *clean.quality.warnings):
+        warnings.warn(f"{log.source}: {doubt}", DynarmWarning, stacklevel=4)
+    return clean
+
+
+def _with_rows(log: Log, rows: str | None) -> Log:
+    """The log with the torques of some rows only: of the joints, of a free base, or of both."""
+    if rows is None or not log.floating:
+        return log
+    base = np.arange(log.tau.shape[1]) < 6
+    wanted = {"joints": ~base, "base": base, "both": base | True}[rows]
+    measured = log.measured
+    for part, name in ((base, "wrench on the base"), (~base, "torque of a joint")):
+        if (wanted & part).any() and not (measured & part).any():
+            raise InputError(
+                f"rows is {rows!r}, {log.source} holds no {name}; record it, or choose other rows"
+            )
+    return log if wanted.all() else replace(log, tau=np.where(wanted, log.tau, np.nan))
+
+
+def check_length(terms: Terms, pieces: Sequence[Stretch], how: Preparation) -> None:
+    rows = sum(len(p) // factor_for(how, p.rate) for p in pieces)
+    told = int(np.any([piece.keep.any(axis=0) for piece in pieces], axis=0).sum()) if pieces else 0
+    if not pieces or rows * told < terms.size:
+        raise InputError(
+            f"{rows} samples of {told or terms.n} joints remain after filtering and decimation for {terms.size} "
+            "unknowns; record longer, raise the cut-off or lower decimate"
+        )
