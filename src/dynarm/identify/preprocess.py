@@ -113,6 +113,13 @@ class Preparation:
             )
 
     @property
+    def told(self) -> str:
+        """What was done to positions, in a few words."""
+        if self.smoothing == "spline":
+            return "states by splines"
+        return f"cut-off {self.cutoff:g} Hz, velocity {self.velocity}"
+
+    @property
     def described(self) -> bool:
         """Whether it says more than smoothing and delay: then nothing about it is to be chosen."""
         return self != Preparation(smoothing=self.smoothing, delay=self.delay)

@@ -237,9 +237,8 @@ class Terms:
         if not self.listed:
             return []
         x, load = (None, None) if along is None else (along.deflections, along.load)
-        own = None if load is None else load[:, self.first :]
-        motion, joints = self.motion(q, qd, qdd), range(len(self.joints))
-        return [listed_columns(self.records, j, motion, x, own) for j in joints]
+        own, motion = None if load is None else load[:, self.first :], self.motion(q, qd, qdd)
+        return [listed_columns(self.records, j, motion, x, own) for j in range(len(self.joints))]
 
     def joint_rows(
         self,

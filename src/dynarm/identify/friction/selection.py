@@ -94,7 +94,10 @@ class Choice:
                 gained = "" if np.isnan(one.gain) else f" {100 * one.gain:.0f} %"
                 taken.setdefault(one.family, []).append(f"{one.joint}{gained}")
         told = [f"friction, {family}: {', '.join(names)}" for family, names in taken.items()]
-        others = dict.fromkeys(t.family for t in self.tried if t.family not in taken)
+        held = {family.split(" ")[0] for family in taken}
+        others = dict.fromkeys(
+            word for t in self.tried if (word := t.family.split(" ")[0]) not in held
+        )
         if others:
             told.append(f"friction, tried without use: {', '.join(others)}")
         return told or ["friction: plain (nothing else was offered)"]
