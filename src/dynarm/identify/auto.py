@@ -61,7 +61,8 @@ def decide(recording: Recording, terms: Terms, how: Preparation, tick: Tick) -> 
         return Decided(terms, plain, trials, replace(usual, refused=why))
     tick(0.2)
     choice = choose_friction(basis, lambda part: tick(0.2 + 0.6 * part))
-    if choice.refused:
+    plain_and_sharp = not choice.listed and set(choice.shapes) <= {"sign"}
+    if choice.refused or plain_and_sharp:  # slow rows tell a sharp sign nothing
         plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
         return Decided(terms, plain, trials, choice)
     if how.smoothing == "auto":
