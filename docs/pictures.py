@@ -1,7 +1,7 @@
-"""Make the pictures of README and site: python docs/pictures.py [counts] [report] [mobile]
+"""Make the pictures of README and site: python docs/pictures.py [counts] [hysteresis] [report] [mobile]
 
-counts.svg is drawn from `dynarm.count`. The others are photographs of pages that `dynarm` itself writes, taken by
-Chromium without a window (Debian: apt install chromium).
+counts.svg is drawn from `dynarm.count`, hysteresis.svg from the friction record below. The others are photographs of
+pages that `dynarm` itself writes, taken by Chromium without a window (Debian: apt install chromium).
 """
 
 from __future__ import annotations
@@ -61,6 +61,64 @@ def counts() -> str:
     )
 
 
+def hysteresis() -> str:
+    """An SVG: loops of presliding over three strokes, and friction over velocity under three loads."""
+    import numpy as np
+
+    from dynarm import Friction
+    from dynarm.dynamics.friction_curves import load_map, presliding_loop
+
+    friction = Friction(
+        viscous=1.2,
+        curve=((0.03, -0.25),),
+        presliding=((0.001, 0.5), (0.004, 0.6), (0.012, 0.4)),
+        load_curve=((0.05, 0.04),),
+    )
+    shades = ("#80cbc4", "#26a69a", "#00695c")
+    left = [presliding_loop(friction, reach, 240) for reach in (0.003, 0.009, 0.022)]
+    speeds = np.concatenate([-np.geomspace(1, 2e-4, 90), np.geomspace(2e-4, 1, 90)])
+    right = [(speeds, row) for row in load_map(friction, speeds, np.array([0.0, 10.0, 20.0]))]
+    panels = [
+        (60, "to and fro by 0.003, 0.009 and 0.022 rad", "position [rad]", 0.025, 2.0, left),
+        (430, "steady speed, load 0, 10 and 20 N m", "velocity [rad/s]", 1.1, 4.0, right),
+    ]
+    lines = []
+    for x0, title, across, width, height, curves in panels:
+        lines += _panel(x0, title, across, width, height)
+        for (x, y), shade in zip(curves, shades, strict=True):
+            at = zip(x0 + 150 * (1 + x / width), 40 + 110 * (1 - y / height), strict=True)
+            path = " ".join(f"{a:.1f},{b:.1f}" for a, b in at)
+            lines.append(
+                f'<polyline points="{path}" fill="none" stroke="{shade}" stroke-width="1.8"/>'
+            )
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 750 310" '
+        'font-family="sans-serif" font-size="12" fill="#37474f" role="img">\n'
+        '<rect width="100%" height="100%" fill="#ffffff"/>\n' + "\n".join(lines) + "\n</svg>\n"
+    )
+
+
+def _panel(x0: int, title: str, across: str, width: float, height: float) -> list[str]:
+    """Frame, axes and words of one of two plots, 300 by 220, at x0."""
+    grey = 'stroke="#b0bec5" stroke-width="1"'
+    return [
+        f'<text x="{x0 + 150}" y="28" text-anchor="middle" font-weight="bold">{title}</text>',
+        f'<rect x="{x0}" y="40" width="300" height="220" fill="none" {grey}/>',
+        f'<path d="M{x0} 150h300M{x0 + 150} 40v220" fill="none" {grey}/>',
+        f'<text x="{x0}" y="276" text-anchor="middle">{-width:g}</text>',
+        f'<text x="{x0 + 300}" y="276" text-anchor="middle">{width:g}</text>',
+        f'<text x="{x0 + 150}" y="296" text-anchor="middle">{across}</text>',
+        f'<text x="{x0 - 6}" y="48" text-anchor="end">{height:g}</text>',
+        f'<text x="{x0 - 6}" y="154" text-anchor="end">0</text>',
+        f'<text x="{x0 - 6}" y="262" text-anchor="end">{-height:g}</text>',
+        f'<text x="{x0 - 36}" y="150" text-anchor="middle" '
+        f'transform="rotate(-90 {x0 - 36} 150)">friction [N m]</text>',
+    ]
+
+
+DRAWN = {"counts": counts, "hysteresis": hysteresis}
+
+
 def photograph(name: str) -> bytes:
     """A PNG of the top of a page that a command writes."""
     browser = (
@@ -84,9 +142,9 @@ def photograph(name: str) -> bytes:
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for wanted in sys.argv[1:] or ["counts", *PAGES]:
-        if wanted == "counts":
-            (FOLDER / "counts.svg").write_text(counts(), encoding="utf-8")
+    for wanted in sys.argv[1:] or [*DRAWN, *PAGES]:
+        if wanted in DRAWN:
+            (FOLDER / f"{wanted}.svg").write_text(DRAWN[wanted](), encoding="utf-8")
         else:
             (FOLDER / f"{wanted}.png").write_bytes(photograph(wanted))
         print("made", wanted)

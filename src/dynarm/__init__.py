@@ -33,8 +33,10 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .plan.choice import count as count
     from .plan.schedule import schedule as schedule
     from .reproductions.equivalence import equivalence as equivalence
+    from .robot.about import About as About
+    from .robot.about import about as about
+    from .robot.about import catalogue as catalogue
     from .robot.arm import Arm as Arm
-    from .robot.files import catalogue as catalogue
     from .robot.files import load as load
     from .robot.friction import Coupled as Coupled
     from .robot.friction import Friction as Friction
@@ -51,6 +53,7 @@ __version__ = "0.1.0"
 
 # public name -> module that defines it; imported when first used, so that `import dynarm` is cheap
 _PUBLIC = {
+    "About": ".robot.about",
     "Arm": ".robot.arm",
     "Body": ".robot.joint",
     "Coupled": ".robot.friction",
@@ -58,7 +61,8 @@ _PUBLIC = {
     "Joint": ".robot.joint",
     "Mimic": ".robot.joint",
     "Tool": ".robot.joint",
-    "catalogue": ".robot.files",
+    "about": ".robot.about",
+    "catalogue": ".robot.about",
     "load": ".robot.files",
     "formulations": ".dynamics.table",
     "minimal_parameters": ".parameters.minimal",
@@ -105,7 +109,9 @@ if not TYPE_CHECKING:  # else every misspelt name would be one
         if name in _PACKAGES:
             with IMPORTS:
                 return importlib.import_module(f".{name}", __name__)
-        raise AttributeError(f"module 'dynarm' has no attribute {name!r}")
+        from .border.familiar import unknown_attribute
+
+        raise unknown_attribute("module 'dynarm'", name)
 
 
 def __dir__() -> list[str]:

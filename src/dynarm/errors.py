@@ -52,6 +52,10 @@ class UnknownName(DynarmError, KeyError):
         return type(self), (self.what, self.name, self.known)  # it comes back from workers
 
 
+class UnknownAttribute(DynarmError, AttributeError):
+    """A name that a model, an arm or the module does not have; one of another library is told as ours."""
+
+
 class FileError(DynarmError, OSError):
     """A file that is missing, cannot be read or cannot be written."""
 

@@ -274,4 +274,5 @@ def test_built_in_robots():
 
     for name in catalogue():
         arm = load(name)
-        assert_equal(arm, pinocchio_model(arm))
+        if arm.serial and arm.tools is None:  # the others: test_catalogue_pinocchio.py
+            assert_equal(arm, pinocchio_model(arm))

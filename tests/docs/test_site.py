@@ -100,6 +100,12 @@ def test_picture_of_counts_shows_what_is_counted():
     ).counts()
 
 
+def test_picture_of_hysteresis_shows_what_friction_is():
+    """Otherwise: python docs/pictures.py hysteresis."""
+    stored = (DOCS / "pictures" / "hysteresis.svg").read_text(encoding="utf-8")
+    assert stored == script("pictures").hysteresis()
+
+
 # ---- the page of benchmarks
 
 

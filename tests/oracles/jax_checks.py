@@ -15,6 +15,7 @@ import dynarm
 from dynarm.robot.formats.urdf import arm_of_urdf
 from dynarm.robot.frames.generic import generic_arm
 from oracles.random_trees import tree_urdf
+from oracles.rich_friction import rich
 
 
 def states(model: dynarm.Model, name: str, batch: tuple[int, ...]) -> list[np.ndarray]:
@@ -35,6 +36,17 @@ def free_tree() -> dynarm.Arm:
     return arm_of_urdf(text.encode(), "tree", floating=True, tools=["l2", "end4"])
 
 
+def remembered() -> float:
+    """Of friction with memory: the forces with a state, and the state one sample on."""
+    model = dynarm.compile(rich(dynarm.load("two_link")), friction=True)
+    args = states(model, "inverse_dynamics:friction_state", (5,))
+    q, state = args[0], model.friction_state.start(args[0] + 0.003)
+    made = jax.jit(model.jax("inverse_dynamics:friction_state"))(*args[:3], state)
+    wanted = model.inverse_dynamics(*args[:3], friction_state=state)
+    after = model.jax("friction_state_next")(state, q)
+    return max(difference(made, wanted), difference(after, model.friction_state.next(state, q)))
+
+
 def main(names: list[str]) -> None:
     jax.config.update("jax_enable_x64", True)
     model = dynarm.compile(generic_arm(4, 2))
@@ -48,6 +60,7 @@ def main(names: list[str]) -> None:
     q, qd, qdd = states(model, "inverse_dynamics", (5,))
     slopes = jax.vmap(jax.jacfwd(model.jax("inverse_dynamics"), argnums=0))(q, qd, qdd)
     errors["slopes"] = difference(slopes, model.inverse_dynamics_derivatives(q, qd, qdd)[0])
+    errors["memory"] = remembered()
     print(json.dumps(errors))
 
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from dynarm import Arm, Log
-from dynarm.dynamics.drive import drive_forces
+from dynarm.dynamics.friction_log import friction_along
 from dynarm.dynamics.papers.newton_euler_lin1995 import inverse_dynamics
 from dynarm.robot.frames.chain import chain_of, pose
 
 
 def exact_torque(arm: Arm, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-    """(N, n) joint forces by the papers' formulas, armature and friction included."""
+    """(N, n) joint forces by the papers' formulas, armature and friction included; elements begin undeflected."""
     chain = chain_of(arm)
-    states = list(qd.T), list(qdd.T)
-    rigid = inverse_dynamics(chain, pose(chain, list(q.T)), *states)
-    drive = drive_forces(arm.joints, *states)
-    return np.column_stack(
-        [np.broadcast_to(a + b, len(q)) for a, b in zip(rigid, drive, strict=True)]
-    )
+    forces = inverse_dynamics(chain, pose(chain, list(q.T)), list(qd.T), list(qdd.T))
+    rigid = np.column_stack([np.broadcast_to(x, len(q)) for x in forces])
+    rigid = rigid + qdd * [j.armature for j in arm.joints]
+    return rigid + friction_along(arm, q, qd, qdd, rigid)
 
 
 def multi_sine(

@@ -34,6 +34,11 @@ def smaller(x: Scalar, y: Scalar) -> Scalar:
     return sub(x, positive(sub(x, y)))
 
 
+def between(low: float, x: Scalar, high: float) -> Scalar:
+    """x itself between the two numbers, beyond them the nearer one, to rounding."""
+    return add(sub(x, positive(sub(x, high))), positive(sub(low, x)))
+
+
 def chosen(condition: Scalar, x: Scalar, y: Scalar) -> Scalar:
     """x where the condition is 1, y where it is 0; both finite."""
     return add(mul(condition, x), mul(sub(1, condition), y))

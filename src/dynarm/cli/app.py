@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     "demo",
+    "robots",
     "info",
     "count",
     "compile",
@@ -37,7 +38,8 @@ COMMANDS = (
 )
 ABOUT = (
     "From a robot description and a log file to the smallest, fastest dynamic model of that robot. "
-    "Robots are built-in names (stanford, puma560, scara, two_link ...) or paths to .urdf and .toml files."
+    "Robots are built-in names (panda, ur5e, puma560 ...; dynarm robots lists them) "
+    "or paths to .urdf, .xacro, .xml (MJCF) and .toml files."
 )
 INTERRUPTED = 130  # what shells expect after Ctrl-C
 _NARROW = 60  # columns below which boxes around the help only cost room
@@ -89,6 +91,7 @@ def _guarded(function: Maker) -> Maker:
 
     @functools.wraps(function)
     def command(*args: Outside, **options: Outside) -> None:
+        _spoken_here.update(options_of(function))
         try:
             with own_output():
                 code = function(*args, **options)
@@ -107,6 +110,9 @@ def _guarded(function: Maker) -> Maker:
     return command
 
 
+_spoken_here: dict[str, str] = {}  # the options of the command that runs, for its warnings
+
+
 class Unexpected(Exception):
     """An error that is nobody's refusal, kept from being taken for something else on its way."""
 
@@ -116,6 +122,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
     given = [word for word in given if word != "--debug"]
+    _spoken_here.clear()
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter shows its number
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -183,4 +190,4 @@ def _show_warning(
     message: Warning | str, category: type[Warning], *_: object, **__: object
 ) -> None:
     if issubclass(category, DynarmWarning):
-        complain(f"warning: {message}", style="yellow")
+        complain(f"warning: {spoken(str(message), _spoken_here)}", style="yellow")

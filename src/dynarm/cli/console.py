@@ -90,6 +90,11 @@ def console(stream: TextIO | None = None) -> Console:
     return Console(file=stream or output(), highlight=False, emoji=False, markup=False)
 
 
+def width() -> int:
+    """Columns of the terminal; of other outputs more than any line needs."""
+    return console().width if on_terminal() else 10_000
+
+
 def say(text: str = "", style: str = "") -> None:
     """A line of results; on a terminal coloured and folded at words."""
     line = plain(text)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from ..errors import DynarmWarning
 from ..identify.estimators import table as estimators
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.logs.log import Log
     from ..identify.result import Fit
+    from ..robot.arm import Arm
 
 EXAMPLES = (
     "dynarm excite two_link --duration 10 --log log.csv",
@@ -110,11 +113,13 @@ def identify(
     fit, checks = _judged(identifier, fitted, held)
     verdict = fit.verdict(checks, limit)
     with busy("writing"), new_folder(out, force) as folder:
-        _write(fit, checks, verdict, folder)
+        notes = _write(fit, checks, verdict, folder, RobotFile(robot, portion))
     if as_json:
-        print_json(_as_data(fit, checks, verdict, out))
+        print_json(_as_data(fit, checks, verdict, out) | {"notes": notes})
     else:
         _show(fit, checks, verdict, out)
+        for note in notes:
+            say(f"identified.urdf: {note}")
     return verdict.exit_code
 
 
@@ -157,16 +162,40 @@ def _read(
     return fitted, held
 
 
-def _write(fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class RobotFile:
+    """The robot's file, and how it was loaded."""
+
+    robot: str
+    portion: Portion
+
+    def written_back(self, arm: Arm, target: Path) -> tuple[str, ...]:
+        """Write the arm as a URDF, where it came from one by changing that; what a reader should know."""
+        ending = Path(self.robot).suffix.lower()
+        if ending not in (".urdf", ".xacro"):
+            arm.save(target)
+            return ()
+        xacro = packages = None
+        if ending == ".xacro":
+            xacro, packages = self.portion.xacro_arguments, self.portion.package_folders
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DynarmWarning)  # the notes say the same
+            return arm.update_urdf(self.robot, target, xacro=xacro, packages=packages)
+
+
+def _write(
+    fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Path, source: RobotFile
+) -> tuple[str, ...]:
     from ..model.export import export_c
     from ..model.model import compile as compile_arm
     from ..report.identification import page
 
     fit.arm_.save(folder / "model.toml")
-    fit.arm_.save(folder / "identified.urdf")
+    notes = source.written_back(fit.arm_, folder / "identified.urdf")
     page(fit, checks, verdict, folder / "report.html")
     wanted = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
     export_c(compile_arm(fit.arm_, friction=True), folder / "c", quantities=wanted)
+    return notes
 
 
 def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> None:

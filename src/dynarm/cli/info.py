@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -10,11 +12,15 @@ import typer
 from .console import busy, print_json, say, show_table
 from .count import costs, show_costs
 from .options import HTML, JSON, PORTION, ROBOT, Portion, load_arm, with_portion, writable_all
+from .sheet import WIDE, ends, limits, merged, show_sheet
+from .wording import options_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..border.kinds import Json
     from ..parameters.minimal import MinimalParameters
-    from ..robot.arm import Arm, Joint
+    from ..robot.arm import Arm, Joint, Origin
 
 EXAMPLES = ("dynarm info puma560", "dynarm info stanford --html stanford.html")
 SHOWN = (
@@ -36,6 +42,10 @@ CONVENTION = typer.Option(
 )
 ARMATURE = typer.Option(False, "--armature", help="Reflected motor inertias are parameters too.")
 
+LONG = typer.Option(
+    False, "--long", help="Of a robot's file: also every parameter, joint and formulation."
+)
+
 
 @with_portion
 def info(
@@ -43,12 +53,14 @@ def info(
     portion: Portion = PORTION,
     convention: str = CONVENTION,
     armature: bool = ARMATURE,
+    long: bool = LONG,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
     """Show a robot and its minimal parameters.
 
-    Its chain, doubts about it, the minimal parameters with their long forms, what each formulation costs, what was
+    Of a file: its joints and links, ends, what is merged, held, taken as exact or doubtful, on one screen; --long adds
+    the rest. Of others the chain, the minimal parameters with their long forms, what each formulation costs, what was
     chosen and why. With --html the robot's sheet: a sketch, the costs as bars, a heat map of the mass matrix.
     """
     from ..parameters.minimal import minimal_parameters
@@ -64,9 +76,11 @@ def info(
         with busy("drawing"):
             page(arm, minimal, counted, html)
     if as_json:
-        print_json(_as_data(arm, minimal, counted))
+        print_json({**_as_data(arm, minimal, counted), "about": _about(robot)})
         return
-    if whole(arm):
+    if arm.origin is not None:
+        _show_file(arm, minimal, counted, long)
+    elif whole(arm):
         _show_whole(arm, minimal)
         _show_choices(arm, counted)
     else:
@@ -76,9 +90,53 @@ def info(
         _show_choices(arm, counted)
         for quantity in ("inverse_dynamics", "mass_matrix"):
             show_costs(f"Operations: {quantity}", counted[quantity])
-    say(f"Every quantity by formulation: dynarm count {robot}")
+    told = _about(robot)
+    if told:
+        say(f"{told['title']}; inertias: {told['inertias']}")
+        say(f"Source: {told['source']} ({told['licence']})")
+    shown = robot if len(robot) < WIDE // 2 else Path(robot).name
+    say(f"Every quantity by formulation: dynarm count {shown}")
     if html:
         say(f"wrote {html}")
+
+
+def _show_file(
+    arm: Arm, minimal: MinimalParameters, counted: dict[str, list[Json]], long: bool
+) -> None:
+    """A robot of a file on one screen; long: then all numbers."""
+    from ..robot.sheet import shape
+
+    g = ", ".join(f"{x:g}" for x in arm.gravity)
+    title = f"{arm.name}: {arm.n} joints{shape(arm)}, gravity ({g}) m/s^2"
+    show_sheet(arm, title[:WIDE], options_of(info), _doubts(arm, minimal), long)
+    if long:
+        _show_long(arm, minimal, counted)
+        return
+    rows = choices(arm, counted)
+    columns = ["quantity", "chosen", "mul", "add", "total"]
+    show_table("Cheapest formulations", columns, [[r[c] for c in columns] for r in rows], right=2)
+    say(
+        f"{minimal.count} minimal parameters of {len(minimal.natural)} natural ones; --long lists all"
+    )
+
+
+def _show_long(arm: Arm, minimal: MinimalParameters, counted: dict[str, list[Json]]) -> None:
+    if whole(arm):
+        columns, rows = tree_table(arm)
+        show_table("Joints", columns, rows, right=len(columns) - 2)
+    else:
+        _show_chain(arm)
+    show_minimal(minimal)
+    _show_choices(arm, counted)
+    for quantity in ("inverse_dynamics", "mass_matrix"):
+        show_costs(f"Operations: {quantity}", counted[quantity])
+
+
+def _about(robot: str) -> dict[str, str]:
+    """What a built-in robot is and where its numbers come from; nothing of a file."""
+    from ..robot.about import about, catalogue
+
+    return asdict(about(robot)) if robot in catalogue() else {}
 
 
 def _counted(arm: Arm) -> list[str]:
@@ -121,7 +179,7 @@ def tree_table(arm: Arm) -> tuple[list[str], list[list[str]]]:
     rows = []
     for joint, parent in zip(arm.joints, arm.parents, strict=True):
         hung = [str(joint.name), link_name(arm, parent), joint.kind, rule(arm, joint)]
-        rows.append([*hung, f"{joint.mass:.6g}", _limits(joint)])
+        rows.append([*hung, f"{joint.mass:.6g}", limits(joint)])
     if arm.floating:
         rows.insert(0, ["base", "", "free", "", f"{arm.floating.mass:.6g}", ""])
     columns = ["joint", "hangs on", "kind", "follows", "mass [kg]", "limits"]
@@ -150,14 +208,6 @@ def _facts(arm: Arm, minimal: MinimalParameters) -> list[str]:
     return lines
 
 
-def _limits(joint: Joint) -> str:
-    if not joint.position_limits:
-        return ""
-    unit, factor = ("deg", 180 / math.pi) if joint.revolute else ("m", 1.0)
-    low, high = (x * factor for x in joint.position_limits)
-    return f"{low:.4g} .. {high:.4g} {unit}"
-
-
 def _joint_row(joint: Joint) -> list[str]:
     lengths = [
         f"{joint.a:.6g}",
@@ -165,7 +215,7 @@ def _joint_row(joint: Joint) -> list[str]:
         f"{joint.d:.6g}",
         _tidy(math.degrees(joint.theta)),
     ]
-    return [str(joint.name), joint.kind, *lengths, f"{joint.mass:.6g}", _limits(joint)]
+    return [str(joint.name), joint.kind, *lengths, f"{joint.mass:.6g}", limits(joint)]
 
 
 def _tidy(x: float) -> str:
@@ -262,6 +312,18 @@ def _tree_data(arm: Arm) -> Json:
     }
 
 
+def _file_data(origin: Origin, tips: Sequence[str]) -> Json:
+    """What was made of the robot's file."""
+    return {
+        "base_link": origin.base_link,
+        "links": origin.links,
+        "ends": tips,
+        "merged": merged(origin),
+        "held": dict(origin.rigid),
+        "exact": origin.snapped,
+    }
+
+
 def _as_data(arm: Arm, minimal: MinimalParameters, counted: dict[str, list[Json]]) -> Json:
     return {
         "robot": arm.name,
@@ -283,6 +345,7 @@ def _as_data(arm: Arm, minimal: MinimalParameters, counted: dict[str, list[Json]
             for j in arm.joints
         ],
         **(_tree_data(arm) if whole(arm) else {}),
+        **(_file_data(arm.origin, ends(arm)) if arm.origin else {}),
         "gravity": arm.gravity,
         "doubts": _doubts(arm, minimal),
         "notes": arm.origin.notes if arm.origin else [],

@@ -29,7 +29,7 @@ _NUMBER = re.compile(rf"{NUMBER}(?:deg)?|[+-]?(?:inf|nan)")
 
 def robots(incomplete: str = "") -> list[str]:
     """Built-in robots for the shell's completion; files are completed by the shell itself."""
-    from ..robot.files import catalogue
+    from ..robot.about import catalogue
 
     return [name for name in catalogue() if name.startswith(incomplete)]
 
@@ -42,7 +42,7 @@ def mobile_robots(incomplete: str = "") -> list[str]:
 
 
 ROBOT = typer.Argument(
-    help="A built-in robot's name, or a path to a .urdf, .xml (MJCF) or .toml file.",
+    help="A built-in robot's name, or a path to a .urdf, .xacro, .xml (MJCF) or .toml file.",
     autocompletion=robots,
     show_default=False,
 )
@@ -61,6 +61,18 @@ FREEZE = typer.Option(
     "--freeze",
     metavar="JOINT=POSITION",
     help="Hold a joint there [rad or m]; may be repeated.",
+)
+SNAP = typer.Option(
+    True, "--snap/--no-snap", help="Rounded angles such as 1.5708 are taken as exact."
+)
+XACRO = typer.Option(
+    [], "--xacro", metavar="NAME=VALUE", help="An argument of a .xacro file; may be repeated."
+)
+PACKAGES = typer.Option(
+    [], "--package", metavar="NAME=FOLDER", help="A package that files are in; may be repeated."
+)
+MASSLESS = typer.Option(
+    False, "--allow-massless", help="Moving links of a URDF may have no inertia."
 )
 JSON = typer.Option(False, "--json", help="Print JSON for machines.")
 FORMULATION = typer.Option(
@@ -94,13 +106,29 @@ class Portion(NamedTuple):
     floating: bool = FLOATING
     tools: list[str] = TOOLS
     freeze: list[str] = FREEZE
+    snap: bool = SNAP
+    xacro: list[str] = XACRO
+    packages: list[str] = PACKAGES
+    allow_massless: bool = MASSLESS
 
     @property
     def given(self) -> dict[str, object]:
         """{option: what it was given}, None where it was left out."""
         declared: tuple[Foreign, ...] = PORTION
         told = zip(declared, self, strict=True)
-        return {option.param_decls[0]: said or None for option, said in told}
+        given: dict[str, object] = {o.param_decls[0]: said or None for o, said in told}
+        del given["--snap/--no-snap"]
+        return given | {"--no-snap": None if self.snap else True}
+
+    @property
+    def xacro_arguments(self) -> dict[str, str]:
+        """{argument: value} from texts such as prefix=left_."""
+        return _pairs("--xacro", self.xacro, "prefix=left_")
+
+    @property
+    def package_folders(self) -> dict[str, str]:
+        """{package: folder} from texts such as my_robot=folder."""
+        return _pairs("--package", self.packages, "my_robot=folder")
 
 
 PORTION = Portion()
@@ -140,7 +168,27 @@ def load_arm(robot: str, portion: Portion) -> Arm:
         floating=portion.floating or None,  # as the file says
         tools=list(portion.tools) or None,
         freeze=frozen(portion.freeze) or True,
+        snap=portion.snap,
+        xacro=portion.xacro_arguments or None,
+        packages=portion.package_folders or None,
+        allow_massless=portion.allow_massless,
     )
+
+
+def _pairs(option: str, texts: Iterable[str], example: str) -> dict[str, str]:
+    """{name: text} from texts such as name=text, or name:=text as ROS writes it."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        name = name.removesuffix(":")
+        if not (sign and name):
+            raise InputError(f"{option} is {shown(text)}; give name=value, for example {example}")
+        if values.get(name, value) != value:
+            raise InputError(
+                f"{option} gives {shown(values[name])} and {shown(value)} for {name}; leave one out"
+            )
+        values[name] = value
+    return values
 
 
 def frozen(texts: Iterable[str]) -> dict[str, float]:

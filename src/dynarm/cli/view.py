@@ -36,7 +36,7 @@ def _names(incomplete: str) -> list[str]:
 
 
 ROBOT = typer.Argument(
-    help="A built-in arm or mobile manipulator, or a path to a .urdf or .toml file.",
+    help="A built-in arm or mobile manipulator, or a path to a .urdf, .xacro or .toml file.",
     autocompletion=_names,
     show_default=False,
 )
@@ -130,13 +130,17 @@ def _viewer(
         raise InputError("--case belongs to tanner2001; give --play with a recording instead")
     if play is None:
         refuse_given("says what a log's columns are; give --play too", {"--channels": channels})
-    arm = load_arm(robot, portion)
+    macros = Path(robot).suffix.lower() == ".xacro"
+    arm = load_arm(robot, portion if macros else portion._replace(packages=[]))
     recording = None if play is None else read(play, arm, channels)
     drawn, notes = None, list[str]()
-    if meshes and Path(robot).suffix.lower() == ".urdf":
+    if meshes and (macros or Path(robot).suffix.lower() == ".urdf"):
+        from ..robot.files import expand_xacro
         from ..view.meshes import visuals
 
-        drawn, lost = visuals(Path(robot), arm, frozen(portion.freeze) or True)
+        folders, given = portion.package_folders, portion.xacro_arguments
+        text = expand_xacro(Path(robot), robot, given, folders) if macros else None
+        drawn, lost = visuals(Path(robot), arm, frozen(portion.freeze) or True, text, folders)
         if lost:
             notes = [f"{len(lost)} visuals are not drawn; the first: {lost[0]}"]
     return ArmViewer(arm, port, recording, drawn, notes)

@@ -19,22 +19,29 @@ _OTHERWISE = {
     "share": "--hold-out",
 }
 # A list of one name, a table of one joint: what an option is given once for.
-_ONE_OF = ((r"=\['([^']*)'(?:, \.\.\.)?\]", r" \1"), (r"=\{'([^']*)': ([^}]*)\}", r" \1=\2"))
+_ONE_OF = (
+    (r"=\['([^']*)'(?:, \.\.\.)?\]", r" \1"),
+    (r"=\{'([^']*)': '([^'}]*)'\}", r" \1=\2"),
+    (r"=\{'([^']*)': ([^}]*)\}", r" \1=\2"),
+)
 _VERB = r"(?=(?: and [a-z0-9_]+)? (?:is|are|has|have|holds?|must|choose|cannot)\b)"
 _LISTED = r"((?:--[a-z0-9-]+, )*)"
 _NOT_HERE = (", or record less with every=",)  # advice that no option can follow
 
 
 def spoken(message: str, options: Mapping[str, str]) -> str:
-    """The message with the names of arguments as options. options: {name in Python: option}.
+    """The message with the names of arguments as options. options: {name in Python: option, or option/its opposite}.
 
     An argument is recognised at the beginning of the message, as `name=value`, and after "for" and "and".
     """
     text = message
     for advice in _NOT_HERE:
         text = text.replace(advice, "")
-    for name, option in options.items():
+    for name, declared in options.items():
         word = re.escape(name)
+        option, _, opposite = declared.partition("/")
+        if opposite:
+            text = re.sub(rf"(?<![\w-]){word}=False\b", opposite, text)
         for shape, words in _ONE_OF:
             text = re.sub(rf"(?<![\w-]){word}{shape}", rf"{option}{words}", text)
         text = re.sub(rf"\b{word}=True \({option}\)", option, text)
@@ -49,11 +56,14 @@ def spoken(message: str, options: Mapping[str, str]) -> str:
 
 
 def options_of(command: Maker) -> dict[str, str]:
-    """{name in Python: option} of a command's function, and the library's other names for them."""
+    """{name in Python: option} of a command's function, and the library's other names for them.
+
+    Of options with an opposite both: --snap/--no-snap.
+    """
     named = {}
     for name, parameter in inspect.signature(command).parameters.items():
         words = getattr(parameter.default, "param_decls", None) or ()
-        long = [word.split("/")[0] for word in words if word.startswith("--")]
+        long = [word for word in words if word.startswith("--")]
         if long:
             named[name] = long[0]
     present = set(named.values())

@@ -8,7 +8,7 @@ A further term is an entry of TERMS and, for its coefficient and for whatever nu
 `robot.arm.Friction`. Terms that a record holds lists of are FAMILIES: each entry is a `ListedTerm`, the same again.
 
 Maxwell-slip elements have memory. Their deflections come with the `Instant` where somebody keeps them (`stops.py`);
-where nobody does, `stand_in` guesses them from velocity and acceleration.
+where nobody does, `stand_in` guesses them from velocity and acceleration. See `drive_train.py` for whole robots.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..algebra.vectors import Scalar, add, cos, magnitude, mul, sign, sin, tanh,
 from ..border.kinds import Kept
 from ..border.trial import on_trial
 from ..errors import InputError, ModelError
-from ..robot.arm import Coupled, Friction, Joint
+from ..robot.arm import Coupled, Friction
 from ..robot.friction import PAIRS
 
 
@@ -190,7 +190,7 @@ def stand_in(v: Scalar, a: Scalar, stroke: float) -> Scalar:
     exceeds one, and s / D = w / (1 - w).
     """
     s, D = v * v, mul(2 * stroke, magnitude(a))
-    w = s / (s + D + 1e-300)
+    w = s / (s + D + 1e-30)  # a number that float has, too
     w = 0.5 * (w + 2 / 3 - magnitude(w - 2 / 3))  # s / D no more than 2
     speeding = sign(v * a)
     speeding = 0.5 * (speeding + magnitude(speeding))  # 1 where v a > 0, else 0
@@ -351,7 +351,14 @@ def jumping(friction: Friction) -> list[Term]:
 
 def friction_force(friction: Friction | None, v: Scalar) -> Scalar:
     """Force [N m or N] that the drive must overcome at velocity v, where friction depends on nothing else."""
-    return 0 if friction is None else force_at(friction, Instant(v))
+    if friction is None:
+        return 0
+    if not friction.plain:
+        raise ModelError(
+            "friction with presliding, load, ripple or coupling depends on more than a velocity; robots on wheels and "
+            "their bearings have viscous, coulomb, offset and curve only"
+        )
+    return force_at(friction, Instant(v))
 
 
 def force_at(friction: Friction, at: Instant) -> Scalar:
@@ -379,20 +386,11 @@ def any_load(friction: Friction | None) -> bool:
     return any(p.loaded for p in _weighed(friction))
 
 
+def largest_load_factor(friction: Friction | None) -> float:
+    """What the load factor may come to at most, whichever way the joint moves."""
+    return sum(abs(p.coefficient) for p in _weighed(friction) if p.loaded)
+
+
 def _weighed(friction: Friction | None) -> list[ListedTerm]:
     """The pieces that have a coefficient."""
     return [piece for piece in pieces(friction) if piece.coefficient]
-
-
-def drive_forces(
-    joints: Sequence[Joint], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> list[Scalar]:
-    """Armature times acceleration plus friction, joint by joint [N m or N]."""
-    for j in joints:
-        if j.friction is not None and not j.friction.plain:
-            more = f"friction of joint '{j.name}' depends on more than its velocity"
-            raise ModelError(f"{more}; compile it with viscous, coulomb, offset and curve only")
-    return [
-        add(mul(j.armature, acc), friction_force(j.friction, v))
-        for j, v, acc in zip(joints, qd, qdd, strict=True)
-    ]

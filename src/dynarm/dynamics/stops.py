@@ -53,15 +53,13 @@ def state_size(arm: Arm) -> int:
     return k + len(arm.coupling.masters) if k else 0
 
 
-def element_positions(arm: Arm, own: FloatArray) -> FloatArray:
-    """(..., k): the positions that the elements move with, from those (..., n) of the independent joints."""
+def element_steps(arm: Arm, own: FloatArray) -> FloatArray:
+    """(..., k): how far the elements move with steps (..., n) of the independent joints."""
     coupling = arm.coupling
-    rules = zip(coupling.of, coupling.multipliers, coupling.offsets, strict=True)
-    q = [
-        own[..., j] if k == 1 and not offset else k * own[..., j] + offset for j, k, offset in rules
-    ]
+    rules = zip(coupling.of, coupling.multipliers, strict=True)
+    steps = [own[..., j] if k == 1 else k * own[..., j] for j, k in rules]
     held = elements(arm.joints)
-    moved = [q[e.joint] if e.other is None else q[e.joint] + q[e.other] for e in held]
+    moved = [steps[e.joint] if e.other is None else steps[e.joint] + steps[e.other] for e in held]
     return np.stack(moved, axis=-1) if moved else np.empty((*own.shape[:-1], 0))
 
 
@@ -81,20 +79,25 @@ def next_state(arm: Arm, q: FloatArray, state: FloatArray) -> FloatArray:
         return np.empty((*q.shape[:-1], 0))
     own, d = _joint_positions(arm, q), strokes_of(held)
     x, before = state[..., : len(held)], state[..., len(held) :]
-    moved = element_positions(arm, own) - element_positions(arm, before)
-    x = np.clip(x + moved, -d, d)
+    x = np.clip(x + element_steps(arm, own - before), -d, d)
     own = np.broadcast_to(own, (*x.shape[:-1], own.shape[-1]))
     return np.concatenate([x, own], axis=-1)
 
 
-def states_along(arm: Arm, q: FloatArray) -> FloatArray:
-    """(N, m): the friction states along a motion (N, nq) that begins at rest."""
+def states_along(
+    arm: Arm, q: FloatArray, starts: Sequence[int] = (), begun: FloatArray | None = None
+) -> FloatArray:
+    """(N, m): the friction states along a motion (N, nq) that begins at rest, and at each of `starts` anew.
+
+    begun: (pieces, k), deflections at the first sample and at each of `starts` in turn, where they are not 0.
+    """
     held = elements(arm.joints)
     if not held:
         return np.empty((len(q), 0))
     own = _joint_positions(arm, q)
-    x = stop_states(element_positions(arm, own), strokes_of(held))
-    return np.concatenate([x, own], axis=-1)
+    moved = np.zeros((len(q), len(held)))
+    moved[1:] = element_steps(arm, np.diff(own, axis=0))
+    return np.concatenate([_all_pieces(moved, strokes_of(held), starts, begun), own], axis=-1)
 
 
 def _joint_positions(arm: Arm, q: FloatArray) -> FloatArray:
@@ -121,10 +124,27 @@ def stop_states(
     moved = np.zeros((len(position), len(d)))
     steps = np.diff(position, axis=0)
     moved[1:] = steps[:, None] if position.ndim == 1 else steps
-    edges = [0, *sorted(s for s in {int(s) for s in starts} if 0 < s < len(moved)), len(moved)]
+    return _all_pieces(moved, d, starts)
+
+
+def piece_starts(starts: Sequence[int], count: int) -> list[int]:
+    """The first sample of each piece, in order."""
+    return [0, *sorted(s for s in {int(s) for s in starts} if 0 < s < count)]
+
+
+def _all_pieces(
+    moved: FloatArray, d: FloatArray, starts: Sequence[int], begun: FloatArray | None = None
+) -> FloatArray:
+    """The deflections along pieces that begin at 0 and at each of `starts`."""
+    edges = [*piece_starts(starts, len(moved)), len(moved)]
     x = np.empty(moved.shape)
-    for first, last in pairwise(edges):
-        x[first:last] = _piece(moved[first:last], d)
+    for k, (first, last) in enumerate(pairwise(edges)):
+        if begun is None:
+            x[first:last] = _piece(moved[first:last], d)
+            continue
+        # one step more, from no deflection to the one that is known, comes before the piece
+        steps = np.vstack([np.zeros(len(d)), begun[k], moved[first + 1 : last]])
+        x[first:last] = _piece(steps, d)[1:]
     return x
 
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..algebra.vectors import Nested, Scalar, add, mul
+from ..border.familiar import unknown_attribute
 from ..border.kinds import Foreign, Given, Json, Numbers, Outside, Pickled
 from ..errors import InputError
 from ..graph.graph import Graph
 from ..graph.trace import fresh_symbols, jacobian, trace_function
+from ..model.friction_state import FUNCTIONS as STATE_FUNCTIONS
 from ..model.model import Model
 from ..plan.choice import choose
 from ..plan.quantities import quantity_named
@@ -20,7 +22,14 @@ from ..robot.arm import Arm
 from .own_columns import Column
 
 UNTOUCHED = ("forward_kinematics", "jacobian", "jacobian_derivative")  # no force is part of them
-_ASIDE = ("friction", "wishes", "gravity_input", "parameters_input", "formulation")
+_ASIDE = (
+    "friction",
+    "friction_state",
+    "wishes",
+    "gravity_input",
+    "parameters_input",
+    "formulation",
+)
 TRACED = ("inverse_dynamics", "bias", "gravity", "mass_matrix", "mass_matrix_and_bias")
 NUMERIC = ("forward_dynamics", "kinetic_energy")
 
@@ -59,7 +68,7 @@ class ExtendedModel:
         if name in UNTOUCHED or name in _ASIDE:
             return getattr(self.rigid, name)
         if name.startswith("_") or not hasattr(self.rigid, name):
-            raise AttributeError(f"a model with columns has no attribute {name!r}")
+            raise unknown_attribute("a model with columns", name, model=True)
         raise self._refusal(name, (*TRACED, *NUMERIC))
 
     def _refusal(self, name: str, known: Sequence[str]) -> WithoutColumns:
@@ -131,29 +140,43 @@ class ExtendedModel:
         rest = np.zeros_like(qd)
         still = self.extra(q, qd, rest)
         options = _without_out(options)
+        added = self._added_inertia(q, qd, still)
+        if not added.any():
+            return self.rigid.forward_dynamics(q, qd, tau - still, wrench, **options)
+        self._check_alone()
         bias = self.rigid.inverse_dynamics(q, qd, rest, wrench, **options) + still
-        M = self.rigid.mass_matrix(q) + self._added_inertia(q, qd, still)
+        M = self.rigid.mass_matrix(q) + added
         return np.asarray(np.linalg.solve(M, (tau - bias)[..., None])[..., 0])
+
+    def _check_alone(self) -> None:
+        """Refuse columns of accelerations beside friction that depends on loads or on accelerations itself."""
+        for joint in self.arm.joints if self.rigid.friction else ():
+            if joint.friction is not None and not joint.friction.alone:
+                raise InputError(
+                    f"columns ({self._names()}) depend on accelerations, and friction of joint '{joint.name}' on load, "
+                    "other joints or memory; forward dynamics needs one of them left out"
+                )
 
     # ---- graphs
 
     def graph(self, key: str) -> Graph:
         """The operations behind a quantity, the columns' included: what C and CasADi functions are made from."""
-        name, _, wrench = key.partition(":") if isinstance(key, str) else (key, "", "")
-        word = quantity_named(name)
-        if name in UNTOUCHED:
+        name, *more = key.split(":") if isinstance(key, str) else (key,)
+        if name in UNTOUCHED or name in STATE_FUNCTIONS:
             return self.rigid.graph(key)
+        word = quantity_named(name)
         if name not in TRACED:
             raise self._refusal(f"the graph of {name}", TRACED)
         rigid = self.rigid
         rigid.ports(key)  # refuses a wrench where there is none
-        options = Options(rigid.friction, rigid.gravity_input, wrench == "wrench", False)
+        given = ("wrench" in more, False, "friction_state" in more)
+        options = Options(rigid.friction, rigid.gravity_input, *given)
         sizes = sizes_of(self.arm)
         inputs, outputs = word.inputs(sizes, options), word.outputs(sizes)
         chosen = choose(self.arm, word.name, rigid.wishes, options)
 
-        def compute(*given: Sequence[Scalar]) -> Nested:
-            named = {port.name: x for port, x in zip(inputs, given, strict=True)}
+        def compute(*symbols: Sequence[Scalar]) -> Nested:
+            named = {port.name: x for port, x in zip(inputs, symbols, strict=True)}
             scene = Scene(self.arm, options, chosen, named)
             return self._with_columns(name, word.compute, scene)
 

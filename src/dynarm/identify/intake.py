@@ -18,7 +18,7 @@ from .judgement.soundness import check_digits
 from .logs.log import Log, in_order
 from .preprocess import Preparation, Stretch, band, factor_for
 from .regressor import Terms, force_names
-from .rests import resting
+from .rests import resting, spans
 
 AUTO = "auto"
 _MOTION = 0.999  # part of the velocities' power inside the band of a fit
@@ -42,7 +42,7 @@ def friction_words(given: Outside) -> Outside:
 def fitting(arm: Arm, log: Log, rows: str | None) -> Log:
     """The log in the arm's joint order; refused or warned about where it cannot be right."""
     log = _with_rows(in_order(log, arm), rows)
-    flat = np.ptp(log.tau, axis=0) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
+    flat = spans(log.tau) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
     still = resting(log.q, 7 if log.floating else 0)
     if (flat & ~still).any():
         j = int(np.argmax(flat & ~still))

@@ -87,12 +87,12 @@ class Terms:
         """Number of rows: forces on a free base and on the independent joints."""
         return self.arm.nv
 
-    @property
+    @cached_property
     def joints(self) -> tuple[int, ...]:
         """The independent joints, which friction belongs to."""
         return self.arm.coupling.masters
 
-    @property
+    @cached_property
     def first(self) -> int:
         """Rows of a free base, which come before those of the joints."""
         return self.arm.nv - len(self.joints)
@@ -107,7 +107,7 @@ class Terms:
         """Friction parameters of one joint, in order."""
         return tuple(name for name, _, _ in self.drives)
 
-    @property
+    @cached_property
     def drives(self) -> list[tuple[str, Term, tuple[float, float]]]:
         """The same with the term of each, and with the coefficients of that term that a unit of it stands for."""
         terms = [TERMS[word] for word in self.friction]

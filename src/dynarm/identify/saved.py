@@ -6,7 +6,6 @@ Functions cannot be written: columns of the user's own are kept by name, and giv
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..border.arguments import items, path_of
 from ..border.kinds import Json, Outside
+from ..border.toml import tables
 from ..border.written import drafted
 from ..errors import DynarmError, FileError, FileMissing, FormatError, InputError
 from ..robot.arm import Arm, Friction
@@ -91,11 +91,7 @@ def _content(path: Path) -> bytes:
 
 
 def _parsed(content: bytes, source: str) -> Json:
-    try:
-        table = tomllib.loads(content.decode("utf-8-sig"))
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        told = " ".join(str(error).split())
-        raise FormatError(f"{source} is not TOML: {told}; save the fit again") from None
+    table = tables(content, source, _MOST)
     if table.get("kind") != "fit" or table.get("format") != FORMAT:
         raise FormatError(
             f"{source} is not a fit of format {FORMAT}; give the file that fit.save wrote"
@@ -329,12 +325,15 @@ def _solution(told: Mapping[str, Outside], check: Mapping[str, Outside], terms: 
 
 
 def _identifiability(check: Mapping[str, Outside], names: tuple[str, ...]) -> Identifiability:
+    grades = _words(check["grades"])
+    if len(grades) != len(names):
+        raise FormatError(f"{len(grades)} grades of {len(names)} unknowns; save the fit again")
     return Identifiability(
         names,
         int(check["rank"]),
         float(check["condition"]),
         _numbers(check["doubts"], (len(names),)),
-        _words(check["grades"]),
+        grades,
         tuple(zip(map(float, check["free"]), _words(check["directions"]), strict=True)),
         _words(check["advice"]),
     )

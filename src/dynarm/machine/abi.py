@@ -86,7 +86,8 @@ class Table(IntEnum):
     AREAS = 13  # workspaces
     LARGEST = 14  # elements of the largest output
     CONSTANTS = 15  # outputs that are constants, each once
-    PORTS = 16  # here the ports begin
+    WHOLE = 16  # elements of all outputs of a sample together
+    PORTS = 17  # here the ports begin
 
 
 class PortEntry(IntEnum):

@@ -68,7 +68,8 @@ class Tuning:
     huge: int = 20000  # from which on a scalar kernel takes longer to compile than it is worth
     hasty: int = 9000  # from which on LLVM's own scheduling takes longer than it gains
     slot: float = 2.0  # moves that a slot of a long program is worth: workspaces just fit the first-level cache
-    tile: int = 2  # blocks of samples that go through each piece of a longer program in turn
+    # blocks of samples that go through each piece of a longer program in turn
+    tile: int = 2
 
     # caches and memory
     line: int = 64  # bytes of a line of cache
@@ -76,7 +77,7 @@ class Tuning:
     # elements of an output up to which a kernel asks for its lines; stores of longer ones are quicker alone
     asked_most: int = 16
     soon: int = 4  # blocks ahead for which a woven kernel asks for lines
-    past_caches: int = 32 << 20  # bytes of an output that no cache will hold until it is read
+    past_caches: int = 20 << 20  # bytes of all outputs that no cache will hold until they are read
     stack: int = 1 << 16  # bytes; larger workspaces are taken from the heap
 
 
@@ -116,7 +117,11 @@ def _is_x86(triple: str) -> bool:
 def _tuned(target: Host) -> Host:
     """The host with what follows from its width."""
     many = target.width == 8 or not _is_x86(target.triple)
-    return target.tuned(registers=MANY if many else FEW, woven=target.width >= WOVEN_LANES)
+    return target.tuned(
+        registers=MANY if many else FEW,
+        woven=target.width >= WOVEN_LANES,
+        tile=3 if target.width == 4 else USUAL.tile,  # whose workspaces are half as long
+    )
 
 
 _X86, _ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"

@@ -147,7 +147,8 @@ class Wheel:
         for key, part in (("spin", 0.5), ("turn", 0.25)):
             given = getattr(self, key)
             disk = part * self.mass * self.radius**2
-            put(self, key, disk if given is None else _not_negative(f"{label}: {key}", given))
+            inertia = _not_negative(f"{label}: {key}", disk if given is None else given)
+            put(self, key, inertia)
         for key in ("rolling", "swivel"):
             value = getattr(self, key)
             if value is not None and not isinstance(value, Friction):

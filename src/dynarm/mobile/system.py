@@ -13,6 +13,7 @@ from ..graph.graph import Port
 from ..machine.load.march import March
 from ..simulation.events import Event
 from ..simulation.inputs import Failed
+from ..simulation.memory import Memory
 from ..simulation.plant import SPEEDS
 from ..simulation.system import Body, Layout, Linear, Rates, Switching, compiled
 from .constraints import forwardness
@@ -52,6 +53,10 @@ class RollingSystem:
 
     @property
     def normalised(self) -> Callable[[Sequence[Scalar]], Sequence[Scalar]] | None:
+        return None
+
+    @property
+    def memory(self) -> Memory | None:
         return None
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +28,12 @@ from ..plan.sizes import sizes_of
 from ..robot.arm import Arm
 from ..robot.frames.quaternions import with_unit_quaternion
 from . import batch
-from .functions import METHODS, Functions, model_sheet, plain
-from .refusals import AXES, JOINTWISE, check_keywords, check_options, explain
+from .friction_state import FUNCTIONS as STATE_FUNCTIONS
+from .friction_state import FrictionState
+from .functions import METHODS, Functions, model_sheet, plain, quantity_names
+from .refusals import AXES, JOINTWISE, check_keywords, check_memory, check_options, explain
+
+KEYS = ("wrench", "friction_state")  # keywords that a function of its own is compiled for
 
 
 class Plan(NamedTuple):
@@ -68,7 +73,8 @@ class Calls:
         # What a model remembers, by quantity: `_kernels` what was compiled, `_quick` its builtin and `functions` its
         # gufunc, both without a word of Python in a call; `_ports` and `_plans` what any other call has to look up.
         # Everything behind them (`machine/load/compiled.py`) is shared by all models of the process.
-        self.functions = Functions(self)
+        memory = bool(self.friction_state.size)
+        self.functions = Functions(self, partial(quantity_names, memory))
         self._kernels: dict[str, Kernel] = {}
         self._ports: dict[str, tuple[tuple[Port, ...], tuple[Port, ...]]] = {}
         self._plans: dict[tuple[str, tuple[str, ...]], Plan] = {}
@@ -89,6 +95,11 @@ class Calls:
     def minimal(self) -> MinimalParameters:
         """The minimal parameters that `values=` and the regressor's columns stand for."""
         return minimal_of(self.arm, Options(gravity_input=self.gravity_input))
+
+    @cached_property
+    def friction_state(self) -> FrictionState:
+        """The memory of the joints' friction: start(q), next(state, q), along(q); empty where nothing has memory."""
+        return FrictionState(self.arm, self.friction)
 
     def ports(self, key: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         """Inputs and outputs of a quantity, or of 'quantity:wrench'."""
@@ -127,13 +138,18 @@ class Calls:
     def _word(self, key: str) -> tuple[Quantity, Options]:
         if not isinstance(key, str):
             raise KindError(f"quantity is {shown(key)}; give a name such as 'mass_matrix'")
-        wrench = key.endswith(":wrench")
-        word = quantity_named(key.removesuffix(":wrench"))
+        bare = key.removesuffix(":friction_state")
+        memory, wrench = bare != key, bare.endswith(":wrench")
+        word = quantity_named(bare.removesuffix(":wrench"))
         if wrench and not word.takes_wrench:
             raise InputError(
                 f"{word.name} takes no wrench; inverse_dynamics and forward_dynamics do"
             )
-        return word, Options(self.friction, self.gravity_input, wrench, self.parameters_input)
+        if memory:
+            check_memory(word.name, word.feels_friction, self.friction_state.size)
+        return word, Options(
+            self.friction, self.gravity_input, wrench, self.parameters_input, memory
+        )
 
     def _planned(self, key: str) -> Planned:
         word, options = self._word(key)
@@ -141,7 +157,12 @@ class Calls:
         return planned(self.arm, word.name, self.wishes, options, minimal)
 
     def graph(self, key: str) -> Graph:
-        """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from."""
+        """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from.
+
+        Also of 'friction_state_start' and 'friction_state_next', where friction has memory.
+        """
+        if key in STATE_FUNCTIONS:
+            return self.friction_state.graph(key)
         return self._planned(key).graph
 
     def casadi(self, key: str) -> Foreign:
@@ -189,6 +210,8 @@ class Calls:
         """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
         if port in JOINTWISE:
             return self.arm.coordinate_names if port == "q" else self.arm.speed_names
+        if port == "friction_state":
+            return self.friction_state.names
         return self.minimal.names if port == "values" else AXES[port]
 
     def _call(
@@ -205,6 +228,8 @@ class Calls:
         """
         made: FloatArray
         wanted = batch.threads if threads is None else batch.check_threads(threads)
+        if extras.get("friction_state") is not None:
+            extras["friction_state"] = self._remembered(extras["friction_state"])
         plan = self._plan(name, tuple([k for k, x in extras.items() if x is not None]))
         if out is not None and len(plan.outputs) > 1:
             raise InputError(
@@ -229,6 +254,11 @@ class Calls:
             ) from None
         return made
 
+    def _remembered(self, state: Outside) -> Outside:
+        """A friction state; none where the model has no memory and the state is empty."""
+        empty = not self.friction_state.size and np.shape(state)[-1:] == (0,)
+        return None if empty else state
+
     def _checked_pose(self, q: Outside) -> Outside:
         """q with a unit quaternion; what is no array of numbers is left to the function's own refusal."""
         try:
@@ -243,7 +273,7 @@ class Calls:
         plan = self._plans.get((name, extras))
         if plan is None:
             word = quantity_named(name)
-            key = f"{name}:wrench" if "wrench" in extras else name
+            key = name + "".join(f":{k}" for k in KEYS if k in extras)
             inputs, outputs = self.ports(key)
             given = dict.fromkeys((*word.state, *extras))
             if self.parameters_input and not word.inertial:

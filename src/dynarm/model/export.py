@@ -22,6 +22,8 @@ from ..machine.emit.c_names import check_prefix, identifier
 from ..plan.sizes import packed_pattern, slopes_pattern
 from ..robot.arm import Arm, Joint
 from ..robot.sheet import link_name, rule
+from .friction_state import FUNCTIONS as STATE_FUNCTIONS
+from .friction_state import FrictionState
 from .model import Model
 
 DEFAULT = (
@@ -47,7 +49,13 @@ UNITS = {
     "wrench": "force [N] then torque [N m] on the tool, in its axes",
     "gravity": "gravitational acceleration in the base link [m/s^2]",
     "values": "minimal parameters",
+    "friction_state": "what friction remembers: deflections of its elements, then joint positions [rad or m]",
 }
+REMEMBERING = (
+    *STATE_FUNCTIONS,
+    "inverse_dynamics:friction_state",
+    "forward_dynamics:friction_state",
+)
 
 
 BASE_UNITS = {
@@ -82,6 +90,7 @@ class Written:
     about: Callable[[int], str]  # bytes of stack -> the comment that the header begins with
     prototype: Callable[[str, Graph, c.Dialect], str]
     defines: Mapping[str, int]  # numbers that the header gives names
+    types: Callable[[c.Dialect], str] = lambda dialect: ""  # what it declares before the functions
 
 
 class Exportable(Protocol):
@@ -126,12 +135,13 @@ def texts(source: Written, names: Sequence[str], dialect: c.Dialect) -> tuple[di
     codes = {name: c.function(graph, name, dialect) for name, graph in graphs.items()}
     stack = max(code.stack for code in codes.values())
     prototypes = "\n".join(source.prototype(q, graph, dialect) for q, graph in graphs.items())
-    header = _header(source, stack, prototypes, dialect.prefix.upper())
+    header = _header(source, stack, prototypes, dialect)
     return files(header, graphs, codes, dialect), stack
 
 
-def _header(source: Written, stack: int, prototypes: str, prefix: str) -> str:
+def _header(source: Written, stack: int, prototypes: str, dialect: c.Dialect) -> str:
     """A header that C and C++ may include, once."""
+    prefix = dialect.prefix.upper()
     guard = f"{prefix}_H"
     defines = "".join(f"\n#define {prefix}_{key} {n}\n" for key, n in source.defines.items())
     return f"""{source.about(stack)}#ifndef {guard}
@@ -142,7 +152,7 @@ def _header(source: Written, stack: int, prototypes: str, prefix: str) -> str:
 extern "C" {{
 #endif
 
-{prototypes}
+{source.types(dialect)}{prototypes}
 #ifdef __cplusplus
 }}
 #undef restrict
@@ -196,7 +206,27 @@ def _of_model(model: Model, bounded: bool) -> Written:
     if not _plain(arm):
         defines |= {"COORDINATES": arm.nq, "SPEEDS": arm.nv, "TOOLS": len(arm.all_tools)}
         default = tuple(q for q in (*DEFAULT, *WHOLE) if arm.all_tools or q not in OF_TOOLS)
-    return Written(arm.name, default, model.graph, about, prototype, defines)
+    memory = model.friction_state.size
+    if not memory:
+        return Written(arm.name, default, model.graph, about, prototype, defines)
+    defines["FRICTION_STATE"] = memory
+    told = (*default, *REMEMBERING)
+    return Written(arm.name, told, model.graph, about, prototype, defines, partial(_state, model))
+
+
+def _state(model: Model, dialect: c.Dialect) -> str:
+    """The struct that keeps a friction state, with a comment on what it holds."""
+    prefix, names = dialect.prefix, ", ".join(comment(n) for n in model.friction_state.names)
+    held = "\n".join(f" *   {line}" for line in textwrap.wrap(names, LINE))
+    return f"""/* What friction remembers from one sample to the next: deflections (joint:stroke), then positions,
+{held}
+ * {prefix}_friction_state_start begins it at rest, {prefix}_friction_state_next takes it on to the next sample,
+ * and ..._friction_state functions take its numbers. The functions without it do with a guess. */
+typedef struct {{
+    {dialect.real} numbers[{prefix.upper()}_FRICTION_STATE];
+}} {prefix}_friction_state;
+
+"""
 
 
 def _plain(arm: Arm) -> bool:
@@ -288,7 +318,11 @@ def _hung(arm: Arm, i: int) -> str:
 
 
 def _summary(quantity: str) -> str:
-    method = getattr(Model, quantity.removesuffix("_wrench"), None)
+    if quantity in STATE_FUNCTIONS:
+        method = getattr(FrictionState, quantity.removeprefix("friction_state_"))
+    else:
+        name = quantity.removesuffix("_friction_state").removesuffix("_wrench")
+        method = getattr(Model, name, None)
     return (getattr(method, "__doc__", None) or quantity).split("\n")[0].replace("(..., ", "(")
 
 

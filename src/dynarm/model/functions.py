@@ -125,18 +125,20 @@ class Compiling(Protocol):
     def entry_names(self, port: str) -> Sequence[str]: ...
 
 
-def quantity_names() -> Iterator[str]:
-    """The functions of an arm's model."""
+def quantity_names(memory: bool = False) -> Iterator[str]:
+    """The functions of an arm's model; memory: whether its friction has any."""
     for quantity in QUANTITIES.values():
-        yield quantity.name
-        if quantity.takes_wrench:
-            yield f"{quantity.name}:wrench"
+        for wrench in ("", ":wrench") if quantity.takes_wrench else ("",):
+            yield f"{quantity.name}{wrench}"
+            if memory and quantity.feels_friction:
+                yield f"{quantity.name}{wrench}:friction_state"
 
 
 class Functions(Mapping[str, np.ufunc]):
     """The bare NumPy gufuncs of a model by quantity; compiled when first asked for.
 
-    `name` takes the state alone, `name:wrench` (inverse and forward dynamics) the tool wrench as well. Each also takes
+    `name` takes the state alone, `name:wrench` (inverse and forward dynamics) the tool wrench as well, and
+    `name:friction_state` where friction has memory. Each also takes
     DataFrames and the like (see `Function`).
     """
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..border.familiar import told_attribute
 from ..border.kinds import FloatArray, Given, Numbers, Out, Pickled
 from ..border.memo import cached_property
 from ..plan.sizes import packed_pattern, slopes_pattern
@@ -23,10 +25,10 @@ def compile(
 ) -> Model:
     """The model of an arm: dynamics as compiled functions of NumPy arrays.
 
-    formulation: {quantity: name} to force one; else the cheapest for this robot is taken. friction=True: armature,
-    viscous and Coulomb friction and offset of the joints take part. gravity="input": every function that feels
-    gravity takes a keyword gravity=(..., 3) in the base link's axes. parameters="inputs": every function takes a
-    keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
+    formulation: {quantity: name} to force one; else the cheapest for this robot is taken. friction=True: armature and
+    friction of the joints take part; what has memory, as `model.friction_state` says. gravity="input": every function
+    that feels gravity takes a keyword gravity=(..., 3) in the base link's axes. parameters="inputs": every function
+    takes a keyword values=(..., p), the minimal parameters in the order of `model.minimal.names`.
     """
     return Model(arm, formulation, friction, gravity, parameters)
 
@@ -39,28 +41,41 @@ class Model(Calls):
         parameters = "inputs" if self.parameters_input else None
         return compile, (self.arm, self.wishes or None, self.friction, gravity, parameters)
 
+    if not TYPE_CHECKING:  # else every misspelt name would be one
+        __getattr__ = told_attribute
+
     # Every method below takes threads=, those that return one array out= as well; models compiled with
     # gravity="input" want gravity=(..., 3) [m/s^2] in the base link, those with parameters="inputs" values=(..., p).
 
     @quickly
     def inverse_dynamics(
         self, q: Numbers, qd: Numbers, qdd: Numbers, wrench: Given = None, *,
-        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+        gravity: Given = None, values: Given = None, friction_state: Given = None, out: Out = None,
+        threads: int | None = None
     ) -> FloatArray:  # fmt: skip
         """Joint forces (..., n) [N m or N] for accelerations qdd; wrench (..., 6) acts on the tool, in its axes.
 
-        inverse_dynamics(q, qd, qdd, wrench) = inverse_dynamics(q, qd, qdd) - J' wrench, J in tool axes.
+        inverse_dynamics(q, qd, qdd, wrench) = inverse_dynamics(q, qd, qdd) - J' wrench, J in tool axes (and with it
+        the load that friction may grow with). friction_state (..., m): the memory of friction, by
+        `model.friction_state`; without it each element is guessed from velocity and acceleration.
         """
         extras = {"wrench": wrench, "gravity": gravity, "values": values}
+        extras["friction_state"] = friction_state
         return self._call("inverse_dynamics", (q, qd, qdd), out, threads, **extras)
 
     @quickly
     def forward_dynamics(
         self, q: Numbers, qd: Numbers, tau: Numbers, wrench: Given = None, *,
-        gravity: Given = None, values: Given = None, out: Out = None, threads: int | None = None
+        gravity: Given = None, values: Given = None, friction_state: Given = None, out: Out = None,
+        threads: int | None = None
     ) -> FloatArray:  # fmt: skip
-        """Accelerations (..., n) under joint forces tau; wrench (..., 6) acts on the tool, in its axes."""
+        """Accelerations (..., n) under joint forces tau; wrench (..., 6) acts on the tool, in its axes.
+
+        friction_state (..., m): the memory of friction, by `model.friction_state`; without it, the acceleration being
+        what is asked for, elements count as slipped, the way the joint moves.
+        """
         extras = {"wrench": wrench, "gravity": gravity, "values": values}
+        extras["friction_state"] = friction_state
         return self._call("forward_dynamics", (q, qd, tau), out, threads, **extras)
 
     @quickly
@@ -205,10 +220,12 @@ class Model(Calls):
     @quickly
     def inverse_dynamics_derivatives(
         self, q: Numbers, qd: Numbers, qdd: Numbers, *,
-        gravity: Given = None, values: Given = None, threads: int | None = None
+        gravity: Given = None, values: Given = None, friction_state: Given = None,
+        threads: int | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dtau_dq, dtau_dqd, dtau_dqdd, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
+        extras["friction_state"] = friction_state
         three = self._call("inverse_dynamics_derivatives", (q, qd, qdd), None, threads, **extras)
         return three  # type: ignore[return-value]
 
@@ -231,10 +248,12 @@ class Model(Calls):
     @quickly
     def forward_dynamics_derivatives(
         self, q: Numbers, qd: Numbers, tau: Numbers, *,
-        gravity: Given = None, values: Given = None, threads: int | None = None
+        gravity: Given = None, values: Given = None, friction_state: Given = None,
+        threads: int | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:  # fmt: skip
         """dqdd_dq, dqdd_dqd, dqdd_dtau, each (..., n, n)."""
         extras = {"gravity": gravity, "values": values}
+        extras["friction_state"] = friction_state
         three = self._call("forward_dynamics_derivatives", (q, qd, tau), None, threads, **extras)
         return three  # type: ignore[return-value]
 

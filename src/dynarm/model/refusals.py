@@ -17,6 +17,7 @@ AXES = {"wrench": ("fx", "fy", "fz", "tx", "ty", "tz"), "gravity": ("x", "y", "z
 _REMEDIES = {
     "gravity": "compile with gravity='input' for it",
     "values": "compile with parameters='inputs' for it",
+    "friction_state": "it has no friction in it",
 }
 
 
@@ -41,6 +42,16 @@ def check_options(
             f"formulation is {shown(formulation)}; give {{quantity: name}}, e.g. {{'bias': 'newton_euler'}}"
         )
     flag("friction", friction)
+
+
+def check_memory(name: str, feels: bool, size: int) -> None:
+    """Refuse a friction state where nothing asks for one."""
+    if not feels:
+        raise InputError(f"{name} takes no friction_state; it has no friction in it")
+    if not size:
+        raise InputError(
+            f"{name} takes no friction_state=; compile with friction=True an arm whose joints have presliding elements"
+        )
 
 
 def check_keywords(name: str, ports: Sequence[Port], given: Mapping[str, Outside]) -> None:

@@ -9,22 +9,21 @@ import numpy as np
 
 from ..algebra.vectors import Vec3
 from ..border.arguments import among, flag, real, shown
-from ..border.kinds import Cell, FloatArray, Numbers
+from ..border.kinds import Cell, FloatArray, Foreign, Numbers
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..border.words import titled
-from ..dynamics.own.minimal_tree import LEFT_OVER, TreeStructure, tree_combinations, tree_structure
+from ..dynamics.own.minimal_tree import LEFT_OVER, TreeStructure, tree_structure
 from ..dynamics.papers.minimal_chain_lin1995 import MinimalChain, minimal_chain
 from ..dynamics.papers.minimal_parameters_lin1995 import (
     TOLERANCE,
-    Constants,
     Structure,
     structure_of,
 )
 from ..errors import DynarmWarning, InputError, KindError, UnknownName
 from ..robot.arm import Arm, Joint, move_parameters
 from ..robot.frames.chain import Chain, chain_of
-from .closed_forms import Form, spell, spell_row, symbolic
+from .closed_forms import ClosedForms, closed_forms, spell, spell_row
 from .conventions import (
     CONVENTIONS,
     natural_values,
@@ -42,7 +41,8 @@ from .naming import (
     regrouped_name,
     said,
 )
-from .redundancy import Merging, merging, regular_columns
+from .redundancy import Merging, regular_columns
+from .redundancy import merging as merged_combinations
 from .units import Even, length_of, natural_units, product, units
 
 __all__ = [
@@ -125,6 +125,12 @@ class MinimalParameters:
         return tuple(self._merging.kept)
 
     @property
+    def merging(self) -> FloatArray:
+        """(p, combinations): the parameters from the combinations of Theorem 2, armatures behind them."""
+        matrix: FloatArray = self._merging.matrix
+        return matrix
+
+    @property
     def columns(self) -> tuple[int, ...]:
         """p natural parameters that alone can have any values of the minimal ones."""
         return self._columns
@@ -160,8 +166,7 @@ class MinimalParameters:
         if self.convention == "gautier1990":
             plain, back = self._set_names(), self._inverse_of("lin1995")
             return tuple(spell_row(row.tolist(), plain) for row in back)
-        base, bodies, _ = self._symbolic
-        texts = [spell(f) for f in tree_combinations(self.tree, base, bodies)]
+        texts = [spell(form) for form in self.closed_forms.forms]
         texts += [f"Ia{i + 1}" for i in range(self.arm.n)] * self.armature
         return tuple(
             merged_text(row, texts, k)
@@ -171,11 +176,41 @@ class MinimalParameters:
     @property
     def abbreviations(self) -> dict[str, str]:
         """What names in the symbolic forms stand for that are not natural parameters: long entries of U and k."""
-        return {name: spell(form) for name, form in self._symbolic[2].items()}
+        if self.convention == "gautier1990":
+            return {}
+        return {name: spell(form) for name, form in self.closed_forms.short.items()}
+
+    def sympy(self) -> list[Foreign]:
+        """Each parameter as a SymPy expression in natural parameters and DH constants, in the order of `names`.
+
+        gautier1990: in natural parameters, with this arm's numbers. Needs the extra `symbolic`.
+        """
+        from .symbols import expressions
+
+        return expressions(self)
+
+    def substitutions(self) -> dict[Foreign, float]:
+        """The number that each symbol of `sympy()` has for this arm: parameters, DH constants, abbreviations."""
+        from .symbols import substitutions
+
+        return substitutions(self)
+
+    def latex(self) -> str:
+        """Every parameter as a line of LaTeX, in an align* environment; abbreviations first."""
+        from .symbols import latex
+
+        return latex(self)
+
+    def why(self, name: str) -> str:
+        """Why a natural parameter such as 'Ixx1' is absent, alone or grouped; of a minimal one, what it is made of."""
+        from .reasons import why
+
+        return why(self, name)
 
     @cached_property
-    def _symbolic(self) -> tuple[Constants, list[Constants], dict[str, Form]]:
-        return symbolic(chain_of(self.arm), self.convention != "linfang1999")
+    def closed_forms(self) -> ClosedForms:
+        """The combinations of Theorem 2 as forms of names."""
+        return closed_forms(chain_of(self.arm), self.tree, self.convention != "linfang1999")
 
     def _set_names(self) -> list[str]:
         return merged_names(all_names(self.tree, self.armature), self._merging)
@@ -247,7 +282,7 @@ def minimal_parameters(
     anywhere = Vec3(*(np.array(x) for x in (3.0, 5.0, -7.0)))
     chain = chain_of(arm, anywhere if gravity == "any" else None)
     tree = tree_structure(chain, tolerance)
-    merged = merging(chain, tree, arm.coupling, tolerance, armature, gravity == "any")
+    merged = merged_combinations(chain, tree, arm.coupling, tolerance, armature, gravity == "any")
     doubts = all_doubts(arm, tree, armature, merged)
     if doubts:
         text = f"minimal parameters of robot '{arm.name}': " + "; ".join(doubts)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from ..algebra.vectors import Nested, Scalar, Vec3
 from ..border.words import shown
+from ..dynamics.drive_train import coupled_inertia
 from ..dynamics.table import (
     DIFFERENTIATED,
     PAIRS,
@@ -231,16 +232,22 @@ def candidates(
         pair = "+".join(cheapest(arm, part, options, minimal).name for part in PARTS[quantity])
         rows.append(formulation(quantity, pair))
     if quantity in WHOLE and not options.wrench:
-        wholes = applicable(WHOLE[quantity], chain)
-        rows += [formulation(quantity, row.name) for row in wholes]
+        names = (row.name for row in applicable(WHOLE[quantity], chain))
+        wholes = [formulation(quantity, name) for name in names]
+        rows += [row for row in wholes if not unsuited(row, arm, options)]
     return rows
 
 
 def unsuited(row: Formulation, arm: Arm, options: Options) -> str | None:
     """Why a formulation does not serve a robot's couplings, tools or base, or None."""
     alone = row.quantity == "forward_dynamics" and not row.parts
+    own = row.quantity == "forward_dynamics" and len(row.parts) < 2
     if alone and not arm.coupling.free:
         return "it solves joint by joint, and joints of this robot follow others"
+    if own and options.friction and coupled_inertia(arm.joints) is not None:
+        return (
+            "it solves for rigid bodies, and drives of this robot feel other joints' accelerations"
+        )
     if options.wrench and row.quantity in WHOLE and len(row.parts) == 1:
         return "its bias vector knows no wrench on the tool"
     if options.wrench and arm.tools is not None and not row.trees:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from ..algebra.ldl import factorise
 from ..algebra.vectors import Nested, Scalar, Vec3, add, mul
 from ..dynamics import kinematics
-from ..dynamics.own import composite_derivatives, gathered_regressor
+from ..dynamics.own import gathered_regressor
 from ..dynamics.own.free_base import turning
-from ..dynamics.table import PARTS, Formulation, formulation
-from ..graph.trace import flatten, fresh_symbols, jacobian, substitute
+from ..dynamics.table import Formulation, formulation
+from ..graph.trace import flatten, fresh_symbols, jacobian
 from ..parameters.loads import entry_matrix
 from .scene import Rows, Scene, minus, plus
-from .sizes import packed_pattern, slopes_pattern
+from .sizes import packed_pattern
+from .slopes import by_parts, entries, solved
 
 
 def mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
@@ -28,11 +29,7 @@ def mass_matrix_and_bias(scene: Scene) -> tuple[Rows, list[Scalar]]:
 
 
 def packed(scene: Scene) -> list[Scalar]:
-    return _entries(scene.mass_matrix, packed_pattern(scene.arm))
-
-
-def _entries(rows: Rows, pattern: Sequence[tuple[int, int]]) -> list[Scalar]:
-    return [rows[i][j] for i, j in pattern]
+    return entries(scene.mass_matrix, packed_pattern(scene.arm))
 
 
 def forward_dynamics(scene: Scene) -> list[Scalar]:
@@ -40,38 +37,31 @@ def forward_dynamics(scene: Scene) -> list[Scalar]:
     if len(row.parts) == 1:
         return _from_one_graph(scene, row.parts[0])
     if row.parts:
-        return _by_parts(scene, "forward_dynamics").solved_dynamics()
-    tau = minus(scene.given["tau"], scene.drive(scene.qd, scene.still))
-    return list(scene.run(row, scene.qd, tau, scene.wrenches, scene.armature))
+        return solved(by_parts(scene, "forward_dynamics"))
+    borne = scene.borne(scene.given["tau"])
+    return list(scene.run(row, scene.qd, borne, scene.wrenches, scene.armature))
 
 
 def _from_one_graph(scene: Scene, row: Formulation) -> list[Scalar]:
     """lin1991's simulator: L D L' of the mass matrix with the bias vector that comes with it."""
     M, b = mass_matrix_and_bias(replace(scene, chosen={"mass_matrix_and_bias": row}))
-    against = plus(b, scene.drive(scene.qd, scene.still))
     factors = factorise(M, inwards=not scene.chain.serial)
-    return factors.solve(minus(scene.given["tau"], against))
+    return factors.solve(minus(scene.borne(scene.given["tau"]), b))
 
 
 def gravity(scene: Scene) -> list[Scalar]:
     row = scene.chosen.get("gravity")
     if row is not None and not row.parts:
         return scene.gathered(scene.run(row))
-    at_rest = scene if row is None else _by_parts(scene, "gravity")
+    at_rest = scene if row is None else by_parts(scene, "gravity")
     return at_rest.inverse_dynamics(scene.still, scene.still)
-
-
-def _by_parts(scene: Scene, quantity: str) -> Scene:
-    """The scene with the formulations that a quantity is put together from."""
-    parts = dict(zip(PARTS[quantity], scene.chosen[quantity].parts, strict=True))
-    return replace(scene, chosen={**scene.chosen, **parts})
 
 
 def coriolis_matrix(scene: Scene) -> Rows:
     row = scene.chosen["coriolis_matrix"]
     if not row.parts:
         return scene.gathered_rows(scene.run(row, scene.spread(scene.qd)))
-    twice = jacobian(_by_parts(scene, "coriolis_matrix").bias(), scene.qd)
+    twice = jacobian(by_parts(scene, "coriolis_matrix").bias(), scene.qd)
     return [[mul(0.5, x) for x in row] for row in twice]
 
 
@@ -176,63 +166,6 @@ def momentum_rate(scene: Scene) -> list[Scalar]:
     moving = _along_motion(scene, momentum(scene))
     pushed = momentum(replace(scene, given={**scene.given, "qd": scene.given["qdd"]}))
     return plus(pushed, moving)
-
-
-def inverse_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
-    return _differentiated(scene, scene.given["qdd"])
-
-
-def packed_derivatives(scene: Scene) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-    dq, dqd, M = inverse_dynamics_derivatives(scene)
-    slopes = slopes_pattern(scene.arm)
-    return _entries(dq, slopes), _entries(dqd, slopes), _entries(M, packed_pattern(scene.arm))
-
-
-def _differentiated(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:
-    """Derivatives of the joint forces, the drives included, by q, qd and qdd."""
-    row = scene.chosen["inverse_dynamics_derivatives"]
-    if row.parts:
-        return _automatically(_by_parts(scene, row.quantity), qdd)
-    dq, dqd, M = scene.run(row, scene.spread(scene.qd), scene.spread(qdd))
-    damping = jacobian(scene.drive(scene.qd, scene.still), scene.qd)
-    dqd = scene.gathered_rows(dqd)
-    return (
-        scene.gathered_rows(dq),
-        [plus(a, b) for a, b in zip(dqd, damping, strict=True)],
-        scene.with_armature(M),
-    )
-
-
-def _automatically(scene: Scene, qdd: Sequence[Scalar]) -> tuple[Rows, Rows, Rows]:
-    """The same by automatic differentiation, with qdd held."""
-    n = scene.arm.nv
-    held = fresh_symbols(scene.q[0], 1, n)
-    tau = scene.forces(held)
-    partial = [*jacobian(tau, scene.q), *jacobian(tau, scene.qd)]
-    flat = substitute([x for row in partial for x in row], held, qdd)
-    rows = [flat[k * n : (k + 1) * n] for k in range(2 * n)]
-    return rows[:n], rows[n:], scene.mass_matrix
-
-
-def forward_dynamics_derivatives(scene: Scene) -> tuple[Rows, Rows, Rows]:
-    n = scene.arm.nv
-    row = scene.chosen["inverse_dynamics_derivatives"]
-    shared = _by_parts(scene, row.quantity) if row.parts else _sharing(scene)
-    dq, dqd, _ = _differentiated(scene, shared.solved_dynamics())
-    unit = [[1 if i == j else 0 for i in range(n)] for j in range(n)]
-    solved = [
-        [shared.factors.solve([-row[j] for row in block]) for j in range(n)] for block in (dq, dqd)
-    ]
-    inverse = [shared.factors.solve(e) for e in unit]
-    a, b = ([list(row) for row in zip(*block, strict=True)] for block in solved)
-    symmetric = [[inverse[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
-    return a, b, symmetric
-
-
-def _sharing(scene: Scene) -> Scene:
-    """The scene with the mass matrix that comes with the derivatives."""
-    row = Formulation("mass_matrix", "composite", "dynarm", composite_derivatives.mass_matrix)
-    return replace(scene, chosen={**scene.chosen, "mass_matrix": row})
 
 
 def regressor(scene: Scene) -> Rows:

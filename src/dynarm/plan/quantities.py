@@ -20,7 +20,7 @@ from ..border.trial import on_trial
 from ..dynamics import kinematics
 from ..errors import UnknownName
 from ..graph.graph import Port
-from . import evaluation
+from . import evaluation, slopes
 from .scene import Options, Scene
 from .sizes import Sizes
 
@@ -36,6 +36,7 @@ class Quantity:
     feels_gravity: bool = True
     inertial: bool = True  # can be computed from the minimal parameters, and depends on them
     takes_wrench: bool = False
+    feels_friction: bool = False  # friction is a part of it, and with it the friction state
     solves: bool = False  # needs a mass matrix that is regular somewhere
     uses: tuple[str, ...] = ()  # quantities of the formulations' table that it is built from
 
@@ -44,6 +45,8 @@ class Quantity:
         ports = [sizes.state(name) for name in self.state]
         if options.wrench and self.takes_wrench:
             ports.append(Port("wrench", (*sizes.tool_axis, 6)))
+        if options.memory and self.feels_friction:
+            ports.append(Port("friction_state", (sizes.memory,)))
         if options.gravity_input and self.feels_gravity:
             ports.append(Port("gravity", (3,)))
         if options.values_input and self.inertial:
@@ -83,6 +86,7 @@ QUANTITIES: dict[str, Quantity] = {
             _vector("tau"),
             lambda s: s.forces(s.given["qdd"]),
             takes_wrench=True,
+            feels_friction=True,
             uses=("inverse_dynamics",),
         ),
         Quantity(
@@ -91,6 +95,7 @@ QUANTITIES: dict[str, Quantity] = {
             _vector("qdd"),
             evaluation.forward_dynamics,
             takes_wrench=True,
+            feels_friction=True,
             solves=True,
             uses=("forward_dynamics",),
         ),
@@ -229,7 +234,8 @@ QUANTITIES: dict[str, Quantity] = {
             "inverse_dynamics_derivatives",
             ("q", "qd", "qdd"),
             _matrix("dtau_dq", "dtau_dqd", "dtau_dqdd"),
-            evaluation.inverse_dynamics_derivatives,
+            slopes.inverse_dynamics_derivatives,
+            feels_friction=True,
             uses=("inverse_dynamics_derivatives",),
         ),
         Quantity(
@@ -240,15 +246,17 @@ QUANTITIES: dict[str, Quantity] = {
                 Port("dtau_dqd", (of.slopes,)),
                 Port("M", (of.packed,)),
             ),
-            evaluation.packed_derivatives,
+            slopes.packed_derivatives,
+            feels_friction=True,
             uses=("inverse_dynamics_derivatives",),
         ),
         Quantity(
             "forward_dynamics_derivatives",
             ("q", "qd", "tau"),
             _matrix("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
-            evaluation.forward_dynamics_derivatives,
+            slopes.forward_dynamics_derivatives,
             solves=True,
+            feels_friction=True,
             uses=("inverse_dynamics_derivatives", "inverse_dynamics"),
         ),
     )

@@ -8,10 +8,22 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..algebra.ldl import LDL, factorise
-from ..algebra.vectors import IDENTITY, ZERO, Mat3, Nested, Scalar, Sym3, Vec3, add, mul, sub
+from ..algebra.vectors import (
+    IDENTITY,
+    ZERO,
+    Mat3,
+    Nested,
+    Scalar,
+    Sym3,
+    Vec3,
+    add,
+    mul,
+    sub,
+    total,
+)
 from ..border.memo import cached_property
+from ..dynamics import drive_train as train
 from ..dynamics import kinematics
-from ..dynamics.drive import drive_forces
 from ..dynamics.own.free_base import Wrench, rotation_of
 from ..dynamics.papers.minimal_parameters_lin1995 import layout
 from ..dynamics.table import Formulation
@@ -32,6 +44,7 @@ class Options:
     gravity_input: bool = False
     wrench: bool = False
     values_input: bool = False
+    memory: bool = False  # the friction state is an input
 
 
 PLAIN = Options()
@@ -93,12 +106,17 @@ class Scene:
     @cached_property
     def pose(self) -> tuple[Step, ...]:
         """The steps of the chain at q."""
+        return pose(self.chain, self.joint_positions)
+
+    @cached_property
+    def joint_positions(self) -> Sequence[Scalar]:
+        """Positions of all joints."""
         own = self.q[7:] if self.arm.floating else self.q
         coupling = self.arm.coupling
         if coupling.free:
-            return pose(self.chain, own)
+            return own
         rules = zip(coupling.of, coupling.multipliers, coupling.offsets, strict=True)
-        return pose(self.chain, [add(mul(k, own[j]), offset) for j, k, offset in rules])
+        return [add(mul(k, own[j]), offset) for j, k, offset in rules]
 
     @cached_property
     def root(self) -> kinematics.Frame:
@@ -191,14 +209,6 @@ class Scene:
         assert row.function is not None
         return row.function(self.body(row), self.pose, *state)
 
-    def drive(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
-        """The drives' share of the forces, where the model has it."""
-        if not self.options.friction:
-            return self.still
-        k = self.first
-        own = drive_forces(self.arm.joints, self.spread(qd)[k:], self.spread(qdd)[k:])
-        return self.gathered([*[0] * k, *own])
-
     def inverse_dynamics(self, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
         """Rigid-body joint forces by the chosen formulation."""
         row = self.chosen["inverse_dynamics"]
@@ -207,7 +217,83 @@ class Scene:
 
     def forces(self, qdd: Sequence[Scalar]) -> list[Scalar]:
         """Joint forces, the drives included, for an acceleration."""
-        return plus(self.inverse_dynamics(self.qd, qdd), self.drive(self.qd, qdd))
+        rigid = self.inverse_dynamics(self.qd, qdd)
+        if not self.options.friction:
+            return rigid
+        motor = self.motor_forces(qdd)
+        drives = plus(motor, self.free_friction(qdd))
+        if self.loaded:
+            drives = plus(drives, self.load_friction(plus(rigid, motor), qdd))
+        return plus(rigid, drives)
+
+    def motor_forces(self, qdd: Sequence[Scalar]) -> list[Scalar]:
+        """Armature times acceleration, for the independent joints."""
+        k = self.first
+        own = zip(self.armature, self.spread(qdd)[k:], strict=True)
+        return self.gathered([*[0] * k, *(mul(inertia, acc) for inertia, acc in own)])
+
+    # ---- friction; see dynamics/drive_train.py
+
+    @property
+    def loaded(self) -> bool:
+        """Whether friction grows with the load of joints."""
+        return self.options.friction and train.any_loaded(self.arm.joints)
+
+    def drive_motion(self, qdd: Sequence[Scalar] | None) -> train.DriveMotion:
+        """What the drives feel; qdd None: the acceleration is not known."""
+        k, state = self.first, self.given.get("friction_state")
+        own = self.q[self.arm.nq - len(self.arm.coupling.masters) :]
+        x = None if state is None else train.moved_deflections(self.arm, own, state)
+        acc = None if qdd is None else self.spread(qdd)[k:]
+        return train.DriveMotion(self.joint_positions, self.spread(self.qd)[k:], acc, x)
+
+    def free_friction(self, qdd: Sequence[Scalar] | None = None) -> list[Scalar]:
+        """Friction that no load changes; without qdd but for coupled inertia, and elements without a state slipped."""
+        if not self.options.friction:
+            return self.still
+        own = train.free_forces(self.arm.joints, self.drive_motion(qdd))
+        return self.gathered([*[0] * self.first, *own])
+
+    def load_factors(self, qdd: Sequence[Scalar] | None = None) -> list[Scalar]:
+        """Friction per unit of each independent joint's load, with zeros for a free base."""
+        own = train.load_factors(self.arm.joints, self.drive_motion(qdd))
+        return [*[0] * self.first, *(own[i] for i in self.arm.coupling.masters)]
+
+    def load_friction(
+        self, rigid: Sequence[Scalar], qdd: Sequence[Scalar] | None = None
+    ) -> list[Scalar]:
+        """Friction that comes with rigid-body forces (armatures included) on the joints."""
+        factors = self.load_factors(qdd)
+        return [train.loaded(r, g) for r, g in zip(rigid, factors, strict=True)]
+
+    def borne(self, tau: Sequence[Scalar]) -> list[Scalar]:
+        """The rigid-body forces that joint forces leave behind friction, where no drive feels other accelerations."""
+        left = minus(tau, self.free_friction())
+        if not self.loaded:
+            return left
+        train.check_factors(self.arm.joints)
+        return [train.borne(y, g) for y, g in zip(left, self.load_factors(), strict=True)]
+
+    def braking(self, tau: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        """All of friction while the joint forces tau give accelerations qdd."""
+        forces, K = self.free_friction(), self.coupled_inertia
+        if K is not None:
+            pairs = ([mul(k, acc) for k, acc in zip(row, qdd, strict=True)] for row in K)
+            forces = plus(forces, [total(*row) for row in pairs])
+        if not self.loaded:
+            return forces
+        rest = zip(minus(tau, forces), self.load_factors(), strict=True)
+        return plus(forces, [train.loaded(train.borne(y, g), g) for y, g in rest])
+
+    @cached_property
+    def coupled_inertia(self) -> Rows | None:
+        """Forces on joints per unit of acceleration of those that their drives are coupled with."""
+        own = train.coupled_inertia(self.arm.joints) if self.options.friction else None
+        if own is None:
+            return None
+        k, n = self.first, self.first + self.arm.n
+        rows: Rows = [[0] * n for _ in range(k)]
+        return self.gathered_rows([*rows, *([*[0] * k, *row] for row in own)])
 
     def bias(self) -> list[Scalar]:
         """Rigid-body bias forces by the chosen formulation."""
@@ -245,8 +331,9 @@ class Scene:
         return [0] * self.arm.nv
 
     def solved_dynamics(self) -> list[Scalar]:
-        """Accelerations by L D L' of the mass matrix."""
-        return self.factors.solve(minus(self.given["tau"], self.forces(self.still)))
+        """Accelerations by L D L' of the mass matrix, where no drive feels those of other joints."""
+        factors, borne = self.factors, self.borne(self.given["tau"])
+        return factors.solve(minus(borne, self.inverse_dynamics(self.qd, self.still)))
 
 
 def with_tables(chain: Chain, table: Sequence[Sequence[Scalar]]) -> Chain:

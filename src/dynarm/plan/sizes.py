@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..dynamics.stops import state_size
 from ..graph.graph import Port
 from ..robot.arm import Arm
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Entries of q, qd, the minimal parameters, the packed mass matrix and derivatives.
+    """Entries of q, qd, the minimal parameters, the packed mass matrix and derivatives, the friction state.
 
     tools: None for one, without an axis.
     """
@@ -21,6 +22,7 @@ class Sizes:
     packed: int
     slopes: int
     tools: int | None
+    memory: int = 0  # numbers of a friction state
 
     @property
     def tool_axis(self) -> tuple[int, ...]:
@@ -36,7 +38,7 @@ def sizes_of(arm: Arm, p: int = 0) -> Sizes:
     """The sizes of an arm with p minimal parameters."""
     tools = None if arm.tools is None else len(arm.tools)
     packed, slopes = len(packed_pattern(arm)), len(slopes_pattern(arm))
-    return Sizes(arm.nq, arm.nv, p, packed, slopes, tools)
+    return Sizes(arm.nq, arm.nv, p, packed, slopes, tools, state_size(arm))
 
 
 def packed_pattern(arm: Arm) -> list[tuple[int, int]]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..border.arguments import numbers, shown
+from ..border.familiar import told_attribute
 from ..border.kinds import FloatArray, Kept, Numbers, Outside
 from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
-from ..border.words import brief
 from ..errors import InputError, KindError, ModelError, UnknownName
 from .coupling import Coupling, coupled, placed
 from .frames.poses import exact_cos_sin, inverse, rigid
@@ -35,13 +36,19 @@ from .joint import (
     Tool,
     kept_pose,
 )
+from .origin import FROZEN, HELD, LEFT_OUT, MERGED, TAKEN, Origin
 from .sheet import arm_line, arm_sheet
 
 __all__ = [
+    "FROZEN",
     "HEAVIEST",
+    "HELD",
+    "LEFT_OUT",
     "LONGEST",
+    "MERGED",
     "PARAMETER_NAMES",
     "SHAPES",
+    "TAKEN",
     "Arm",
     "Body",
     "Coupled",
@@ -59,36 +66,6 @@ __all__ = [
     "tensor",
     "unpack_parameters",
 ]
-
-
-# how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
-FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
-TAKEN = "taken as exact: "  # how notes about rounded numbers begin
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where an arm came from: what `save("x.urdf")` needs to write it back in the frames of its own file."""
-
-    base_link: str
-    links: tuple[str, ...]  # the moving link of each joint
-    frames: tuple[tuple[float, ...], ...]  # each URDF link frame in the internal one, 16 numbers
-    axes: tuple[tuple[float, float, float], ...]  # joint axes in the URDF link frames
-    kinds: tuple[str, ...]  # URDF joint types: revolute, continuous, prismatic
-    tip_link: str | None = None
-    notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
-
-    __repr__ = brief
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """The notes that say which movable joints were made rigid, and where, and what was left out."""
-        return tuple(note for note in self.notes if note.startswith((FROZEN, HELD, LEFT_OUT)))
-
-    @property
-    def snapped(self) -> tuple[str, ...]:
-        """The notes that say which rounded numbers were taken as exact, and what that changes."""
-        return tuple(note for note in self.notes if note.startswith(TAKEN))
 
 
 @dataclass(frozen=True)
@@ -123,6 +100,8 @@ class Arm:
                 raise KindError(f"joints[{i}] is {shown(joint)}; give dynarm.Joint(...)")
         put(self, "joints", placed(joints))
         put(self, "gravity", tuple(numbers("gravity", self.gravity, (3,)).tolist()))
+        if max(map(abs, self.gravity)) > LONGEST:
+            raise InputError(f"gravity is {self.gravity}; give m/s^2, at most {LONGEST:g}")
         for key in ("base", "tool"):
             put(self, key, kept_pose(key, getattr(self, key)))
         self._check_free_base()
@@ -168,6 +147,9 @@ class Arm:
 
     def _repr_html_(self) -> str:
         return html_table(*arm_sheet(self))
+
+    if not TYPE_CHECKING:  # else every misspelt name would be one
+        __getattr__ = told_attribute
 
     def __getstate__(self) -> dict[str, Outside]:
         """The fields alone: what was derived from them is derived again, and is read-only again."""
@@ -303,9 +285,13 @@ class Arm:
 
     @cached_property
     def size(self) -> float:
-        """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1."""
+        """A length [m] that the robot's own lengths are compared with: the sum of its link lengths, or 1.
+
+        Lengths that no number can be divided by are none.
+        """
         first = 0 if self.floating or self.parents.count(-1) > 1 else 1
-        return sum(abs(j.a) + abs(j.d) + abs(j.b) for j in self.joints[first:]) or 1.0
+        lengths = sum(abs(j.a) + abs(j.d) + abs(j.b) for j in self.joints[first:])
+        return lengths if lengths > 1 / LONGEST else 1.0
 
     def with_parameters(self, table: Numbers) -> Arm:
         """The same robot with other inertial parameters, (links, 10) about the internal frames; no physics asked.
@@ -377,3 +363,21 @@ class Arm:
         from .files import save
 
         save(self, path)
+
+    def update_urdf(
+        self,
+        original: str | os.PathLike[str],
+        new: str | os.PathLike[str],
+        force: bool = False,
+        xacro: Mapping[str, str | float] | None = None,
+        packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    ) -> tuple[str, ...]:
+        """Write the URDF that the robot came from with its inertias and friction now; all else stays as it was.
+
+        What a reader of the new file should know is given back, a sentence each. A link to which others are fixed takes
+        the whole of the change; where that is impossible a warning says so, and the nearest possible is written. The
+        original itself is replaced only with force=True. Of a .xacro file the expanded text is written.
+        """
+        from .update import update_urdf
+
+        return update_urdf(self, original, new, force, xacro, packages)

@@ -72,6 +72,11 @@ def _rotor(joint: Joint) -> list[str]:
     return [f"armature {joint.armature:.6g} is negative"] if joint.armature < 0 else []
 
 
+def doubts_of(ten: np.ndarray) -> list[str]:
+    """Why no rigid body can have these ten parameters; empty where one can."""
+    return _doubts(Body(parameters=tuple(ten.tolist())))
+
+
 def _doubts(joint: Joint | Body) -> list[str]:
     """Why no rigid body can have these parameters."""
     assert joint.parameters is not None

@@ -6,19 +6,19 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 
 from ..border.arguments import flag, items, path_of
-from ..border.files import content, named
+from ..border.files import content, named, size_of
 from ..border.kinds import Given, Outside
 from ..border.trial import on_trial
 from ..border.words import shown
 from ..border.written import drafted
 from ..errors import FormatError, InputError, KindError, UnknownName
+from .about import MAX_BYTES, built_in, catalogue
 from .arm import Arm
 from .doubts import warn_doubts
-from .formats.toml_file import MAX_BYTES, read_toml, write_toml
+from .formats.toml_file import read_toml, write_toml
 
 MAX_URDF = 16 * 2**20  # bytes
 # the keywords of `load` that choose parts of a file, each with its value
@@ -35,16 +35,10 @@ class RobotFormat:
     most: int = MAX_URDF  # bytes of a file
     parts: bool = False  # whether parts of it may be chosen: all that `load` takes besides `strict`
     own: bool = False  # whether it names further files, and says its own gravity and which base moves freely
+    # of a format that becomes another one first: path, the name for messages, arguments, packages -> bytes
+    expand: Callable[[Path, str, Outside, Outside], bytes] | None = None
     # of a format that is not read: what it is, and what to do with {name} or {stem}
     instead: str = ""
-
-
-def catalogue() -> tuple[str, ...]:
-    """The names of the built-in robots."""
-    folder = resources.files(__package__) / "catalogue"
-    return tuple(
-        sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
-    )
 
 
 def load(
@@ -59,8 +53,10 @@ def load(
     floating: bool | None = None,
     tools: Sequence[str] | None = None,
     snap: bool = True,
+    xacro: Mapping[str, str | float] | None = None,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
 ) -> Arm:
-    """The robot behind a built-in name or a path to a .urdf, .xml (MJCF) or .toml file.
+    """The robot behind a built-in name or a path to a .urdf, .xacro, .xml (MJCF) or .toml file.
 
     base             link of a URDF, or body of an MJCF model, from which the robot is taken outwards; default: the root
     tip              link to which its chain is taken; default: none, the whole robot, a tree where it branches
@@ -74,6 +70,9 @@ def load(
     tools            names of links, of an MJCF model bodies or sites, whose frames are the robot's tools
     snap             rounded numbers of a URDF that were meant to be exact, such as an angle of 1.5708, are taken as
                      such; arm.check() lists them. False: every number as written
+    xacro            {argument: value, ...}: the arguments of a .xacro file
+    packages         {name: folder, ...}: packages that a .xacro file includes from by $(find name); of all other
+                     files only those below its own folder are read
     """
     path = path_of("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
     wanted = None if joints is None else _joint_names(joints)
@@ -95,11 +94,13 @@ def load(
         else:
             chosen["gravity"] = (0.0, 0.0, -9.81) if gravity is None else gravity
             chosen["floating"] = bool(chosen["floating"])
-        return warn_doubts(kind.read(content(path, kind.most), named(path), chosen), strict)
+        inside = _text(path, kind, xacro, packages)
+        return warn_doubts(kind.read(inside, named(path), chosen), strict)
     if kind is not None and kind.read is None:
         text = kind.instead.format(name=path.name, stem=path.name.split(".")[0])
         raise FormatError(f"{named(path)} is {text}")
     _refuse_parts(robot, base is not None or tip is not None, "base and tip choose a chain")
+    _refuse_macros(path, xacro, packages)
     others = floating or tools is not None or isinstance(freeze, Mapping)
     _refuse_parts(robot, others, "floating, tools and freeze choose parts")
     arm = _whole(path, kind)
@@ -110,9 +111,22 @@ def load(
     return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
 
 
-def _refuse_parts(robot: Outside, given: bool, words: str) -> None:
+def _refuse_parts(robot: Outside, given: bool, words: str, what: str = "a URDF") -> None:
     if given:
-        raise InputError(f"{words} of a URDF; '{robot}' is not one, leave them out")
+        raise InputError(f"{words} of {what}; '{robot}' is not one, leave them out")
+
+
+def _refuse_macros(path: Path, xacro: Outside, packages: Outside) -> None:
+    given = xacro is not None or packages is not None
+    _refuse_parts(path, given, "xacro and packages are for the macros", "a .xacro file")
+
+
+def _text(path: Path, kind: RobotFormat, xacro: Outside, packages: Outside) -> bytes:
+    """What the file holds, expanded where it is one of macros."""
+    if kind.expand is None:
+        _refuse_macros(path, xacro, packages)
+        return content(path, kind.most)
+    return kind.expand(path, named(path), xacro, packages)
 
 
 def _whole(path: Path, kind: RobotFormat | None) -> Arm:
@@ -133,8 +147,7 @@ def _built_in(path: Path) -> Arm:
     name = str(path)
     known = catalogue()
     if name in known:
-        file = resources.files(__package__) / "catalogue" / f"{name}.toml"
-        return read_toml(file.read_bytes(), f"built-in robot '{name}'")
+        return read_toml(built_in(name), f"built-in robot '{name}'")
     if os.path.exists(path) or path.suffix or len(path.parts) > 1:
         raise FormatError(
             f"'{named(path)}' is neither a built-in robot nor a file ending in {_endings('read')}"
@@ -174,6 +187,14 @@ def _read_urdf(text: bytes, source: str, chosen: Chosen) -> Arm:
     return arm_of_urdf(text, source, **chosen)
 
 
+def expand_xacro(path: Path, source: str, arguments: Outside, packages: Outside) -> bytes:
+    """The URDF of a xacro file."""
+    from .formats.xacro import expanded
+
+    size_of(path, MAX_URDF)
+    return expanded(path, source, arguments, packages)
+
+
 def _write_urdf(arm: Arm) -> str:
     from .formats.urdf_text import write_urdf
 
@@ -206,10 +227,7 @@ FORMATS: dict[str, RobotFormat] = {
     for kind in (
         RobotFormat(".urdf", _read_urdf, _write_urdf, MAX_URDF, parts=True),
         RobotFormat(".toml", _read_toml, write_toml, MAX_BYTES),
-        RobotFormat(
-            ".xacro",
-            instead="a xacro macro file; expand it first: xacro {name} > {stem}.urdf",
-        ),
+        RobotFormat(".xacro", _read_urdf, None, MAX_URDF, parts=True, expand=expand_xacro),
         RobotFormat(".xml", _read_mjcf, _write_mjcf, MAX_URDF, parts=True, own=True),
         RobotFormat(".mjcf", _read_mjcf, _write_mjcf, MAX_URDF, parts=True, own=True),
         RobotFormat(".sdf", instead="an SDF file; convert it to a URDF"),

@@ -107,6 +107,11 @@ class Friction:
         return not any(getattr(self, key) for key in lists)
 
     @property
+    def alone(self) -> bool:
+        """Whether it depends on the joint's own position and velocity alone: no load, no coupling, no memory."""
+        return not any(getattr(self, key) for key in (*PAIRS[1:], "coupling"))
+
+    @property
     def strokes(self) -> tuple[float, ...]:
         """The strokes of its elements, each once, in the order in which they stand: one state each."""
         return tuple(dict.fromkeys(d for key in STROKES for d, _ in getattr(self, key)))

@@ -43,3 +43,19 @@ def same_parameters(p: np.ndarray, other: np.ndarray) -> bool:
     """Whether two sets of ten parameters differ by rounding only, each kind against its own scale."""
     parts = (slice(0, 1), slice(1, 4), slice(4, 10))
     return all(np.abs(p[k] - other[k]).max() <= 1e-12 * np.abs(p[k]).max() for k in parts)
+
+
+def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
+    """The 4x4 pseudo-inertia of ten parameters: positive definite for bodies, and only for these."""
+    J = tensor(ten)
+    P = np.empty((4, 4))
+    P[:3, :3] = np.trace(J) / 2 * np.eye(3) - J
+    P[3, :3] = P[:3, 3] = ten[1:4]
+    P[3, 3] = ten[0]
+    return P
+
+
+def of_pseudo_inertia(P: np.ndarray) -> np.ndarray:
+    """The ten parameters of a 4x4 pseudo-inertia."""
+    J = np.trace(P[:3, :3]) * np.eye(3) - P[:3, :3]
+    return np.array([P[3, 3], *P[3, :3], *J[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]])

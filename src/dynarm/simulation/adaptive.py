@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..border.kinds import Foreign, Json, Numbers
-from ..errors import InputError
+from ..border.kinds import Foreign, Json
 from .budget import Budget
 from .events import POINTS, Event, root
 from .health import BLOWN, Outcome, Progress, cause
 from .inputs import Failed, Law, Source, breaks_of
+from .memory import Turns
+from .path import Path, Piece
 from .system import System, coordinates, put_back, rates, state_of
 
 SOLVERS = {
@@ -42,49 +43,6 @@ Values = Callable[[Sequence[float], np.ndarray, np.ndarray], Sequence[Sequence[f
 
 class Ended(Exception):
     """The run ends here, for a reason that the arguments give: status, message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One step: from when to when, and the states in between."""
-
-    start: float
-    end: float
-    states: Foreign
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Path:
-    """The states of a run between its steps, by each step's own interpolant."""
-
-    first: np.ndarray
-    pieces: Sequence[Piece]
-    system: System
-
-    def __call__(self, t: Numbers) -> tuple[np.ndarray, np.ndarray]:
-        """q and qd at times between 0 and the end of the run."""
-        times = np.asarray(t, float)
-        end = self.pieces[-1].end if self.pieces else 0.0
-        if times.size and not (times.min() >= 0 and times.max() <= end * (1 + 1e-12)):
-            raise InputError(f"the run goes from 0 to {end:g} s; ask for times in between")
-        y = self.states(times.ravel()).reshape(*times.shape, len(self.first))
-        return coordinates(self.system, y), y[..., self.system.layout.qd]
-
-    def states(self, times: np.ndarray) -> np.ndarray:
-        """The integrator's whole state, one row a time."""
-        y = np.empty((len(times), len(self.first)))
-        if not self.pieces:
-            y[:] = self.first
-            return y
-        starts = np.array([p.start for p in self.pieces])
-        which = np.clip(np.searchsorted(starts, times, side="right") - 1, 0, len(starts) - 1)
-        order = np.argsort(which, kind="stable")
-        edges = np.flatnonzero(np.diff(which[order])) + 1
-        for mine in np.split(order, edges):
-            if len(mine):
-                piece = self.pieces[which[mine[0]]]
-                y[mine] = piece.states(np.clip(times[mine], piece.start, piece.end)).T
-        return y
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +80,7 @@ class AdaptiveIntegration:
         self.sources = (torque,) if push is None else (torque, push)
         self.settings = settings
         self.sliding = system.switching(10 * float(np.min(settings.atol)))
+        self.turns = Turns.of(system.memory, 10 * float(np.min(settings.atol)))
         self.rates = self.sliding.rates if self.sliding is not None else rates(system)
         self.extras = () if self.sliding is not None else system.extras
         self.laws: tuple[Law, ...] = ()
@@ -201,7 +160,7 @@ class AdaptiveIntegration:
     ) -> tuple[str, str]:
         """Integrate as far as it goes; status and message."""
         self.budget = Budget(t_end, self.settings.max_seconds)
-        t, y = 0.0, np.append(state_of(q0, qd0), [0.0] * (self.sliding is not None))
+        t, y = 0.0, np.append(state_of(self.system, q0, qd0), [0.0] * (self.sliding is not None))
         self.states.append(y)
         breaks = breaks_of(self.sources, t_end, self.settings.halts)
         try:
@@ -231,15 +190,17 @@ class AdaptiveIntegration:
         self.laws = tuple(s.during(t, end, q, qd) for s in self.sources)
         self.law_starts.append(t)
         self.law_list.append(self.laws)
-        if self.sliding is not None:
-            self.switch(t, y, qd == 0)
+        self.switch(t, y, qd == 0)
 
     def switch(self, t: float, y: np.ndarray, resting: np.ndarray) -> None:
         """Choose the modes of joints at rest anew, and report what changed."""
-        assert self.sliding is not None
-        q, qd = y[self.q], y[self.qd]
+        qd = y[self.qd]
+        if self.turns is not None:
+            self.turns.settle(qd)
+        if self.sliding is None:
+            return
         before = self.sliding.mode if self.pieces else np.sign(qd)
-        self.sliding.settle(q, qd, resting, *self.drives(t, *self.seen(y)))
+        self.sliding.settle(y, resting, *self.drives(t, *self.seen(y)))
         self.events += [(t, words) for words in self.sliding.changes(before) if self.pieces]
 
     def interval(
@@ -304,31 +265,44 @@ class AdaptiveIntegration:
             self.stalled += 1
             if self.stalled > STALLED:
                 raise Ended("step", f"friction switches without end at t = {cut:.6g} s")
-        if self.sliding is not None:
-            self.sliding.arm(state[self.qd])
+        self.begin(state[self.qd])
 
     # ---- events
 
+    def begin(self, qd: np.ndarray) -> None:
+        """Note which joints and which elements have begun to move."""
+        for switching in (self.sliding, self.turns):
+            if switching is not None:
+                switching.arm(qd)
+
+    def gaps(self, t: float, y: np.ndarray) -> np.ndarray:
+        """How far joints are from leaving their modes, and after them elements from turning round."""
+        parts = []
+        if self.sliding is not None:
+            parts.append(self.sliding.gaps(y, *self.drives(t, *self.seen(y))))
+        if self.turns is not None:
+            parts.append(self.turns.gaps(y[self.qd]))
+        return np.concatenate(parts)
+
     def look(self, start: float, end: float, states: Foreign) -> tuple[float, np.ndarray | None]:
         """Where friction changes within a step, and which joints come to rest or break loose there."""
-        if self.sliding is None:
+        if self.sliding is None and self.turns is None:
             return end, None
-        sliding = self.sliding
-
-        def gaps(t: float) -> np.ndarray:
-            y = states(t)
-            return sliding.gaps(y[self.q], y[self.qd], *self.drives(t, *self.seen(y)))
-
+        joints = 0 if self.sliding is None else self.layout.speeds
         low = start
         for high in np.linspace(start, end, POINTS + 1)[1:].tolist():
-            beyond = np.flatnonzero(gaps(high) < 0)
+            beyond = np.flatnonzero(self.gaps(high, states(high)) < 0)
             if len(beyond):
-                times = [root(lambda t, i=i: float(gaps(t)[i]), low, high) for i in beyond]  # type: ignore[misc]
+                times = [
+                    root(lambda t, i=i: float(self.gaps(t, states(t))[i]), low, high)  # type: ignore[misc]
+                    for i in beyond
+                ]
                 first = min(times)
                 fired = np.zeros(self.layout.speeds, bool)
-                fired[[i for i, t in zip(beyond, times, strict=True) if t == first]] = True
+                ended = [i for i, t in zip(beyond, times, strict=True) if t == first]
+                fired[[i for i in ended if i < joints]] = True
                 return first, fired
-            sliding.arm(states(high)[self.qd])
+            self.begin(states(high)[self.qd])
             low = high
         return end, None
 

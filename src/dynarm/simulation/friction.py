@@ -6,28 +6,44 @@ friction, it slides off in the direction of the excess.
 
 Which joints at rest stick and which slide off is decided for all of them together: M qdd + friction = f with
 0 < qdd_i where friction is +c_i, qdd_i < 0 where it is -c_i, and |friction| <= c_i where qdd_i = 0. With M positive
-definite this has exactly one solution; pivoting on the least index finds it.
+definite this has exactly one solution; pivoting on the least index finds it. Friction that grows with the load is
+solved for joint by joint, as `dynamics/drive_train.py` says.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..algebra.vectors import Nested, Scalar
 from ..border.kinds import Maker
 from ..dynamics.drive import jumping, without
+from ..dynamics.drive_train import check_factors, loaded
 from ..errors import InputError
 from ..graph.graph import Port
 from ..model.model import Model
-from ..plan.scene import minus
-from .plant import Plant, powers
+from ..plan.scene import Scene, minus, plus
+from .plant import Plant, dot, pushed
 from .system import vectors
 
 # part of the Coulomb friction by which a load must exceed it before the joint slides off
 EXCESS = 1e-10
 PIVOTS = 50  # a joint, before the search for the modes is given up
+
+
+Kernel = Callable[..., tuple[np.ndarray, ...]]
+
+
+class Balance(NamedTuple):
+    """M qdd + h = r and r + g |r| + K qdd + Coulomb friction = y."""
+
+    M: np.ndarray
+    y: np.ndarray  # joint forces without smooth friction that no load changes
+    h: np.ndarray  # rigid-body forces at rest of accelerations
+    g: np.ndarray  # friction per unit of load
 
 
 @dataclass(slots=True)
@@ -38,7 +54,8 @@ class Sliding:
     sharp: np.ndarray  # speeds of joints with sharp Coulomb friction
     limits: np.ndarray  # (nv, 2): Coulomb friction for positive and for negative velocity
     slack: float  # velocity below which a joint that has just been let go counts as still at rest
-    terms: np.ufunc = field(repr=False)
+    kernel: Kernel = field(repr=False)
+    coupled: np.ndarray | None = None  # (nv, nv): forces per unit of coupled joints' acceleration
     mode: np.ndarray = field(init=False)
     armed: np.ndarray = field(init=False)  # sliding joints that have left zero velocity behind
 
@@ -54,7 +71,7 @@ class Sliding:
         if not sharp.any():
             return None
         smooth = _without_coulomb(plant)
-        return cls(smooth, sharp, limits, slack, _terms(smooth))
+        return cls(smooth, sharp, limits, slack, _terms(smooth), _coupled(smooth))
 
     @property
     def stuck(self) -> np.ndarray:
@@ -63,41 +80,70 @@ class Sliding:
     # ---- right-hand side
 
     def rates(self, x: np.ndarray, *drives: np.ndarray) -> np.ndarray:
-        """The rate of the state [q, qd, work, loss, impulse of what sticks] with the modes as they are.
+        """The rate of the state [q, qd, memory, work, loss, impulse of what sticks] with the modes as they are.
 
         The impulse is there for the integrator: nothing else of a joint that sticks tells it how fast the load changes.
         """
         layout = self.plant.layout
         qd = x[layout.qd]
-        M, f, moving, power = self.terms(x[layout.q], qd, *drives, *self.plant.extras)
-        qdd, held, coulomb = self._solve(M, f, self.mode)
-        power[1] += coulomb @ qd
-        return np.concatenate([moving, qdd, power, [held @ self.stuck]])
+        terms, moving, power = self._at(x, *drives)
+        qdd, held, coulomb = self._solve(terms, self.mode)
+        power[1] += coulomb @ qd + self._more_loss(terms, qd, qdd)
+        still = np.zeros(layout.memory)
+        return np.concatenate([moving, qdd, still, power, [held @ self.stuck]])
 
-    def _solve(
-        self, M: np.ndarray, f: np.ndarray, mode: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _at(self, x: np.ndarray, *drives: np.ndarray) -> tuple[Balance, np.ndarray, np.ndarray]:
+        """The equations of motion in a state, the rates of its coordinates, powers of inputs and of smooth friction."""
+        layout = self.plant.layout
+        past = [x[layout.past]] if layout.memory else []
+        *terms, moving, power = self.kernel(
+            x[layout.q], x[layout.qd], *past, *drives, *self.plant.extras
+        )
+        return Balance(*terms), moving, power
+
+    def _solve(self, at: Balance, mode: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Accelerations, for stuck joints the force that friction holds, and the Coulomb friction of sliding ones."""
         slides = self.sharp & (mode != 0)
         coulomb = np.where(slides, np.where(mode > 0, self.limits[:, 0], -self.limits[:, 1]), 0.0)
         moving = ~self.sharp | slides
-        free = f - coulomb
-        qdd = np.zeros(len(f))
+        free = at.y - coulomb
+        signs = np.sign(free)
+        for _ in range(2 + len(free)):  # until the signs of the loads are right
+            qdd = self._accelerated(at, free, 1 + at.g * signs, moving)
+            rigid = at.M @ qdd + at.h
+            before, signs = signs, np.where(moving & (at.g != 0), np.sign(rigid), signs)
+            if np.array_equal(before, signs):
+                break
+        held = free - rigid - loaded(rigid, at.g)
+        return qdd, held if self.coupled is None else held - self.coupled @ qdd, coulomb
+
+    def _accelerated(
+        self, at: Balance, free: np.ndarray, grown: np.ndarray, moving: np.ndarray
+    ) -> np.ndarray:
+        """Accelerations of the joints that move, with g |r| taken as g times the sign times r."""
+        A, b, qdd = grown[:, None] * at.M, free - grown * at.h, np.zeros(len(free))
+        if self.coupled is not None:
+            A = A + self.coupled
         if moving.all():
-            qdd = np.linalg.solve(M, free)
-        elif moving.any():
-            qdd[moving] = np.linalg.solve(M[np.ix_(moving, moving)], free[moving])
-        return qdd, free - M @ qdd, coulomb
+            return np.linalg.solve(A, b)
+        if moving.any():
+            qdd[moving] = np.linalg.solve(A[np.ix_(moving, moving)], b[moving])
+        return qdd
+
+    def _more_loss(self, at: Balance, qd: np.ndarray, qdd: np.ndarray) -> float:
+        """Power that friction takes by load and by coupled inertia [W]."""
+        power = float(loaded(at.M @ qdd + at.h, at.g) @ qd)
+        return power if self.coupled is None else power + float(self.coupled @ qdd @ qd)
 
     # ---- switching
 
-    def gaps(self, q: np.ndarray, qd: np.ndarray, *drives: np.ndarray) -> np.ndarray:
+    def gaps(self, x: np.ndarray, *drives: np.ndarray) -> np.ndarray:
         """For each joint how far it is from leaving its mode; negative beyond."""
+        qd = x[self.plant.layout.qd]
         gaps = np.where(self.sharp, self.mode * qd + np.where(self.armed, 0.0, self.slack), 1.0)
         stuck = self.stuck
         if stuck.any():
-            M, f, *_ = self.terms(q, qd, *drives, *self.plant.extras)
-            _, held, _ = self._solve(M, f, self.mode)
+            _, held, _ = self._solve(self._at(x, *drives)[0], self.mode)
             limit = np.where(held > 0, self.limits[:, 0], self.limits[:, 1])
             gaps = np.where(stuck, limit * (1 + EXCESS) + 1e-300 - np.abs(held), gaps)
         return gaps
@@ -106,16 +152,14 @@ class Sliding:
         """Note which joints have left zero velocity behind."""
         self.armed |= self.sharp & (self.mode * qd > self.slack)
 
-    def settle(
-        self, q: np.ndarray, qd: np.ndarray, resting: np.ndarray, *drives: np.ndarray
-    ) -> None:
+    def settle(self, x: np.ndarray, resting: np.ndarray, *drives: np.ndarray) -> None:
         """Choose the modes of the joints at rest, so that each of them does what its friction allows."""
-        M, f, *_ = self.terms(q, qd, *drives, *self.plant.extras)
+        qd, at = x[self.plant.layout.qd], self._at(x, *drives)[0]
         resting = resting & self.sharp
         mode = np.where(self.sharp, np.sign(qd), 0.0)
         mode[resting] = 0.0
         for _ in range(PIVOTS * len(mode)):
-            qdd, held, _ = self._solve(M, f, mode)
+            qdd, held, _ = self._solve(at, mode)
             over = np.where(
                 mode == 0,
                 (held > self.limits[:, 0]) | (held < -self.limits[:, 1]),
@@ -185,23 +229,49 @@ def _without_coulomb(plant: Plant) -> Plant:
     return replace(plant, model=smooth)
 
 
-def _terms(plant: Plant) -> np.ufunc:
-    """(q, qd, tau, [wrench], ...) -> (M, f, rates of q, powers) with M qdd = f."""
+def _coupled(plant: Plant) -> np.ndarray | None:
+    """Forces per unit of coupled joints' acceleration, as numbers."""
+    K = Scene(plant.model.arm, plant.options, {}).coupled_inertia
+    return None if K is None else np.array(K, float)
+
+
+def _terms(plant: Plant) -> Kernel:
+    """(q, qd, [memory,] tau, [wrench], ...) -> (M, y, h, g, rates of q, powers), as `Balance` has them."""
     layout = plant.layout
     n, k = layout.speeds, layout.coordinates
-    inputs = [*vectors(k, "q"), *vectors(n, "qd"), *layout.input_ports]
-    outputs = [Port("M", (n, n)), Port("f", (n,)), Port("moving", (k,)), Port("power", (2,))]
+    inputs = [*vectors(k, "q"), *vectors(n, "qd")]
+    inputs += [*vectors(layout.memory, *["friction_state"] * bool(layout.memory))]
+    inputs += layout.input_ports
+    outputs = [Port("M", (n, n)), *vectors(n, "y", "h", "g"), Port("moving", (k,))]
 
     def body() -> Maker:
         chosen = plant.chosen("mass_matrix", "inverse_dynamics")
 
-        def compute(q: Scalar, qd: Scalar, tau: Scalar, *rest: Scalar) -> Nested:
+        def compute(q: Scalar, qd: Scalar, *rest: Scalar) -> Nested:
+            past, rest = (rest[0], rest[1:]) if layout.memory else (None, rest)
+            tau, rest = rest[0], rest[1:]
             wrench, extras = (rest[0], rest[1:]) if plant.wrench else (None, rest)
             given = {"q": plant.placed(q), "qd": qd, "tau": tau, "wrench": wrench}
-            scene = plant.scene(chosen, given, extras)
-            f = minus(tau, scene.forces(scene.still))
-            return scene.mass_matrix, f, plant.moving(q, scene), powers(scene, tau)
+            scene = plant.scene(chosen, given | {"friction_state": past}, extras)
+            return (*_equations(scene, tau), plant.moving(q, scene), _powers(scene, tau))
 
         return compute
 
-    return plant.compiled("sliding_terms", inputs, outputs, body).ufunc
+    powers = Port("power", (2,))
+    return plant.compiled("sliding_equations", inputs, [*outputs, powers], body).ufunc
+
+
+def _equations(scene: Scene, tau: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """M, y, h and g over scalars."""
+    g = scene.still
+    if scene.loaded:
+        check_factors(scene.arm.joints)
+        g = scene.load_factors()
+    y = minus(tau, scene.free_friction())
+    return scene.mass_matrix, y, scene.inverse_dynamics(scene.qd, scene.still), g
+
+
+def _powers(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
+    """Powers of the inputs, and of friction that load and other joints' accelerations do not change."""
+    acting = plus(tau, pushed(scene)) if scene.options.wrench else tau
+    return [dot(acting, scene.qd), dot(scene.free_friction(), scene.qd)]

@@ -12,7 +12,7 @@ from ..algebra.vectors import Scalar, add, mul
 from ..border.kinds import Maker
 from ..graph.graph import Port
 from ..machine.load.march import March
-from .system import Rates, System, vectors
+from .system import Rates, System, settled, vectors
 
 AB4 = (55 / 24, -59 / 24, 37 / 24, -9 / 24)
 
@@ -26,7 +26,7 @@ def rk4_step(system: System) -> March:
 
     def body() -> Maker:
         step = rk4_body(system.flow(), bool(layout.push))
-        return lambda *given: back(system, step(*given))
+        return lambda *given: settled(system, step(*given))
 
     return system.compiled("rk4_step", inputs, vectors(layout.size, "x_next"), body)
 
@@ -60,7 +60,7 @@ def ab4_step(system: System) -> March:
 
         def whole(*given: Scalar) -> Scalar:
             after, now = step(*given)
-            return back(system, after), now
+            return settled(system, after), now
 
         return whole
 
@@ -80,14 +80,6 @@ def ab4_body(f: Rates, wrench: bool = False) -> Maker:
         return after, now
 
     return step
-
-
-def back(system: System, x: list[Scalar]) -> list[Scalar]:
-    """A state over scalars whose coordinates are where they belong."""
-    if system.normalised is None:
-        return x
-    q = system.layout.q
-    return [*system.normalised(x[q]), *x[q.stop :]]
 
 
 def along(x: Sequence[Scalar], h: Scalar, v: Sequence[Scalar]) -> list[Scalar]:

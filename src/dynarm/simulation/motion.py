@@ -43,6 +43,7 @@ def simulate(
     wrench: Outside = None,
     gravity: Given = None,
     values: Given = None,
+    friction_state: Given = None,
     rtol: float = 1e-9,
     atol: float | None = None,
     times: Given = None,
@@ -66,6 +67,8 @@ def simulate(
     wrench   force and torque on the tool in its axes, (6,): None, an array, samples or f(t, q, qd); (k, 6) for the
              k tools of a robot that was loaded with tools=
     gravity, values   for models compiled with gravity="input", parameters="inputs": constant over the run
+    friction_state    what friction with memory remembers at the start, as run.friction_state[-1] of an earlier run has
+             it; None: no element is deflected (`model.friction_state.start(q0)`)
     times    where an adaptive run is recorded (None: at the integrator's own steps); every: record a run with fixed
              steps every so many steps
     events   functions f(t, q, qd) whose zeros are reported in run.events; with attribute terminal=True they end the
@@ -85,13 +88,11 @@ def simulate(
     """
     if not isinstance(model, Model):
         raise KindError(f"model is {shown(model)}; give dynarm.compile(arm)")
-    method = str(method).lower()
-    if method not in METHODS:
-        raise UnknownName("method", method, METHODS)
-    _check_method(model, method)
+    method = _method(model, method)
     q, qd, falling, known = _start(model, q0, qd0, gravity, values)
     t_end = _positive("t_end", t_end, "a number of seconds")
-    plant = Plant(model, wrench is not None, falling, known)
+    past = _past(model, friction_state, q)
+    plant = Plant(model, wrench is not None, falling, known, past)
     force = source_of(torque, qd.shape, "torque", model.entry_names("tau"))
     push = None if wrench is None else _push(plant, wrench, q.shape[:-1])
     job = Job(plant, q, qd, t_end, force, push, method)
@@ -178,12 +179,30 @@ def _stepped(job: Job, dt: Outside, every: int, threads: int, bar: Outside) -> R
 # ---- checks at the border
 
 
-def _check_method(model: Model, method: str) -> None:
+def _method(model: Model, given: Outside) -> str:
+    """The name of a method, refused where it does not serve the model."""
+    method = str(given).lower()
+    if method not in METHODS:
+        raise UnknownName("method", method, METHODS)
     if method == "midpoint" and model.arm.floating:
         raise InputError(
             f"midpoint steps joint positions and their momenta; robot '{model.arm.name}' has a free base, which turns: "
             "use 'rk4', or an adaptive method such as 'dop853'"
         )
+    for joint in model.arm.joints if method == "midpoint" and model.friction else ():
+        if joint.friction is not None and not joint.friction.alone:
+            raise InputError(
+                f"midpoint is for free motions; friction of joint '{joint.name}' depends on load, other joints or "
+                "memory: use 'rk4', or an adaptive method such as 'dop853'"
+            )
+    return method
+
+
+def _past(model: Model, friction_state: Outside, q: np.ndarray) -> np.ndarray | None:
+    """What friction remembers at the start, in the pose q."""
+    if friction_state is None:
+        return None
+    return model.friction_state.next(friction_state, q)
 
 
 def _push(plant: Plant, wrench: Outside, lead: tuple[int, ...]) -> Source:
@@ -323,7 +342,7 @@ def _nothing(job: Job, status: str, message: str) -> Outcome:
     """The record of a run that could not start: its first state."""
     lead = job.q0.shape[:-1]
     push = np.full((1, *lead, job.plant.layout.push), np.nan) if job.plant.wrench else None
-    x = state_of(job.q0, job.qd0)[None]
+    x = state_of(job.plant, job.q0, job.qd0)[None]
     return Outcome(
         np.zeros(1), x, np.full((1, *job.qd0.shape), np.nan), push, status, message, np.zeros(lead)
     )
@@ -369,4 +388,5 @@ def _run(
         wrench=None if r.push is None else _by_tool(plant, lead(r.push)),
         gravity=plant.gravity,
         values=plant.values,
+        friction_state=x[..., layout.past] if layout.memory else None,
     )

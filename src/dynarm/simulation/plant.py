@@ -26,6 +26,7 @@ from ..plan.choice import choose
 from ..plan.evaluation import coordinate_rates
 from ..plan.quantities import quantity_named
 from ..plan.scene import Options, Scene, minus, plus
+from .memory import Memory
 from .system import Body, Layout, Linear, Rates, Switching, compiled
 
 SPEEDS = {True: math.pi, False: 1.0}  # of joints without a velocity limit [rad/s, m/s]
@@ -42,17 +43,29 @@ class Plant:
     wrench: bool = False
     gravity: np.ndarray | None = None  # (3,) or (N, 3), for a model compiled with gravity="input"
     values: np.ndarray | None = None  # (p,) or (N, p), for one with parameters="inputs"
+    # (m,) or (N, m), what friction remembers at the start; None: nothing
+    friction_state: np.ndarray | None = None
 
     @property
     def layout(self) -> Layout:
         arm = self.model.arm
         push = 6 * len(arm.all_tools) if self.wrench else 0
-        return Layout(arm.nq, arm.nv, arm.nv, push)
+        return Layout(arm.nq, arm.nv, arm.nv, push, self.model.friction_state.size)
+
+    @property
+    def memory(self) -> Memory | None:
+        """Deflections of elements, where the joints have any."""
+        if not self.model.friction_state.size:
+            return None
+        return Memory(self.model.arm, self.friction_state)
 
     @property
     def options(self) -> Options:
         model = self.model
-        return Options(model.friction, model.gravity_input, self.wrench, model.parameters_input)
+        memory = bool(model.friction_state.size)
+        return Options(
+            model.friction, model.gravity_input, self.wrench, model.parameters_input, memory
+        )
 
     @property
     def extras(self) -> tuple[np.ndarray, ...]:
@@ -123,9 +136,11 @@ class Plant:
 
         def rates(x: Scalar, tau: Scalar, wrench: Scalar, *extras: Scalar) -> list[Scalar]:
             q = self.placed(x[layout.q])
+            past = x[layout.past] or None
             given = {"q": q, "qd": x[layout.qd], "tau": tau, "wrench": wrench}
-            scene = self.scene(chosen, given, extras)
-            return [*self.moving(x[layout.q], scene), *compute(scene), *powers(scene, tau)]
+            scene = self.scene(chosen, given | {"friction_state": past}, extras)
+            qdd, still = compute(scene), [0] * layout.memory
+            return [*self.moving(x[layout.q], scene), *qdd, *still, *powers(scene, tau, qdd)]
 
         return rates
 
@@ -146,7 +161,8 @@ class Plant:
     @property
     def linear(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], Linear] | None:
         """By the compiled derivatives, which know of no wrench; those of a free base are by its turns, not by q."""
-        return None if self.wrench or self.model.arm.floating else self._linear
+        beside = self.wrench or self.model.arm.floating or self.layout.memory
+        return None if beside else self._linear
 
     def _linear(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> Linear:
         n = self.layout.speeds
@@ -163,16 +179,15 @@ class Plant:
         return Sliding.of(self, slack)
 
     def sample(self, k: int) -> Plant:
-        gravity, values = (
-            None if x is None else (x[k] if x.ndim > 1 else x) for x in (self.gravity, self.values)
-        )
-        return Plant(self.model, self.wrench, gravity, values)
+        given = (self.gravity, self.values, self.friction_state)
+        own = (None if x is None else (x[k] if x.ndim > 1 else x) for x in given)
+        return Plant(self.model, self.wrench, *own)
 
 
-def powers(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
-    """The power [W] of torques and wrench, and the power that friction takes."""
+def powers(scene: Scene, tau: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+    """The power [W] of torques and wrench, and the power that friction takes; what its springs hold is in that."""
     acting = plus(tau, pushed(scene)) if scene.options.wrench else tau
-    return [dot(acting, scene.qd), dot(scene.drive(scene.qd, scene.still), scene.qd)]
+    return [dot(acting, scene.qd), dot(scene.braking(tau, qdd), scene.qd)]
 
 
 def pushed(scene: Scene) -> list[Scalar]:

@@ -63,6 +63,8 @@ class Run(EnergyBooks):
     reached  the last time that is good [s], (N,) for a batch
     events   (time, name) of every event; joints with sharp Coulomb friction report when they stick and slide
     dense    a function of time that gives (q, qd) between the samples, for adaptive methods
+    friction_state  (T, m), what friction with memory remembers at each time, as `model.friction_state` has it; None
+             where nothing has memory. What its springs hold is counted in `loss` until they give it back
     """
 
     model: Model
@@ -84,6 +86,7 @@ class Run(EnergyBooks):
     wrench: np.ndarray | None = None
     gravity: np.ndarray | None = None
     values: np.ndarray | None = None
+    friction_state: np.ndarray | None = None
 
     def __repr__(self) -> str:
         many = f"{self.batch} samples, " if self.batch is not None else ""
@@ -166,7 +169,8 @@ class Run(EnergyBooks):
         arrays: Json = {"t": self.t, "q": self.q, "qd": self.qd, "tau": self.tau}
         arrays |= {"kinetic": self.kinetic, "potential": self.potential}
         arrays |= {"work": self.work, "loss": self.loss}
-        return arrays if self.wrench is None else arrays | {"wrench": self.wrench}
+        more = {"wrench": self.wrench, "friction_state": self.friction_state}
+        return arrays | {name: x for name, x in more.items() if x is not None}
 
     def _npz(self, path: Path) -> None:
         np.savez(path, **self._arrays(), about=np.array(json.dumps(self.about())))

@@ -94,7 +94,12 @@ def midpoint_turns(plant: Plant) -> np.ufunc:
                 scene = plant.scene(chosen, {"q": q, "qd": qd}, extras)
                 before, q1 = q1, along(q0, h[0], qd)
                 p1 = along(p0, h[0], _momentum_rate(scene, tau))
-            return q1, p1, [magnitude(x) for x in minus(q1, before)], powers(scene, tau)
+            return (
+                q1,
+                p1,
+                [magnitude(x) for x in minus(q1, before)],
+                powers(scene, tau, scene.still),
+            )
 
         return turns
 
@@ -129,4 +134,4 @@ def _momentum_rate(scene: Scene, tau: Sequence[Scalar]) -> list[Scalar]:
     twice = jacobian(scene.bias(), scene.qd)
     turned = [mul(0.5, dot([row[i] for row in twice], scene.qd)) for i in range(scene.arm.nv)]
     weight = scene.inverse_dynamics(scene.still, scene.still)
-    return plus(minus(minus(tau, weight), scene.drive(scene.qd, scene.still)), turned)
+    return plus(minus(minus(tau, weight), scene.free_friction()), turned)

@@ -1,8 +1,8 @@
 """What is set in motion: all that the simulator asks of an arm, of a robot on wheels, or of anything else that moves.
 
-The state that is stepped is x = [q, qd, work, loss]: coordinates, independent speeds, and with the motion the work [J]
-that the inputs have done and what friction has taken. There may be more coordinates than speeds (a quaternion, a
-platform that rolls); how coordinates move with speeds is part of `flow`.
+The state that is stepped is x = [q, qd, memory, work, loss]: coordinates, independent speeds, what friction remembers
+(see `memory.py`), and with the motion the work [J] that the inputs have done and what friction has taken. There may be
+more coordinates than speeds (a quaternion, a platform that rolls); how coordinates move with speeds is part of `flow`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..graph.trace import trace_function
 from ..machine.load.cache import Part
 from ..machine.load.compiled import function
 from ..machine.load.march import March
+from .memory import Memory
 
 BOOKS = 2  # numbers of a state that keep account: work and loss
 Rates = Callable[..., list[Scalar]]  # (state, tau, push, ...) -> rate of the state
@@ -34,11 +35,12 @@ class Layout:
     speeds: int
     inputs: int  # forces tau
     push: int = 0  # of what acts from outside, a wrench on the tool; 0: nothing does
+    memory: int = 0  # of what is remembered
 
     @property
     def size(self) -> int:
         """Numbers of a state."""
-        return self.coordinates + self.speeds + BOOKS
+        return self.coordinates + self.speeds + self.memory + BOOKS
 
     @property
     def q(self) -> slice:
@@ -49,8 +51,13 @@ class Layout:
         return slice(self.coordinates, self.coordinates + self.speeds)
 
     @property
+    def past(self) -> slice:
+        """What is remembered."""
+        return slice(self.coordinates + self.speeds, self.size - BOOKS)
+
+    @property
     def books(self) -> slice:
-        return slice(self.coordinates + self.speeds, self.size)
+        return slice(self.size - BOOKS, self.size)
 
     @property
     def input_ports(self) -> list[Port]:
@@ -73,13 +80,11 @@ class Switching(Protocol):
 
     def rates(self, x: np.ndarray, *drives: np.ndarray) -> np.ndarray: ...
 
-    def gaps(self, q: np.ndarray, qd: np.ndarray, *drives: np.ndarray) -> np.ndarray: ...
+    def gaps(self, x: np.ndarray, *drives: np.ndarray) -> np.ndarray: ...
 
     def arm(self, qd: np.ndarray) -> None: ...
 
-    def settle(
-        self, q: np.ndarray, qd: np.ndarray, resting: np.ndarray, *drives: np.ndarray
-    ) -> None: ...
+    def settle(self, x: np.ndarray, resting: np.ndarray, *drives: np.ndarray) -> None: ...
 
     def changes(self, before: np.ndarray) -> list[str]: ...
 
@@ -102,8 +107,15 @@ class System(Protocol):
     def normalised(self) -> Callable[[Sequence[Scalar]], Sequence[Scalar]] | None:
         """What puts coordinates back where they belong after a step, over scalars; None: any numbers will do."""
 
+    @property
+    def memory(self) -> Memory | None:
+        """What is remembered, and how; None: nothing is."""
+
     def flow(self) -> Rates:
-        """The rate of the state over scalars: of q by how it moves with qd, accelerations, powers that go to books."""
+        """The rate of the state over scalars: of q by how it moves with qd, accelerations, powers that go to books.
+
+        What is remembered has no rate: it is brought up to date after each step.
+        """
 
     def compiled(
         self, name: str, inputs: Sequence[Port], outputs: Sequence[Port], body: Body
@@ -155,24 +167,33 @@ def rates(system: System) -> np.ufunc:
     return system.compiled("rates", inputs, vectors(layout.size, "rate"), body).ufunc
 
 
-def state_of(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """[q, qd, 0, 0]: the state at the start of a run."""
-    return np.concatenate([q, qd, np.zeros((*q.shape[:-1], BOOKS))], axis=-1)
+def state_of(system: System, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """[q, qd, memory, 0, 0]: the state at the start of a run."""
+    past = [] if system.memory is None else [system.memory.begun(q)]
+    return np.concatenate([q, qd, *past, np.zeros((*q.shape[:-1], BOOKS))], axis=-1)
+
+
+def settled(system: System, x: Sequence[Scalar]) -> list[Scalar]:
+    """A state over scalars after a step: coordinates where they belong, what is remembered up to date."""
+    layout = system.layout
+    q = x[layout.q] if system.normalised is None else system.normalised(x[layout.q])
+    past = x[layout.past] if system.memory is None else system.memory.moved(q, x[layout.past])
+    return [*q, *x[layout.qd], *past, *x[layout.past.stop :]]
 
 
 def put_back(system: System, x: np.ndarray) -> np.ndarray:
-    """States whose coordinates are where they belong; the same array where they always are."""
-    if system.normalised is None:
+    """The same of arrays; the same array where nothing has to be done."""
+    if system.normalised is None and system.memory is None:
         return x
-    q = system.layout.q
-    x = x.copy()
-    x[..., q] = np.stack(system.normalised(list(np.moveaxis(x[..., q], -1, 0))), axis=-1)
-    return x
+    return np.stack(np.broadcast_arrays(*settled(system, list(np.moveaxis(x, -1, 0)))), axis=-1)
 
 
 def coordinates(system: System, x: np.ndarray) -> np.ndarray:
     """The coordinates of states, where they belong: what functions of the user may see."""
-    return put_back(system, x)[..., system.layout.q]
+    q = x[..., system.layout.q]
+    if system.normalised is None:
+        return q
+    return np.stack(system.normalised(list(np.moveaxis(q, -1, 0))), axis=-1)
 
 
 def vectors(n: int, *names: str) -> list[Port]:

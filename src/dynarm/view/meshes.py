@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,9 +30,18 @@ class Visual:
     faces: np.ndarray
 
 
-def visuals(path: Path, arm: Arm, freeze: Foreign = True) -> tuple[list[Visual], list[str]]:
-    """What can be drawn of a URDF's visuals, and what cannot, in sentences; freeze as the arm was loaded with it."""
-    content = path.read_bytes()
+def visuals(
+    path: Path,
+    arm: Arm,
+    freeze: Foreign = True,
+    text: bytes | None = None,
+    packages: Mapping[str, str] | None = None,
+) -> tuple[list[Visual], list[str]]:
+    """What can be drawn of a URDF's visuals, and what cannot, in sentences; freeze as the arm was loaded with it.
+
+    text: of a file of macros what it expands to; packages: folders by the names of package://name/...
+    """
+    content = path.read_bytes() if text is None else text
     root, tree = parse(content, str(path), SKIPPED), read_tree(content, str(path))
     links = arm.origin.links if arm.origin else ()
     kept = [joint for joint in tree.above.values() if joint.child in links]
@@ -45,7 +54,7 @@ def visuals(path: Path, arm: Arm, freeze: Foreign = True) -> tuple[list[Visual],
             continue
         index, T = place
         for visual in link.all("visual"):
-            loaded, why = _geometry(visual, path)
+            loaded, why = _geometry(visual, path, packages or {})
             if loaded is None:
                 missing += [why] if why else []
                 continue
@@ -87,7 +96,9 @@ def _origin(visual: Element) -> np.ndarray:
     return T
 
 
-def _geometry(visual: Element, urdf: Path) -> tuple[tuple[np.ndarray, np.ndarray] | None, str]:
+def _geometry(
+    visual: Element, urdf: Path, packages: Mapping[str, str]
+) -> tuple[tuple[np.ndarray, np.ndarray] | None, str]:
     """Vertices and faces of a visual, or why there are none."""
     import trimesh
 
@@ -107,7 +118,7 @@ def _geometry(visual: Element, urdf: Path) -> tuple[tuple[np.ndarray, np.ndarray
     if shape.tag != "mesh":
         return None, f"<{shape.tag}> is not drawn"
     name = a.get("filename", "")
-    file = next((p for p in _candidates(name, urdf) if p.is_file()), None)
+    file = next((p for p in _candidates(name, urdf, packages) if p.is_file()), None)
     if file is None:
         return None, f"mesh {name} is not there"
     scale = _numbers(a.get("scale", "1 1 1"), 3)
@@ -125,8 +136,8 @@ def _parts(mesh: Foreign) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32)
 
 
-def _candidates(name: str, urdf: Path) -> Iterator[Path]:
-    """Where a mesh may be: beside the URDF, or in the package that it names, above the URDF."""
+def _candidates(name: str, urdf: Path, packages: Mapping[str, str]) -> Iterator[Path]:
+    """Where a mesh may be: beside the URDF, or in the package that it names, as given or above the URDF."""
     plain = name.removeprefix("file://")
     if Path(plain).suffix.lower() not in KINDS:
         return
@@ -135,6 +146,8 @@ def _candidates(name: str, urdf: Path) -> Iterator[Path]:
         return
     inside = Path(name.removeprefix("package://"))
     within = Path(*inside.parts[1:]) if len(inside.parts) > 1 else inside
+    if inside.parts and inside.parts[0] in packages:
+        yield Path(packages[inside.parts[0]]) / within
     for folder in (urdf.parent, *urdf.absolute().parents):
         yield folder / inside
         if folder.name == inside.parts[0]:

@@ -19,6 +19,7 @@ EXPECTED = {
     "InputError": ValueError,
     "KindError": TypeError,
     "UnknownName": KeyError,
+    "UnknownAttribute": AttributeError,
     "FileError": OSError,
     "FileMissing": FileNotFoundError,
     "FormatError": ValueError,

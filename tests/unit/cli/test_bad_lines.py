@@ -244,6 +244,8 @@ demo --out {empty}                                  | --out is ''
 demo --out full                                     | --force
 demo --out {long}                                   | too long
 demo extra                                          | dynarm demo --help
+robots panda                                        | dynarm robots --help
+robots --licence                                    | dynarm robots --help
 {empty}                                             | No such command
 --bogus                                             | dynarm --help
 """

@@ -37,7 +37,7 @@ def test_the_programs_own_examples_are_among_those_that_are_run():
 
 
 def test_every_command_of_the_contract_is_there():
-    contract = "demo info count compile export excite identify validate simulate mobile view"
+    contract = "demo robots info count compile export excite identify validate simulate mobile view"
     assert " ".join(COMMANDS) == contract
     text = dynarm("--help").check().out
     assert all(f"  {name} " in text for name in COMMANDS)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dynarm import Friction
+from dynarm import Coupled, DynarmError, Friction
 from dynarm.dynamics.drive import TERMS, Instant, friction_force, jumping, shaped, without
 from dynarm.graph.graph import Port
 from dynarm.graph.trace import trace_function
@@ -81,3 +81,14 @@ def test_what_jumps_at_rest_can_be_left_out():
     assert without(LEANING, jumping(LEANING)) == Friction(0.7, 0.0, 0.2, viscous_negative=0.4)
     assert shaped(LEANING_SMOOTH, width=0.5) == Friction(shape="tanh", width=0.5)
     assert shaped(None) == Friction()
+
+
+@pytest.mark.parametrize(
+    "key", ["presliding", "load_curve", "load_presliding", "coupling", "ripple"]
+)
+def test_what_knows_velocities_only_refuses_the_rest(key):
+    """Robots on wheels would leave it out in silence."""
+    entry = {"coupling": Coupled(1), "ripple": (3.0, 0.1, 0.2)}.get(key, (0.01, 0.2))
+    with pytest.raises(DynarmError, match="depends on more than a velocity"):
+        friction_force(Friction(**{key: [entry]}), 0.3)
+    assert friction_force(Friction(viscous=2.0), 0.3) == pytest.approx(0.6)

@@ -118,6 +118,10 @@ def test_jax_function_maps_and_differentiates(jax_errors):
     assert jax_errors["slopes"] < 1e-9
 
 
+def test_jax_function_takes_a_friction_state(jax_errors):
+    assert jax_errors["memory"] < 1e-12
+
+
 def test_without_jax_the_error_says_what_to_install(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     monkeypatch.setitem(sys.modules, "jax.numpy", None)

@@ -145,7 +145,7 @@ def test_every_word_of_a_model_is_included_or_refused(model):
             continue
         through.append(name)
     assert sorted(through) == [
-        "formulation", "forward_kinematics", "jacobian", "jacobian_derivative"
+        "formulation", "forward_kinematics", "friction_state", "jacobian", "jacobian_derivative"
     ]  # fmt: skip
 
 

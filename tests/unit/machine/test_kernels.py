@@ -333,7 +333,7 @@ def test_memory_from_the_heap_is_given_back(build, monkeypatch, kind):
 
 
 @pytest.mark.parametrize("kind", VECTORS)
-@pytest.mark.parametrize("size", [5, 67])
+@pytest.mark.parametrize("size", [5, 17, 67])
 def test_large_outputs_that_go_past_the_caches(build, kind, size):
     """Rows of an odd number of words: blocks begin anywhere in a line of cache."""
     b = Builder()
@@ -354,6 +354,22 @@ def test_large_outputs_that_go_past_the_caches(build, kind, size):
         f(given, out=out)
         assert np.array_equal(out, given[:, :1] + given[:, 1:] * np.arange(1, size + 1))
         assert np.isnan(whole[:5]).all() and np.isnan(whole[-4:]).all()
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+def test_outputs_that_go_past_the_caches_together(build, kind):
+    """Each of them would stay in the caches; a short one, which is not moved in rows, is right all the same."""
+    b = Builder()
+    x = b.input(0, 0)
+    sizes = (9, 1, 20)
+    ports = [Port(f"y{size}", (size,)) for size in sizes]
+    rows = [[b.mul(x, b.const(k + size)) for k in range(size)] for size in sizes]
+    target = VECTORS[kind].tuned(past_caches=1 << 12)
+    f = build(b.finish([Port("x", (1,))], ports, rows), target)
+    for count in (target.tuning.past_caches // (8 * sum(sizes)) + more for more in (0, 1, 8)):
+        given = np.arange(1.0, count + 1)[:, None]
+        for made, size in zip(f(given), sizes, strict=True):
+            assert np.array_equal(made, given * (size + np.arange(size)))
 
 
 def test_ports_beyond_what_is_compiled_are_refused():

@@ -47,7 +47,7 @@ def test_how_much_room_is_asked_for(monkeypatch):
 
 def test_workspaces_up_to_64_kb_are_on_the_stack():
     assert native().tuning.stack == USUAL.stack == 65536
-    assert native().tuning.past_caches == 33554432
+    assert native().tuning.past_caches == 20971520
 
 
 # ---- the cache

@@ -180,7 +180,7 @@ def test_a_huge_program_has_no_kernel_for_one_sample(count, scalar):
 
 
 def test_workspaces_and_the_rest_of_the_table():
-    """Inputs, outputs, slots, tile, workspaces, largest output, constants; then the ports."""
+    """Inputs, outputs, slots, tile, workspaces, largest output, constants, all outputs together; then the ports."""
     ports = [Port("x", (4,))], [Port("y", (2, 2)), Port("z", ())]
     program = Program(
         (sums(9),),
@@ -194,17 +194,17 @@ def test_workspaces_and_the_rest_of_the_table():
     entry = r"@dynarm_table = .*\[\d+ x i64\] \[(.*)\]"
     text = kernel_text(program, *ports, named("AVX2"))
     table = [int(x.split()[1]) for x in re.search(entry, text)[1].split(", ")]
-    assert table[:7] == [1, 2, 40, 1, 1, 4, 2]
+    assert table[:8] == [1, 2, 40, 1, 1, 4, 2, 5]
     # slot or place of slots, size, where steps of axes begin among NumPy's, three lengths, axes
     first = Table.PORTS + 3 * 7 + 4
-    assert table[7:28] == [
+    assert table[8:29] == [
         *(0, 4, 3 - 2, 1, 1, 4, 1),
         *(first, 4, 4 - 1, 1, 2, 2, 2),
         *(first + 4, 1, 6 - 3, 1, 1, 1, 0),
     ]
-    assert table[28:] == [30, 0x4000000000000000, 31, -(2**63), 20, 21, 22, 30, 31]
+    assert table[29:] == [30, 0x4000000000000000, 31, -(2**63), 20, 21, 22, 30, 31]
     long = kernel_text(replace(program, moves=5000), *ports, named("AVX2"))
-    assert "i64 40, i64 2, i64 2, i64 4, i64 2" in long, "a workspace for each block of a tile"
+    assert "i64 40, i64 3, i64 3, i64 4, i64 2" in long, "a workspace for each block of a tile"
     # from block to block: 40 slots of four numbers, three addresses of lines
     steps = re.findall(r"= mul i64 %i\d+, (\d+)", function(long, "kernel4"))
     assert steps == [str(40 * 4 * 8), str(3 * 8)]

@@ -33,7 +33,7 @@ def test_rates_are_those_of_the_robot(name):
     q, z = start(robot)
     tau = np.linspace(-1, 1, len(robot.input_names))
     system = RollingSystem(robot)
-    rate = rates(system)(state_of(q, z), tau, LOAD)
+    rate = rates(system)(state_of(system, q, z), tau, LOAD)
     layout = system.layout
     qd, zd = robot.functions["derivative"](q, z, tau, LOAD)[:2]
     assert len(rate) == layout.size == len(q) + len(z) + 2

@@ -45,6 +45,7 @@ RECORDS = {  # every public record, and those that they hold
         *(dynarm.Friction(1 / 3, 1 / 3, 1 / 3, "tanh", 1 / 3, 1 / 3, 1 / 3), "n" * 500),
         *((-1 / 3, 1 / 3), 1 / 3, 1 / 3),
     ),
+    "about": lambda: dynarm.About("n" * 500, "s" * 500, "l" * 500, "i" * 500),
     "mimic": lambda: dynarm.Mimic("n" * 500, 1 / 3, 1 / 3),
     "body": lambda: dynarm.Body(1 / 3, (1 / 3,) * 3, np.eye(3) / 3),
     "tool": lambda: dynarm.Tool("n" * 500, 3, np.eye(4)),

@@ -202,7 +202,7 @@ def test_writing_is_whole_or_not_at_all(tmp_path, monkeypatch):
     assert (tmp_path / "x.html").read_bytes() == b"before"
 
 
-@pytest.mark.parametrize("name", dynarm.catalogue())
+@pytest.mark.parametrize("name", ["puma560", "stanford", "scara", "generic_7r", "ur5e", "gen3"])
 def test_the_sketch_ends_where_the_kinematics_do(name):
     arm = dynarm.load(name)
     q = np.random.default_rng(1).uniform(-1, 1, arm.n)

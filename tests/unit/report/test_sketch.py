@@ -14,7 +14,11 @@ from dynarm.report.sketch import HEIGHT, WIDTH, frames, pose, skeleton, sketch
 
 DRAWN = 0.051  # pixels: places are written with one decimal
 MARGIN = 55.0  # pixels around a robot that fills its sheet
-ROBOTS = dynarm.catalogue()
+ROBOTS = [
+    name
+    for name in dynarm.catalogue()
+    if dynarm.load(name).serial and dynarm.load(name).tools is None
+]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from dynarm.identify.design.limits import limits_of
 from dynarm.plan.regularity import check_regular
 from dynarm.robot.formats.toml_file import read_toml, write_toml
 from dynarm.robot.formats.urdf import MAX_PARTS, arm_of_urdf
+from dynarm.robot.formats.urdf_update import updated_urdf
 from dynarm.robot.frames.chain import chain_of, pose
 from dynarm.simulation.control import GravityPD
 
@@ -114,8 +115,14 @@ def test_mutated_urdfs_load_or_are_refused(seed):
             i = rng.randrange(len(text))
             text = text[:i] + text[i + rng.choice([1, 9]) :]
         try:
-            assert np.isfinite(arm_of_urdf(text.encode(), "r.urdf").parameters).all()
+            arm = arm_of_urdf(text.encode(), "r.urdf")
+            assert np.isfinite(arm.parameters).all()
             loaded += 1
+            assert updated_urdf(arm, text.encode(), "r.urdf").content == text.encode()
+            other = arm.with_parameters(1.5 * arm.parameters)
+            new = updated_urdf(other, text.encode(), "r.urdf").content
+            again = arm_of_urdf(new, "r.urdf").parameters
+            assert np.allclose(again, other.parameters, rtol=1e-9, atol=1e-9 * np.abs(again).max())
         except DynarmError as error:
             assert str(error).isprintable() and len(str(error)) < 3000
     assert loaded > 10

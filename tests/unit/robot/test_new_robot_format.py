@@ -91,7 +91,7 @@ def test_parts_are_chosen_where_there_are_links(tmp_path):
 
 def test_messages_name_it(tmp_path):
     with pytest.raises(
-        DynarmError, match=r"ending in \.urdf, \.toml, \.xml, \.mjcf, \.world or \.toy"
+        DynarmError, match=r"ending in \.urdf, \.toml, \.xacro, \.xml, \.mjcf, \.world or \.toy"
     ):
         dynarm.load("robot.step")
     with pytest.raises(

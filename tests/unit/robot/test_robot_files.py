@@ -90,10 +90,11 @@ def test_unknown_names_suggest_the_nearest():
 @pytest.mark.parametrize(
     "name, advice",
     [
-        ("arm.urdf.xacro", "xacro arm.urdf.xacro > arm.urdf"),
-        ("arm.XACRO", "xacro"),
         ("arm.sdf", "SDF"),
-        ("arm.step", "neither a built-in robot nor a file ending in .urdf, .toml, .xml or .mjcf"),
+        (
+            "arm.step",
+            "neither a built-in robot nor a file ending in .urdf, .toml, .xacro, .xml or .mjcf",
+        ),
         ("folder/arm", "neither"),
     ],
 )

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import dynarm
 from dynarm import Friction
 from dynarm.simulation import Sampled
-from dynarm.simulation.friction import Sliding
+from dynarm.simulation.friction import Balance, Sliding
 from dynarm.simulation.plant import Plant
 from oracles.motions import StickSlip, pendulum, rail, stopping, two_link_rates
 
@@ -188,10 +188,11 @@ def test_modes_of_joints_at_rest_are_consistent():
         A = rng.normal(size=(n, n))
         M, f = A @ A.T + 0.05 * np.eye(n), rng.normal(size=n) * 2
         sliding.limits = rng.uniform(0.1, 2, (n, 2))
-        sliding.terms = lambda *a, M=M, f=f: (M, f, np.zeros(2))
+        at = Balance(M, f, np.zeros(n), np.zeros(n))
+        sliding.kernel = lambda *a, at=at: (*at, np.zeros(n), np.zeros(2))
         qd = np.where(rng.random(n) < 0.7, 0.0, rng.normal(size=n))
-        sliding.settle(np.zeros(n), qd, qd == 0)
-        qdd, held, coulomb = sliding._solve(M, f, sliding.mode)
+        sliding.settle(np.concatenate([np.zeros(n), qd, np.zeros(2)]), qd == 0)
+        qdd, held, coulomb = sliding._solve(at, sliding.mode)
         assert np.abs(M @ qdd + coulomb + np.where(sliding.stuck, held, 0) - f).max() <= 1e-10
         for i in range(n):
             mode = sliding.mode[i]

@@ -32,6 +32,7 @@ class Rotor:
     extras = ()
     speed_limits = (1.0,)
     linear = None
+    memory = None
 
     @property
     def normalised(self):

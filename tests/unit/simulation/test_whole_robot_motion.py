@@ -16,6 +16,7 @@ from dynarm.simulation import GravityPD
 from dynarm.simulation.control import ComputedTorque
 from dynarm.simulation.friction import coulomb_limits
 from dynarm.simulation.plant import Plant
+from dynarm.simulation.system import state_of
 from oracles.pinocchio_tree import PinocchioTree
 from oracles.random_trees import tree_urdf
 
@@ -224,8 +225,9 @@ def test_friction_of_a_tree_with_mimic_joints_sticks_and_slides():
     assert limits.shape == (arm.nv, 2) and not limits[:6].any() and limits[6:].all()
     q0, qd0 = start(sharp, seed=1)
     drag = model.inverse_dynamics(q0, qd0, 0 * qd0) - model.bias(q0, qd0)
-    rate = Plant(model).switching(1e-9)
-    rate.settle(q0, qd0, qd0 == 0, np.zeros(arm.nv))
+    plant = Plant(model)
+    rate = plant.switching(1e-9)
+    rate.settle(state_of(plant, q0, qd0), qd0 == 0, np.zeros(arm.nv))
     coulomb = np.where(rate.mode > 0, limits[:, 0], -limits[:, 1]) * rate.sharp
     viscous = np.zeros(arm.nv)
     for i, joint in enumerate(joints):

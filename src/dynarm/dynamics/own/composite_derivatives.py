@@ -172,7 +172,7 @@ def _differentiated(
     dq, dqd, M = ([[0] * size for _ in range(size)] for _ in range(3))
     changes = [_changes(b, l, twice) for b, l in zip(arm.joints, links, strict=True)]
     by_q, by_qd = zip(*changes, strict=True)
-    for i in range(arm.n):
+    for i in range(arm.n - 1, -1, -1):
         row, r, j = _row(arm.joints[i], loads[i]), first + i, i
         while j >= 0:
             c = first + j
@@ -183,10 +183,9 @@ def _differentiated(
             j = arm.parent_of(j)
         if whole is not None:
             _enter_base_row(r, row, _base_changes(base, twice), dq, dqd, M)
-    for j in range(arm.n):
-        wrench = _turned_wrench(arm.joints[j], loads[j], by_q[j])
-        _carry(arm, pose, j, wrench, dq)
-        _carry(arm, pose, j, loads[j].answer(by_qd[j]), dqd)
+        wrench = _turned_wrench(arm.joints[i], loads[i], by_q[i])
+        _carry(arm, pose, i, wrench, dq)
+        _carry(arm, pose, i, loads[i].answer(by_qd[i]), dqd)
     if whole is not None:
         _enter_base(whole, _base_changes(base, twice), dq, dqd, M)
     return dq, dqd, M

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robot.doubts import all_doubts
+from ...robot.inertia import pseudo_inertia
 from ..regressor import Terms
 from ..rigid import Rigid
 
@@ -36,17 +37,6 @@ class Feasible:
     distance: float  # of the values from those asked for, in standard deviations
     exact: bool  # the values asked for were consistent already
     status: str
-
-
-def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
-    """The 4x4 pseudo-inertia of ten parameters."""
-    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = ten
-    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    P = np.empty((4, 4))
-    P[:3, :3] = np.trace(J) / 2 * np.eye(3) - J
-    P[3, :3] = P[:3, 3] = hx, hy, hz
-    P[3, 3] = m
-    return P
 
 
 def _pseudo_rows() -> np.ndarray:

@@ -17,6 +17,7 @@ from ..estimators.least_squares import ROUNDING, worths
 from ..estimators.problem import Solution
 from ..preprocess import Stretch
 from ..regressor import Terms
+from ..rests import spans
 
 HARDLY, NOT = 0.3, 1.0
 DAMPED = "damped"  # entries of friction's lists
@@ -176,9 +177,7 @@ def _advice(terms: Terms, pieces: Sequence[Stretch], doubtful: Sequence[int]) ->
             f"nearly all motion is at one or two frequencies ({told}): move with several in every joint (dynarm.excite)"
         )
     q = np.concatenate([p.q for p in pieces])[:, -len(terms.joints) :]
-    for name, joint, span in zip(
-        terms.arm.joint_names, terms.joints, np.ptp(q, axis=0), strict=True
-    ):
+    for name, joint, span in zip(terms.arm.joint_names, terms.joints, spans(q), strict=True):
         if terms.arm.joints[joint].revolute and span < 0.5:
             said.append(
                 f"joint {name} moves through {np.degrees(span):.0f} degrees only: widen its range"

@@ -20,6 +20,16 @@ _ANGLE = 1e-4  # [rad or m] as far as positions may be rounded
 _HUGE = 1e100  # squares and products of larger numbers overflow
 
 
+def _some(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Rows that stand evenly in the parts, one behind the other; about `_STATES` of them."""
+    step = max(1, sum(map(len, parts)) // _STATES)
+    rows, before = [], 0
+    for part in parts:
+        rows.append(part[-before % step :: step])
+        before += len(part)
+    return np.concatenate(rows)
+
+
 def negative_energy(
     terms: Terms, pieces: Sequence[Stretch], values: np.ndarray, covariance: np.ndarray
 ) -> tuple[str, ...]:
@@ -28,9 +38,9 @@ def negative_energy(
     It must be negative by more than the values' doubt explains, and by more than a small part of the energies of all
     directions, joints moving as fast as in the log: small links may come out below zero in fits that predict well.
     """
-    q, qd = (np.concatenate([getattr(piece, word) for piece in pieces]) for word in ("q", "qd"))
-    usual = np.sqrt((qd**2).mean(axis=0))
-    q = np.ascontiguousarray(q[:: max(1, len(q) // _STATES)])
+    squares = sum(np.einsum("ij,ij->j", piece.qd, piece.qd) for piece in pieces)
+    usual = np.sqrt(squares / sum(len(piece.qd) for piece in pieces))
+    q = _some([piece.q for piece in pieces])
     n = terms.n
     still = np.zeros((len(q), n))
     speeds = np.diag(np.where(usual > 0, usual, 1.0))

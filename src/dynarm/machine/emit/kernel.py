@@ -255,7 +255,8 @@ def _table(
         )
     areas = tile if pointers[Table.WOVEN] == "null" else 2
     entries = [len(inputs), len(outputs), program.slots, tile, areas]
-    entries += [max(port.size for port in outputs), len(program.fixed)]
+    sizes = [port.size for port in outputs]
+    entries += [max(sizes), len(program.fixed), sum(sizes)]
     core = len(ports)
     listed = Table.PORTS + PORT * len(ports) + 2 * len(program.fixed)
     starts = itertools.accumulate((port.size for port in outputs), initial=listed)

@@ -59,6 +59,7 @@ def _describe(width: int, tuning: Tuning) -> list[str]:
     f = Text()
     inputs = f.entry("%table", Table.INPUTS)
     ports = f.ahead("%table", WORD * Table.PORTS)
+    huge = _huge(f, tuning)
     with f.repeat("%count") as k:
         port = f.ahead(ports, f.whole("mul", k, WORD * PORT))
         record = f.ahead("%records", f.whole("mul", k, WORD * RECORD))
@@ -74,11 +75,12 @@ def _describe(width: int, tuning: Tuning) -> list[str]:
         output = f.test("sge", k, inputs)
         least, most = tuning.stage
         wide = f.both(f.test("sge", size, least), f.test("sle", size, most))
-        huge = f.test("sgt", f.whole("mul", step, "%n"), tuning.past_caches)
-        better = f.choose(huge, Mode.STREAMED, f.choose(wide, Mode.STAGED, Mode.ROWS))
+        # shorter ones go quickest with the arithmetic, as `dense` and `woven` move them
+        past = f.both(huge, f.test("sge", size, least))
+        better = f.choose(past, Mode.STREAMED, f.choose(wide, Mode.STAGED, Mode.ROWS))
         mode = f.choose(f.both(gapless, output), better, mode)
         asked = f.choose(gapless, f.whole("mul", step, width), 0)
-        asked = f.choose(f.both(output, huge), 0, asked)
+        asked = f.choose(f.both(output, past), 0, asked)
         mode = f.choose(f.test("eq", step, 8), Mode.COLUMNS, mode)
         still = f.both(f.test("eq", step, 0), f.test("slt", k, inputs))
         mode = f.choose(still, Mode.FIXED, mode)
@@ -115,6 +117,12 @@ def _spacing(f: Text, core: str, axes: list[str]) -> tuple[list[str], str]:
         same = f.put(f"or i1 {f.test('eq', axes[d], 1)}, {f.test('eq', steps[0], whole)}")
         dense, whole = f.both(dense, same), f.whole("mul", whole, axes[d])
     return steps, dense
+
+
+def _huge(f: Text, tuning: Tuning) -> str:
+    """Whether no cache will hold all outputs of n samples until they are read."""
+    together = f.whole("mul", f.entry("%table", Table.WHOLE), 8)
+    return f.test("sgt", f.whole("mul", together, "%n"), tuning.past_caches)
 
 
 def _constants(width: int) -> list[str]:
@@ -210,8 +218,7 @@ def _wide(width: int, tuning: Tuning) -> list[str]:
         kernel = f.entry("%table", Table.KERNEL_WIDE, "ptr")
         f.line(f"call void {kernel}(ptr %work, i64 1, ptr %lines)")
         _ports(f, "go", width, "%work", done, rest)
-    largest = f.whole("mul", f.entry("%table", Table.LARGEST), 8)
-    with f.when(f.test("sgt", f.whole("mul", largest, "%n"), tuning.past_caches)):
+    with f.when(_huge(f, tuning)):
         f.line("fence seq_cst")  # what went past the caches is seen by whoever reads next
     return f.function(
         "internal void @wide(ptr %table, ptr %records, ptr %work, i64 %n)", "noinline "

@@ -43,6 +43,7 @@ class _Builder:
         self.root: Element | None = None
         self.open: list[Element] = []
         self.depth = self.kept = 0
+        self.macros = False  # whether elements of xacro may stand in it
         self.skipping = 0  # depth at which an element that nobody reads began, or 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler, self.parser.EndElementHandler = self.start, self.end
@@ -57,10 +58,10 @@ class _Builder:
             raise FormatError(
                 f"{self.source}, line {line}: elements nested deeper than {MAX_DEPTH}"
             )
-        if tag.startswith("xacro:"):
+        if tag.startswith("xacro:") and not self.macros:
             raise FormatError(
-                f"{self.source}, line {line}: <{tag}> is a xacro macro; expand the file first: "
-                "xacro file > robot.urdf"
+                f"{self.source}, line {line}: <{tag}> is a xacro macro; expand the file first, or end "
+                "its name in .xacro"
             )
         if self.skipping or tag in self.skipped:
             self.skipping = self.skipping or self.depth
@@ -93,6 +94,21 @@ class _Builder:
 def parse(content: bytes, source: str, skipped: frozenset[str] = frozenset()) -> Element:
     """The root element of an XML document without a DOCTYPE; elements to be skipped are not in it."""
     builder = _Builder(source, skipped)
+    _read(builder, content)
+    if builder.root is None:
+        raise FormatError(f"{source} holds no element; give a URDF")
+    return builder.root
+
+
+def refuse_doctype(content: bytes, source: str) -> None:
+    """Refuse a document that is not well-formed, is nested too deeply, or declares entities; of any tags."""
+    builder = _Builder(source, frozenset())
+    builder.macros = True
+    _read(builder, content)
+
+
+def _read(builder: _Builder, content: bytes) -> None:
+    source = builder.source
     try:
         builder.parser.Parse(content, True)
     except FormatError:
@@ -103,6 +119,3 @@ def parse(content: bytes, source: str, skipped: frozenset[str] = frozenset()) ->
         raise FormatError(
             f"{source} has an encoding that cannot be read: {error}; save it as UTF-8"
         ) from None
-    if builder.root is None:
-        raise FormatError(f"{source} holds no element; give a URDF")
-    return builder.root

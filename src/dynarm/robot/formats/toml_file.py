@@ -17,6 +17,7 @@
     gamma = 0.0    b = 0.0           # Rz(gamma) Tz(b) before the rest, where several joints hang on a link
     mimic = { joint = "elbow", multiplier = 1.0, offset = 0.0 }
 
+    [about]                          # title, source, licence, inertias: texts about the file, checked and not kept
     [floating]                       # the link of a base that moves freely: mass, com, inertia ... as of a joint
     [[tools]]                        # name = "hand"    joint = "wrist" (or its index, -1: the base)    pose = 4x4
 
@@ -31,19 +32,21 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from ...border.arguments import numbers
+from ...border.arguments import number, numbers
 from ...border.digits import words, written
 from ...border.kinds import Outside
 from ...border.toml import known_keys, tables
 from ...border.toml_text import toml_lines, toml_value
-from ...errors import DynarmError, FormatError, UnknownName
+from ...errors import DynarmError, FormatError, InputError, UnknownName
+from ..about import MAX_BYTES, about_of_table
 from ..arm import Arm, Body, Coupled, Friction, Joint, Mimic, Origin, Tool
+from ..frames.poses import rigid
 from ..inertia import pack_parameters, unpack_parameters
 
 FORMAT = 1
-MAX_BYTES = 4 * 2**20
 MAX_JOINTS = 256
 MAX_TEXT = 1000
+MAX_NOTE = 100_000
 
 _ANGLES = ("alpha", "beta", "theta", "gamma")
 _JOINT_KEYS = frozenset(f.name for f in fields(Joint)) | {"inertia_at_origin"}
@@ -51,7 +54,7 @@ _BODY_KEYS = frozenset(f.name for f in fields(Body)) | {"inertia_at_origin"}
 _ARM_KEYS = frozenset(
     (
         *("format", "name", "convention", "gravity", "base", "tool", "joints", "origin"),
-        *("floating", "tools"),
+        *("floating", "tools", "about"),
     )
 )
 _DIGITS = r"[0-9]+(?:\.[0-9]*)?"
@@ -89,6 +92,7 @@ def _arm(table: Mapping[str, Outside]) -> Arm:
     known_keys(table, _ARM_KEYS, "the file")
     if table.get("format", FORMAT) != FORMAT:
         raise FormatError(f"format is {_short(table['format'])}; this dynarm reads format {FORMAT}")
+    about_of_table(table.get("about", {}))  # for readers of the file; an arm keeps numbers
     rows = table.get("joints")
     if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_JOINTS:
         raise FormatError(f"there must be 1 to {MAX_JOINTS} [[joints]] tables")
@@ -229,19 +233,46 @@ def _origin(table: Outside) -> Origin:
         if key not in given:
             raise FormatError(f"origin has no {key}; write files with arm.save")
     n = len(given["links"]) if isinstance(given["links"], list) else 0
-    for key in ("links", "kinds", "notes"):
+    for key, most in (("links", MAX_TEXT), ("kinds", MAX_TEXT), ("notes", MAX_NOTE)):
         words = given.get(key, [])
         if not isinstance(words, list) or not all(
-            isinstance(w, str) and len(w) <= 100_000 for w in words
+            isinstance(w, str) and len(w) <= most for w in words
         ):
             raise FormatError(f"origin: {key} is {_short(words)}; give a list of texts")
         given[key] = tuple(words)
     given["base_link"] = _string(given, "base_link", "")
     if "tip_link" in given:
         given["tip_link"] = _string(given, "tip_link", "")
+    given["rigid"] = _positions(given.get("rigid", []))
+    if not isinstance(given.get("snap", False), bool):
+        raise FormatError(f"origin: snap is {_short(given['snap'])}; give true or false")
     given["frames"] = _rows("origin: frames", given["frames"], (n, 16))
     given["axes"] = _rows("origin: axes", given["axes"], (n, 3))
+    for k, (frame, axis) in enumerate(zip(given["frames"], given["axes"], strict=True), 1):
+        _check_axis(k, frame, axis)
     return Origin(**given)
+
+
+def _positions(rows: Outside) -> tuple[tuple[str, float], ...]:
+    """Joints and where they are held."""
+    pairs = []
+    for row in rows if isinstance(rows, list) else [rows]:
+        if not isinstance(row, list) or len(row) != 2 or not isinstance(row[0], str):
+            raise FormatError(f"origin: rigid is {_short(rows)}; give a list of [joint, position]")
+        position = number("origin: rigid", row[1])
+        pairs.append((row[0], position))
+    return tuple(pairs)
+
+
+def _check_axis(k: int, frame: Sequence[float], axis: Sequence[float]) -> None:
+    """A frame is a pose, and the joint's axis in it our z axis: else a URDF would be another robot."""
+    R = rigid(f"origin: frame {k}", np.reshape(frame, (4, 4)))[:3, :3]
+    largest = max(map(abs, axis))
+    along = R @ (np.array(axis) / largest) if largest else np.zeros(3)
+    if not largest or along[2] < (1 - 1e-9) * float(np.linalg.norm(along)):
+        raise FormatError(
+            f"origin: axis {k} is {_short(list(axis))}, not along its joint; write files with arm.save"
+        )
 
 
 def _rows(what: str, value: Outside, shape: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
@@ -253,6 +284,14 @@ def _rows(what: str, value: Outside, shape: tuple[int, ...]) -> tuple[tuple[floa
 
 def write_toml(arm: Arm) -> str:
     """The arm as TOML text, every number with all its digits."""
+    names = [arm.name, *(j.name for j in arm.joints), *(tool.name for tool in arm.tools or ())]
+    if arm.origin is not None:
+        names += [arm.origin.base_link, *arm.origin.links, arm.origin.tip_link]
+    for name in names:
+        if len(str(name)) > MAX_TEXT:
+            raise InputError(
+                f"the name that begins with {_short(name)} is longer than {MAX_TEXT} letters; shorten it"
+            )
     lines = [
         f"format = {FORMAT}",
         f"name = {toml_value(arm.name)}",

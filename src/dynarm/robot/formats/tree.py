@@ -58,7 +58,8 @@ class TreeJoint:
 class Tree:
     """Links with their inertias and the joints between them; one root, no loops, every name once.
 
-    snapped: numbers of its file that were taken as exact; written: the same tree with these as they are in the file.
+    exact: whether rounded numbers of its file were taken as such; snapped: which; written: the same tree with these as
+    they are in the file.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Tree:
         self.name, self.source = name, source
         self.snapped: tuple[Snapped, ...] = ()
         self.written: Tree | None = None
+        self.exact = False
         if not links:
             raise FormatError(f"{source} has no <link>; give a URDF of a robot")
         for what, names in (("link", [n for n, _ in links]), ("joint", [j.name for j in joints])):

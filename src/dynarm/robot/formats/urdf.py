@@ -28,11 +28,10 @@ from ..frames.snap import (
 from ..inertia import move_parameters, pack_parameters
 from .elements import Element, parse
 from .tree import Follow, Tree, TreeJoint
+from .urdf_text import LARGEST, MAX_NAME
 from .whole import arm_of_tree
 
 MAX_PARTS = 10_000  # links and joints together
-MAX_NAME = 1000  # letters
-LARGEST = 1e50  # of lengths, masses and inertias: their products must not overflow
 ENDLESS = 1e300  # limits beyond it mean that there is none
 MOVABLE = ("revolute", "continuous", "prismatic", "floating", "planar")
 SKIPPED = frozenset(
@@ -91,6 +90,7 @@ def read_tree(content: bytes, source: str, snap: bool = False) -> Tree:
     offsets = (joint.placement[:3, 3] for joint in written.above.values())
     reader = _Reader(source, True, max((float(np.abs(p).max()) for p in offsets), default=0.0))
     tree = _tree(root, reader)
+    tree.exact = True
     if reader.snapped:
         tree.snapped, tree.written = tuple(reader.snapped), written
     return tree
@@ -99,7 +99,7 @@ def read_tree(content: bytes, source: str, snap: bool = False) -> Tree:
 def _tree(root: Element, reader: _Reader) -> Tree:
     links = [reader.link(e) for e in root.all("link")]
     joints = [reader.joint(e) for e in root.all("joint")]
-    name = root.attributes.get("name", "").strip() or "robot"
+    name = reader.name(root).strip() if root.attributes.get("name", "").strip() else "robot"
     return Tree(name, reader.source, links, joints)
 
 
@@ -295,6 +295,12 @@ class _Reader:
             )
             position = None if low is None or high is None else (low, high)
         return position, bounds["velocity"], bounds["effort"]
+
+
+def rotation_of(element: Element, owner: str, source: str, snap: bool) -> np.ndarray:
+    """The rotation in the <origin> of an element of a joint or link, as `read_tree` reads it."""
+    rotation: np.ndarray = _Reader(source, snap).origin(element, owner)[:3, :3]
+    return rotation
 
 
 def rpy_rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:

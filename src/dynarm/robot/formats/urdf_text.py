@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...errors import ModelError
+from ...errors import InputError, ModelError
 from ..arm import Arm, Friction
 from ..frames.poses import inverse
 from ..frames.rounding import clean_pose, snap
@@ -21,6 +21,8 @@ from ..friction import nearest_plain
 from ..inertia import unpack_parameters
 from .xml_text import fresh, printable, quoted, spaced
 
+LARGEST = 1e50  # of lengths, masses and inertias: their products must not overflow
+MAX_NAME = 1000  # letters
 ENDLESS = 1e308  # written for a limit that is not there: readers demand a number
 
 
@@ -30,12 +32,12 @@ def write_urdf(arm: Arm) -> str:
     links = origin.links if origin else tuple(f"link{i + 1}" for i in range(arm.n))
     frames = [np.array(f).reshape(4, 4) for f in origin.frames] if origin else [np.eye(4)] * arm.n
     base = origin.base_link if origin else fresh("base_link", links)
-    lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={quoted(arm.name)}>"]
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot name={_name(arm.name)}>"]
     lines += _comments(arm)
     places = [*zip(links, frames, strict=True), (base, inverse(arm.base_pose))]  # [-1]: the base
     table = arm.urdf_parameters
     if arm.floating is None:
-        lines.append(f"  <link name={quoted(base)}/>")
+        lines.append(f"  <link name={_name(base)}/>")
     else:
         lines += _link_lines(base, "the free base", table[0])
     rows = table[-arm.n :]
@@ -70,10 +72,10 @@ def _tool_lines(arm: Arm, places: Sequence[tuple[str, np.ndarray]]) -> list[str]
         welds.add(weld)
         names.append(tip)
         lines += [
-            f"  <link name={quoted(tip)}/>",
-            f'  <joint name={quoted(weld)} type="fixed">',
-            f"    <parent link={quoted(parent)}/>",
-            f"    <child link={quoted(tip)}/>",
+            f"  <link name={_name(tip)}/>",
+            f'  <joint name={_name(weld)} type="fixed">',
+            f"    <parent link={_name(parent)}/>",
+            f"    <child link={_name(tip)}/>",
             f"    {_origin(T)}",
             "  </joint>",
         ]
@@ -121,18 +123,22 @@ def _comment_lines(said: Iterable[str]) -> list[str]:
 
 def _link_lines(name: str, what: str, ten: np.ndarray) -> list[str]:
     if not ten.any():
-        return [f"  <link name={quoted(name)}/>"]
+        return [f"  <link name={_name(name)}/>"]
     mass, com, I = unpack_parameters(ten)
     if mass < 0 or (mass == 0 and ten[1:4].any()):
         raise ModelError(
             f"{what} has mass {mass} and first moments {ten[1:4].tolist()}, "
             "which a URDF cannot hold; save it as .toml"
         )
+    if max(mass, *np.abs(com), *np.abs(I).ravel()) > LARGEST:
+        raise ModelError(
+            f"{what} has numbers beyond {LARGEST:g}, which no reader of URDF takes; save it as .toml"
+        )
     entries = " ".join(
         f'i{"xyz"[r]}{"xyz"[c]}="{float(I[r, c])!r}"' for r in range(3) for c in range(r, 3)
     )
     return [
-        f"  <link name={quoted(name)}>",
+        f"  <link name={_name(name)}>",
         "    <inertial>",
         f'      <origin xyz="{spaced(com)}" rpy="0 0 0"/>',
         f'      <mass value="{mass!r}"/>',
@@ -146,9 +152,9 @@ def _joint_lines(arm: Arm, i: int, parent: str, child: str, T: np.ndarray) -> li
     joint = arm.joints[i]
     axis = arm.origin.axes[i] if arm.origin else (0.0, 0.0, 1.0)
     lines = [
-        f"  <joint name={quoted(str(joint.name))} type={quoted(_kind(arm, i))}>",
-        f"    <parent link={quoted(parent)}/>",
-        f"    <child link={quoted(child)}/>",
+        f"  <joint name={_name(str(joint.name))} type={_name(_kind(arm, i))}>",
+        f"    <parent link={_name(parent)}/>",
+        f"    <child link={_name(child)}/>",
         f"    {_origin(T)}",
         f'    <axis xyz="{spaced(axis)}"/>',
     ]
@@ -165,7 +171,7 @@ def _joint_lines(arm: Arm, i: int, parent: str, child: str, T: np.ndarray) -> li
     if joint.mimic is not None:
         master = str(arm.joints[int(joint.mimic.joint)].name)
         rule = f'multiplier="{joint.mimic.multiplier!r}" offset="{joint.mimic.offset!r}"'
-        lines.append(f"    <mimic joint={quoted(master)} {rule}/>")
+        lines.append(f"    <mimic joint={_name(master)} {rule}/>")
     return [*lines, "  </joint>"]
 
 
@@ -181,3 +187,12 @@ def _kind(arm: Arm, i: int) -> str:
 
 def _origin(T: np.ndarray) -> str:
     return f'<origin xyz="{spaced(T[:3, 3])}" rpy="{spaced(rpy_of(T[:3, :3]))}"/>'
+
+
+def _name(text: str) -> str:
+    """A name in quotes, no longer than readers take it."""
+    if len(text) > MAX_NAME:
+        raise InputError(
+            f"the name that begins with {text[:40]!r} is longer than {MAX_NAME} letters; shorten it"
+        )
+    return quoted(text)

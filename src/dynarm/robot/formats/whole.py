@@ -8,17 +8,16 @@ links are merged into the link that carries them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...border.kinds import Outside
 from ...errors import FormatError, InputError, ModelError, UnknownName
-from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, Tool
-from ..frames.dh import Frames, JointLine, modified_dh
+from ..arm import MERGED, Arm, Body, Friction, Joint, Mimic, Origin, Tool
+from ..frames.dh import Frames, modified_dh
 from ..frames.poses import inverse
-from ..frames.rounding import clean_pose, norm
-from ..inertia import move_parameters
+from .carried import CarriedLinks
 from .change import Described
 from .exact import exact_notes
 from .posture import SEVERAL_DEGREES, Posture, posture
@@ -45,7 +44,7 @@ def arm_of_tree(
     stand = posture(tree, [joint for joint in path if joint.movable], freeze)
     _check_joints(tree, stand, root, end, floating)
     _check_order(stand, joints)
-    carried = _Carried(tree, root, stand)
+    carried = CarriedLinks(tree, root, stand)
     bare = not carried.tables[-1].any()
     if floating and bare and not allow_massless:
         raise ModelError(
@@ -62,7 +61,7 @@ def arm_of_tree(
     def described(one: Tree) -> Described:
         path = list(one.outwards(root)) if end is None else one.path(root, end)
         same = posture(one, [joint for joint in path if joint.movable], freeze)
-        return _described(_Carried(one, root, same), same, floating)
+        return _described(CarriedLinks(one, root, same), same, floating)
 
     return _with_notes(arm, exact_notes(tree, parts, described, gravity))
 
@@ -72,7 +71,7 @@ def _with_notes(arm: Arm, notes: Sequence[str]) -> Arm:
     return replace(arm, origin=replace(arm.origin, notes=(*arm.origin.notes, *notes)))
 
 
-def _described(carried: _Carried, stand: Posture, free: bool) -> Described:
+def _described(carried: CarriedLinks, stand: Posture, free: bool) -> Described:
     places = {joint.name: i for i, joint in enumerate(stand.kept)}
     follows = {
         places[name]: (places[rule.joint], rule.multiplier, rule.offset)
@@ -87,7 +86,7 @@ def _arm(
     tip: str | None,
     end: str | None,
     stand: Posture,
-    carried: _Carried,
+    carried: CarriedLinks,
     frames: Frames,
     gravity: Outside,
     floating: bool,
@@ -108,6 +107,8 @@ def _arm(
         kinds=tuple(joint.kind for joint in kept),
         tip_link=end if tip is not None and end != last else None,
         notes=tuple(_notes(tree, stand, carried, floating)),
+        rigid=tuple(stand.held.items()),
+        snap=tree.exact,
     )
     made = [_joint(joint, i, frames, carried, stand) for i, joint in enumerate(kept)]
     return Arm(
@@ -204,7 +205,7 @@ def _check_order(stand: Posture, joints: Sequence[str] | None) -> None:
 
 
 def _check_massless(
-    tree: Tree, kept: Sequence[TreeJoint], carried: _Carried, allow_massless: bool
+    tree: Tree, kept: Sequence[TreeJoint], carried: CarriedLinks, allow_massless: bool
 ) -> None:
     """Refuse links without inertia on a chain, and in a tree joints that move none at all."""
     if allow_massless:
@@ -225,73 +226,13 @@ def _check_massless(
         )
 
 
-# ---- what each joint carries
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
-    """A link on the link that carries it rigidly: which joint moves that one (-1: the base), and the pose there."""
-
-    carrier: int
-    pose: np.ndarray
-
-
-class _Carried:
-    """Where every link under the base is fixed, and the joints with all that their links carry.
-
-    tables: the ten parameters of each joint's link, at the end those of the base link; merged: names of links likewise.
-    """
-
-    def __init__(self, tree: Tree, base: str, stand: Posture) -> None:
-        index = {joint.name: i for i, joint in enumerate(stand.kept)}
-        n = len(index)
-        self.places = {base: _Place(-1, np.eye(4))}
-        self.tables = [np.zeros(10) for _ in range(n + 1)]
-        self.merged: list[list[str]] = [[] for _ in range(n + 1)]
-        self.parents = [-1] * n
-        placements = [np.eye(4)] * n
-        for link in tree.under(base):
-            place = self.places[link]
-            own, at = tree.inertias[link], place.pose
-            itself = link == (stand.kept[place.carrier].child if place.carrier >= 0 else base)
-            if own is not None:
-                moved = own if itself else move_parameters(own, at[:3, :3], at[:3, 3])
-                self.tables[place.carrier] = self.tables[place.carrier] + moved
-            if not itself:
-                self.merged[place.carrier].append(link)
-            for joint in tree.below[link]:
-                T = at @ stand.placement(joint)
-                i = index.get(joint.name)
-                if i is None:
-                    self.places[joint.child] = _Place(place.carrier, T)
-                    continue
-                self.places[joint.child] = _Place(i, np.eye(4))
-                self.parents[i], placements[i] = place.carrier, T
-        self.segments = [
-            JointLine(
-                "prismatic" if joint.kind == "prismatic" else "revolute",
-                placements[i],
-                joint.axis / norm(joint.axis),
-                self.tables[i],
-            )
-            for i, joint in enumerate(stand.kept)
-        ]
-
-    @property
-    def branched(self) -> bool:
-        return self.parents != list(range(-1, len(self.parents) - 1))
-
-    def tool_pose(self, link: str, to_internal: Sequence[np.ndarray]) -> np.ndarray:
-        """Pose of a link's frame in the internal frame of the link that carries it."""
-        place = self.places[link]
-        X, T = to_internal[place.carrier], place.pose
-        return clean_pose(X @ T, norm(X[:3, 3]) + norm(T[:3, 3]))  # of what it is the sum
+# ---- the arm's parts
 
 
 def _tools(
     tree: Tree,
     base: str,
-    carried: _Carried,
+    carried: CarriedLinks,
     to_internal: Sequence[np.ndarray],
     tools: Sequence[str],
 ) -> tuple[Tool, ...]:
@@ -305,7 +246,9 @@ def _tools(
     return tuple(made)
 
 
-def _joint(joint: TreeJoint, i: int, frames: Frames, carried: _Carried, stand: Posture) -> Joint:
+def _joint(
+    joint: TreeJoint, i: int, frames: Frames, carried: CarriedLinks, stand: Posture
+) -> Joint:
     a, alpha, beta, d, theta = frames.steps[i]
     gamma, b = frames.branches[i]
     friction = (
@@ -335,13 +278,13 @@ def _joint(joint: TreeJoint, i: int, frames: Frames, carried: _Carried, stand: P
     )
 
 
-def _notes(tree: Tree, stand: Posture, carried: _Carried, floating: bool) -> list[str]:
+def _notes(tree: Tree, stand: Posture, carried: CarriedLinks, floating: bool) -> list[str]:
     """What was made rigid and what is odd, for the arm's origin."""
     moving = [*(joint.child for joint in stand.kept)]
     rows = list(zip(moving, carried.merged[:-1], strict=True))
     if floating:
         rows.insert(0, (next(iter(carried.places)), carried.merged[-1]))
-    lines = [f"merged into link '{link}': {', '.join(names)}" for link, names in rows if names]
+    lines = [f"{MERGED}'{link}': {', '.join(names)}" for link, names in rows if names]
     lines += stand.notes(tree)
     for j in stand.kept:
         if j.position_limits and j.position_limits[0] > j.position_limits[1]:

@@ -311,3 +311,12 @@ def test_stretches_must_hold_the_cutoff():
     gaps = rows(np.arange(30) * 0.01 + np.arange(30) // 6 * 5.0)
     with pytest.raises(dynarm.DynarmError, match="longest log has 30 samples"):
         soundness.check_stretches([rows(t[:5]), gaps], Preparation())
+
+
+@pytest.mark.parametrize("lengths", [(1000,), (5, 7, 3), (100, 333, 78), (41, 1)])
+def test_states_for_the_energy_stand_evenly_in_all_stretches(lengths):
+    from dynarm.identify.judgement.soundness import _STATES, _some
+
+    whole = np.arange(2 * sum(lengths), dtype=float).reshape(-1, 2)
+    parts = np.split(whole, np.cumsum(lengths)[:-1])
+    np.testing.assert_array_equal(_some(parts), whole[:: max(1, len(whole) // _STATES)])

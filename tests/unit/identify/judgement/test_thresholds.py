@@ -8,13 +8,14 @@ import pytest
 import dynarm
 from dynarm import Identifier, Log
 from dynarm.identify.estimators.factors import Factors
-from dynarm.identify.estimators.feasibility import nearest, one_body, pseudo_inertia
+from dynarm.identify.estimators.feasibility import nearest, one_body
 from dynarm.identify.estimators.least_squares import weighted
 from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.judgement import reasons as judgement
 from dynarm.identify.payload import _told
 from dynarm.identify.regressor import Terms
 from dynarm.robot.arm import pack_parameters
+from dynarm.robot.inertia import pseudo_inertia
 from oracles.simulated_log import exact_log, noisy_log
 
 TWO = dynarm.load("two_link")

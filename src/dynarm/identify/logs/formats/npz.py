@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 import zipfile
 from pathlib import Path
 from typing import BinaryIO
@@ -41,7 +42,9 @@ def _array(path: Path, name: str, stream: BinaryIO, size: int) -> np.ndarray:
     version = np.lib.format.read_magic(stream)
     if version not in _HEADER:
         return text_column(f"an array of npy version {version[0]}.{version[1]}")
-    shape, fortran, dtype = _HEADER[version](stream)
+    with warnings.catch_warnings():  # the header is Python text, and Python has opinions on it
+        warnings.simplefilter("ignore")
+        shape, fortran, dtype = _HEADER[version](stream)
     if dtype.hasobject:
         return text_column("Python objects, which are not unpickled")
     if dtype.kind not in "biufcmMUS":

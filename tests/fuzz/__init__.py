@@ -1,0 +1,1 @@
+"""Damaged and hostile files for all that reads files; `python -m tests.fuzz.readers --help` runs it at length."""

@@ -1,0 +1,83 @@
+"""`dynarm identify` on robots of files: what was found is written back into the file, and nothing else changes."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from program import dynarm
+
+import dynarm as library
+from dynarm.cli.files import write_log
+from dynarm.cli.rehearsal import simulated_log
+from dynarm.identify.design.trajectory import Series
+
+BODY = """<inertial>
+      <mass value="{m}"/> <origin xyz="0.2 0 0.01"/>
+      <inertia ixx="0.01" iyy="0.05" izz="0.05"/>
+    </inertial>"""
+URDF = """<?xml version="1.0"?>
+<!-- drawn by hand -->
+<robot name="two">
+  <link name="base"/>
+  <link name="upper">
+    <visual><geometry><box size="0.4 0.1 0.1"/></geometry></visual>
+    {upper}
+  </link>
+  <link name="lower">{lower}</link>
+  <link name="hand">{hand}</link>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="90" velocity="4"/>
+  </joint>
+  <joint name="elbow" type="revolute">
+    <parent link="upper"/><child link="lower"/><origin xyz="0.4 0 0" rpy="1.5708 0 0"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="90" velocity="4"/>
+  </joint>
+  <joint name="weld" type="fixed"><parent link="lower"/><child link="hand"/><origin xyz="0.3 0 0"/></joint>
+  <transmission name="t"><actuator name="m"/></transmission>
+</robot>
+"""
+TEXT = URDF.format(upper=BODY.format(m=3), lower=BODY.format(m=2), hand=BODY.format(m=0.5))
+MASKED = re.compile(r"<inertial>.*?</inertial>|\s*<dynamics [^>]*/>", re.DOTALL)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A robot's file, and a log of the robot as it is, half as heavy again."""
+    (tmp_path / "robot.urdf").write_text(TEXT)
+    arm = library.load(tmp_path / "robot.urdf")
+    real = arm.with_parameters(1.5 * arm.parameters)
+    series = Series(10.0, 5)
+    t = np.arange(1001) / 100
+    x = series.random(np.random.default_rng(5), arm.n) * 0.8
+    q, qd, qdd = (B @ x.T for B in series.basis(t))
+    write_log(simulated_log(real, t, q, qd, qdd, noise=0.001), tmp_path / "log.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize("ending", [".urdf", ".xacro"])
+def test_identified_parameters_go_back_into_the_file(place, ending):
+    words = ["robot.urdf"]
+    before = TEXT
+    if ending == ".xacro":
+        head = '<robot name="two" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        macro = TEXT.replace('<robot name="two">', head).replace('"3"', '"$(arg heavy)"')
+        macro = macro.replace(
+            '<link name="base"/>', '<xacro:arg name="heavy" default="9"/><link name="base"/>'
+        )
+        (place / "robot.urdf.xacro").write_text(macro)
+        words = ["robot.urdf.xacro", "--xacro", "heavy=3"]
+    done = dynarm(
+        "identify", *words, "log.csv", "--friction", "none", "--no-armature", folder=place
+    )
+    assert done.code == 0, done.err
+    new = place / "identified" / "identified.urdf"
+    if ending == ".urdf":
+        assert MASKED.sub("", new.read_text()) == MASKED.sub("", before)
+        assert new.read_text() != before
+    assert "transmission" in new.read_text() and "drawn by hand" in new.read_text()
+    found = library.minimal_parameters(library.load(new))
+    own = library.minimal_parameters(library.load(place / "robot.urdf"))
+    np.testing.assert_allclose(found.values, 1.5 * own.values, atol=0.02 * np.abs(own.values).max())

@@ -1,0 +1,145 @@
+"""Closed forms as mathematics: SymPy expressions that have the values, LaTeX that parses, reasons in words.
+
+DYNARM_FORMS=1000 in the environment takes as many robots.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+import sympy
+from pylatexenc.latexwalker import LatexWalker
+
+import dynarm
+from dynarm.errors import UnknownName
+from dynarm.parameters.closed_forms import Form, reduced
+from oracles.minimal_arms import minimal_arm
+from strategies import sample_trees
+
+TOTAL = int(os.environ.get("DYNARM_FORMS", "60"))
+CONVENTIONS = ("lin1995", "linfang1999", "gautier1990")
+
+
+def robot(k):
+    """Chains and trees in turn, structured and generic."""
+    return minimal_arm(k // 2) if k % 2 else next(iter(sample_trees(20, 1, first=k // 2)))
+
+
+def evaluated(mp):
+    """The expressions in numbers, by Python's own cos and sin."""
+    numbers = mp.substitutions()
+    symbols = list(numbers)
+    return np.array(sympy.lambdify(symbols, mp.sympy(), "math")(*numbers.values()), float)
+
+
+@pytest.mark.parametrize("k", range(TOTAL))
+def test_expressions_have_the_values(k):
+    arm = robot(k)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mp = dynarm.minimal_parameters(arm, CONVENTIONS[k % 3], armature=k % 5 == 0)
+    natural = np.concatenate([arm.parameters.ravel(), [j.armature for j in arm.joints]])
+    scale = np.abs(mp.matrix).sum(1) * max(1.0, np.abs(natural).max())
+    assert (np.abs(evaluated(mp) - mp.values) <= 1e-12 * scale).all(), arm.name
+    assert set().union(*(e.free_symbols for e in mp.sympy())) <= set(mp.substitutions())
+
+
+def test_the_forms_are_in_symbols_of_the_geometry():
+    """Other numbers for a, d, alpha and the masses give the values of the arm that has them."""
+    rng = np.random.default_rng(4)
+
+    def arm(rng):
+        return dynarm.Arm(
+            [
+                dynarm.Joint(
+                    *("prismatic" if k == 2 else "revolute", *rng.uniform(0.2, 1.2, 2)),
+                    *(rng.uniform(0.2, 0.9), rng.uniform(0.3, 1.0), rng.uniform(1, 3)),
+                    com=rng.normal(size=3),
+                    inertia=np.diag(rng.uniform(1, 2, 3)),
+                )
+                for k in range(5)
+            ],
+            gravity=(1.0, 2.0, -9.0),
+        )
+
+    first, second = (dynarm.minimal_parameters(arm(rng)) for _ in range(2))
+    assert first.names == second.names
+    made = sympy.lambdify(list(second.substitutions()), first.sympy(), "math")
+    values = np.array(made(*second.substitutions().values()), float)
+    np.testing.assert_allclose(
+        values, second.values, rtol=1e-12, atol=1e-12 * np.abs(second.values).max()
+    )
+
+
+def test_kappa_is_symbolic():
+    """A translational joint between two parallel axes, across them: its kappa has no number of this arm in it."""
+    joints = [
+        dynarm.Joint(mass=1.0, com=(0.1, 0, 0)),
+        dynarm.Joint("prismatic", alpha=0.7, theta=0.4, mass=2.0, com=(0.1, 0.2, 0.3)),
+        dynarm.Joint(alpha=0.3, mass=1.0, com=(0.1, 0, 0)),
+    ]
+    mp = dynarm.minimal_parameters(dynarm.Arm(joints))
+    kappas = [e for name, e in zip(mp.names, mp.sympy(), strict=True) if name.startswith("kappa")]
+    assert kappas and not any(e.atoms(sympy.Float) for e in kappas)
+    assert any(str(s) == "alpha_2" for e in kappas for s in e.free_symbols)
+
+
+def test_squares_of_sines_and_cosines_are_put_together():
+    c, s, m = (Form.named(x) for x in ("cos(alpha2)", "sin(alpha2)", "m2"))
+    assert reduced(m * c * c + m * s * s).terms == m.terms
+    assert reduced(m * c * c).terms == (m * c * c).terms
+    # c^4 + 2 c^2 s^2 + s^4 = 1
+    fourth = c * c * c * c + c * c * s * s * 2.0 + s * s * s * s
+    assert reduced(fourth).terms == {(): 1.0}
+    # not what is no square
+    assert reduced(m * c * s).terms == (m * c * s).terms
+
+
+def test_abbreviations_are_those_that_are_used():
+    arm = minimal_arm(11)
+    for k in range(40):
+        arm = minimal_arm(k)
+        if arm.n < 6:
+            continue
+        mp = dynarm.minimal_parameters(arm)
+        text = " ".join((*mp.symbolic_forms, *mp.abbreviations.values()))
+        assert all(name in text for name in mp.abbreviations), arm.name
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford", "scara", "two_link"])
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_latex_parses(name, convention):
+    mp = dynarm.minimal_parameters(dynarm.load(name), convention, armature=True)
+    text = mp.latex()
+    nodes, *_ = LatexWalker(text, tolerant_parsing=False).get_latex_nodes()
+    assert nodes[0].environmentname == "align*"
+    assert text.count("&=") == mp.count + len(mp.abbreviations)
+
+
+def test_why():
+    """puma560: link 1 turns about one axis; joint 2 is across it."""
+    mp = dynarm.minimal_parameters(dynarm.load("puma560"))
+    assert mp.why("Ixx1").startswith("Ixx1 is absent") and "one axis only" in mp.why("Ixx1")
+    assert mp.why("mcx6").startswith("mcx6 is alone") or "grouped" in mp.why("mcx6")
+    grouped = mp.why("m6")
+    assert grouped.startswith("m6 is grouped") and "joint forces" in grouped
+    rows = np.flatnonzero(mp.matrix[:, mp.natural.index("m6")])
+    assert all(mp.names[k] in grouped for k in rows)
+    assert mp.why(mp.names[0]).startswith(f"{mp.names[0]} is a minimal parameter")
+    with pytest.raises(UnknownName, match="Ixx1"):
+        mp.why("Ixxx1")
+    sliding = dynarm.Arm(
+        [dynarm.Joint("prismatic", mass=1.0), dynarm.Joint(mass=1.0, com=(0.1, 0, 0))]
+    )
+    assert "only slides" in dynarm.minimal_parameters(sliding).why("Izz1")
+
+
+def test_every_natural_parameter_has_a_reason():
+    mp = dynarm.minimal_parameters(next(iter(sample_trees(15, 1, first=7))), armature=True)
+    kinds = {mp.why(name).split(" is ")[1].split()[0].strip(":.") for name in mp.natural}
+    assert kinds <= {"absent", "alone", "grouped"}
+    for name, column in zip(mp.natural, mp.matrix.T, strict=True):
+        assert ("absent" in mp.why(name)) == (not column.any())
