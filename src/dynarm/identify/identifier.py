@@ -12,7 +12,7 @@ from ..border.kinds import Kept, Outside
 from ..errors import InputError, KindError
 from ..robot.arm import Arm, Friction
 from . import tuning
-from .auto import Decided, decide
+from .auto import Decided, decide, overloaded, unloaded
 from .estimators import table
 from .estimators.estimator import Estimator
 from .estimators.factors import RowSource, fold
@@ -261,9 +261,12 @@ class Identifier(Searchable):
         return done
 
     def _fit(self, logs: list[Log]) -> Fit:
-        method = table.named(self.estimator)
         recording = Recording(logs)
-        decided = self._decided(recording)
+        return self._fit_as(self._decided(recording), recording, logs)
+
+    def _fit_as(self, decided: Decided, recording: Recording, logs: list[Log]) -> Fit:
+        """The fit of what was decided."""
+        method = table.named(self.estimator)
         terms, how, start = decided.terms, decided.how, decided.start
         pieces = with_memory(terms, recording.pieces(how), start)
         source = RowSource(terms, pieces, how)
@@ -282,6 +285,9 @@ class Identifier(Searchable):
             left = residuals(terms, pieces, how, solution.values)
         if any(piece.loaded for _, piece in terms.listed_terms):
             solution, pieces = _loaded(method, terms, pieces, how, solution)
+            heavy = overloaded(terms, solution.values) if self.automatic else []
+            if heavy:
+                return self._fit_as(unloaded(decided, heavy), recording, logs)
             left = residuals(terms, pieces, how, solution.values)
         spread = method.covariance(solution, left.inflation)
         recording.keep(how)

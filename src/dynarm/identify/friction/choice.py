@@ -218,7 +218,8 @@ class Search:
         joints = self._open(key)
         middle, doubt = step.pooled(joints)
         if middle > _ARM and middle > doubt:
-            return [j for j in joints if step.high[j] > 0]
+            least = WORTH if key.startswith("load") else -np.inf  # a load must be felt to be told
+            return [j for j in joints if step.high[j] > 0 and step.mean[j] > least]
         sure = 2 * step.low - step.high / 2 - step.low / 2  # two standard errors below the mean
         return [j for j in joints if step.mean[j] > _JOINT and sure[j] > 0]
 
