@@ -180,9 +180,8 @@ def measured() -> dict[str, dict[str, Any]]:
             "microseconds": [np.inf] * len(counts),
             "operations": {"mul": count.mul, "add": count.add, "div": count.div},
         }
-    for _ in range(
-        REPEATS
-    ):  # in turns, so that all see the same weather; the best of the processor's times counts
+    # in turns, so that all see the same weather; the best of the processor's times counts
+    for _ in range(REPEATS):
         for name, row in found.items():
             runs[name](50)  # the caches forget a program while the others run
             for k, steps in enumerate(row["steps"]):

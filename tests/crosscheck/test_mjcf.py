@@ -6,47 +6,14 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import DynarmError
+from dynarm import Arm, DynarmError, Joint
 from oracles.batches import relative
+from oracles.mjcf_cases import ARM, CASES, FINGERS
 from oracles.mujoco_file import file_oracle
 from oracles.scene_numbers import numbers_of, scene_of
 from strategies import whole_state
 
 TOLERANCE = 1e-12  # |error| <= TOLERANCE * max(1, |reference|max)
-BALL = '<geom size=".1" pos="{}"/>'
-LINK = '<inertial pos=".1 .02 .03" mass="{}" diaginertia=".02 .03 .04" quat=".5 .1 .2 .7"/>'
-ARM = f"""<body name="upper" pos="0 .1 .5" euler="20 30 40">{LINK.format(2)}
-<joint name="a" axis="0 1 1" range="-90 80" damping=".3" armature=".01" frictionloss=".2"/>
-<body name="lower" pos=".4 0 0" quat=".7 .1 0 .7">{LINK.format(1)}<joint name="b" type="slide" axis="1 0 0" ref=".2"/>
-<site name="tcp" pos="0 0 .2"/></body>{{}}</body>"""
-FINGERS = """<body name="left" pos="0 .1 0"><joint name="l" axis="1 0 0" ref="20"/>
-<geom size=".05" pos="0 0 .1"/></body>
-<body name="right" pos="0 -.1 0"><joint name="r" axis="1 0 0" ref="10"/><geom size=".04" pos="0 0 .1"/></body>"""
-CASES = {
-    "chain": f"<worldbody>{ARM.format('')}</worldbody>",
-    "tree": f"<worldbody>{ARM.format(FINGERS)}</worldbody>",
-    "coupled": f"<worldbody>{ARM.format(FINGERS)}</worldbody><equality>"
-    '<joint joint1="r" joint2="l" polycoef=".1 -2 0 0 0"/></equality>',
-    "inactive": f"<worldbody>{ARM.format(FINGERS)}</worldbody><equality>"
-    '<joint joint1="r" joint2="l" polycoef="0 1 3 0 0" active="false"/></equality>',
-    "row": f"<worldbody>{ARM.format(FINGERS)}</worldbody><equality>"
-    '<joint joint1="r" joint2="l" polycoef=".1 2 0 0 0"/><joint joint1="l" joint2="a"/></equality>',
-    "universal": '<worldbody><body name="u" pos="0 0 1"><joint name="x" axis="1 0 0" pos=".1 .2 .3" ref="30"/>'
-    '<joint name="y" axis="0 1 0" pos="-.1 0 .1"/><joint name="s" type="slide" axis="0 1 1"/><geom size=".1 .3" '
-    'type="capsule" pos=".1 0 0"/></body></worldbody>',
-    "free": '<option gravity="1 2 -9"/><worldbody><geom type="plane" size="1 1 1"/><body name="torso" pos="1 2 3" '
-    f'euler="10 20 30"><freejoint/>{LINK.format(5)}{ARM.format(FINGERS)}</body></worldbody>',
-    "weightless": f'<option><flag gravity="disable"/></option><worldbody>{ARM.format("")}</worldbody>',
-    "two arms": f"<worldbody>{ARM.format('')}{FINGERS}</worldbody>",
-    "defaults": '<compiler angle="radian"/><default><joint damping="2" armature=".3"/><geom density="300"/><default '
-    'class="s"><joint type="slide"/></default></default><worldbody><frame pos="0 1 0" euler=".1 .2 .3"><body name="f">'
-    f'<joint name="a" class="s" axis="0 1 .5"/>{BALL.format(".3 0 0")}</body></frame></worldbody>',
-    "replicated": '<worldbody><replicate count="3" euler="0 0 90" offset="1 0 0"><body name="leg"><joint name="hip" '
-    f'axis="0 1 0"/>{BALL.format("0 .2 .1")}</body></replicate></worldbody>',
-    "tiny": '<worldbody><body name="wing"><freejoint/><geom size=".0004" density="900"/><body name="tip" '
-    'pos=".001 0 0"><joint name="t" axis="0 1 0"/><geom size=".0002 .0005" type="capsule" pos=".0004 0 .0001"/>'
-    "</body></body></worldbody>",
-}
 
 
 def written(folder, text, name="robot.xml"):
@@ -75,12 +42,50 @@ def test_the_file_and_what_is_written_of_it(case, tmp_path):
     agrees(arm, file_oracle(tmp_path / "again.xml", arm), 3)
 
 
+CURVE = '<equality><joint joint1="r" joint2="l" polycoef=".1 2 .3 0 .1"/><joint joint1="l" joint2="a"/></equality>'
+
+
+@pytest.mark.parametrize("equality", [CASES["coupled"].split("</worldbody>")[1], CURVE])
+def test_joints_that_are_not_tied(equality, tmp_path):
+    path = written(tmp_path, f"<worldbody>{ARM.format(FINGERS)}</worldbody>{equality}")
+    arm = dynarm.load(path, mimic=False)
+    assert arm.nv == 4 and arm.coupling.free
+    assert sum("is not tied to" in line for line in arm.check()) == equality.count("joint1")
+    agrees(arm, file_oracle(path, arm))
+
+
+@pytest.mark.parametrize("case", ["tree", "coupled", "free", "simple"])
+def test_drives_of_the_file(case, tmp_path):
+    """With friction=True armature, damping and frictionloss take part, as in MuJoCo's own mass matrix and forces."""
+    path = written(tmp_path, CASES[case])
+    arm = dynarm.load(path)
+    model, twin = dynarm.compile(arm, friction=True), file_oracle(path, arm, armature=True)
+    s = whole_state(np.random.default_rng(4), arm)
+    assert relative(model.mass_matrix(s["q"]), twin.mass_matrix(s["q"])) <= TOLERANCE
+    tau = twin.inverse_dynamics(s["q"], s["qd"], s["qdd"])
+    drives = twin.drives(s["q"], s["qd"], s["qdd"])
+    ours = model.inverse_dynamics(s["q"], s["qd"], s["qdd"])
+    assert relative(ours, tau + drives) <= TOLERANCE and (case == "simple" or np.any(drives))
+
+
 @pytest.mark.parametrize("robot", ["puma560", "scara"])
 def test_arms_from_elsewhere_are_written(robot, tmp_path):
     arm = dynarm.load(robot)
-    try:
-        arm.save(tmp_path / "arm.xml")
-    except DynarmError as error:
-        assert "MuJoCo" in str(error) and not list(tmp_path.iterdir())
-        return
+    arm.save(tmp_path / "arm.xml")
     agrees(arm, file_oracle(tmp_path / "arm.xml", arm))
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ({"mass": 1.0, "inertia": np.diag([0.1, 0.1, 0.3])}, "triangle inequality"),
+        ({"mass": 1.0}, "all of these are positive"),
+        ({}, "all of these are positive"),
+    ],
+    ids=["thin", "point", "bare"],
+)
+def test_arms_that_mujoco_cannot_hold_are_refused(link, why, tmp_path):
+    arm = Arm((Joint(mass=1.0, inertia=np.eye(3)), Joint(**link)))
+    with pytest.raises(DynarmError, match=f"the link of joint 'joint2'.*{why}"):
+        arm.save(tmp_path / "arm.xml")
+    assert not list(tmp_path.iterdir())

@@ -19,6 +19,7 @@ import numpy as np
 import dynarm
 from dynarm import DynarmError, Log, mobile
 from dynarm.mobile.files import save as save_mobile
+from dynarm.robot.formats import mjcf
 from dynarm.robot.formats.mjcf_text import write_mjcf
 from fuzz import logs
 from fuzz.mutations import (
@@ -30,6 +31,8 @@ from fuzz.mutations import (
     damaged_zip,
 )
 from oracles.example_robots import example_robot
+from oracles.mjcf_cases import CASES
+from oracles.mjcf_here import asked_here
 from strategies import random_urdf
 
 Damage = Callable[[bytes, Random], bytes]
@@ -121,11 +124,32 @@ def catalogue_files(room: str) -> list[bytes]:
     return [text for text in texts if len(text) < LARGE]
 
 
-def mjcfs() -> list[bytes]:
+def our_mjcfs() -> list[bytes]:
     """What we write ourselves of arms and whole robots."""
     return [
         write_mjcf(dynarm.load(name)).encode() for name in ("two_link", "panda", "so101", "go2")
     ]
+
+
+def mjcfs() -> list[bytes]:
+    """These, and a model for every feature."""
+    return [*our_mjcfs(), *(f"<mujoco>{text}</mujoco>".encode() for text in CASES.values())]
+
+
+def read_mjcf(path: Path, rng: Random) -> None:
+    """Load and write back, MuJoCo in this process: a child for every file takes a second."""
+    before, mjcf.asked = mjcf.asked, asked_here  # type: ignore[assignment]
+    try:
+        arm = dynarm.load(path, mimic=rng.random() < 0.8)
+        arm.check()
+        str(arm)
+        again = path.with_name("again.xml")
+        arm.update_mjcf(path, again)
+        if again.read_bytes() != path.read_bytes():
+            raise Broken("what did not change was written otherwise")
+        again.unlink()
+    finally:
+        mjcf.asked = before
 
 
 def read_mobile(path: Path, rng: Random) -> None:
@@ -204,7 +228,8 @@ def damaged_base(data: bytes, rng: Random) -> bytes:
 KINDS: dict[str, Kind] = {
     "urdf": Kind(".urdf", urdfs, damaged_xml, read_robot),
     "toml": Kind(".toml", lambda: catalogue_files("robot"), damaged_toml, read_robot),
-    "mjcf": Kind(".xml", mjcfs, damaged_xml, read_robot, apart=True),
+    "mjcf": Kind(".xml", mjcfs, damaged_xml, read_mjcf),
+    "mjcf_apart": Kind(".xml", our_mjcfs, damaged_xml, read_robot, apart=True),
     "mobile": Kind(".toml", lambda: catalogue_files("mobile"), damaged_toml, read_mobile),
     "channels": Kind(".toml", logs.declarations, damaged_toml, read_channels),
     "fit": Kind(".toml", fits, damaged_toml, read_fit),

@@ -285,9 +285,8 @@ def damaged_zip(data: bytes, rng: Random) -> bytes:
     name, inside = members[k]
     kind = rng.randrange(6)
     if kind < 3:
-        head, _, body = inside.partition(
-            b"\n"
-        )  # the header is Python text: its own kinds of damage
+        # the header is Python text: its own kinds of damage
+        head, _, body = inside.partition(b"\n")
         members[k] = (
             name,
             (damaged_bytes(head, rng) + b"\n" + body if kind else damaged_bytes(inside, rng)),

@@ -46,11 +46,12 @@ def test_names_that_are_too_long_to_be_read_are_not_written(tmp_path):
             with pytest.raises(DynarmError, match="longer than 1000 letters; shorten it"):
                 arm.save(tmp_path / f"x{ending}")
     made = arm_of_urdf(random_urdf(np.random.default_rng(1), 2).encode(), "x.urdf")
+    # as MJCF may have
     for part in (
         {"links": (long, "b")},
         {"base_link": long},
         {"tip_link": long},
-    ):  # as MJCF may have
+    ):
         with pytest.raises(DynarmError, match="longer than 1000 letters; shorten it"):
             replace(made, origin=replace(made.origin, **part)).save(tmp_path / "x.toml")
     Arm([light], name="x" * 1000).save(tmp_path / "x.toml")

@@ -14,10 +14,12 @@ from dynarm import Arm
 from oracles.mujoco_tree import MujocoTree
 
 
-def file_oracle(path: Any, arm: Arm) -> MujocoTree:
+def file_oracle(path: Any, arm: Arm, armature: bool = False) -> MujocoTree:
     """The twin of an arm by the file itself; armature, which dynarm adds on request only, is taken out."""
-    model = mujoco.MjModel.from_xml_path(str(path))
-    model.dof_armature[:] = 0
+    spec = mujoco.MjSpec.from_file(str(path))
+    for joint in () if armature else spec.joints:
+        joint.armature = 0  # before compiling: MuJoCo keeps constant entries of the mass matrix
+    model = spec.compile()
     places = [int(model.joint(str(joint.name)).dofadr[0]) for joint in arm.joints]
     coupling = arm.coupling
     G = np.zeros((arm.n, len(coupling.masters)))
@@ -25,4 +27,4 @@ def file_oracle(path: Any, arm: Arm) -> MujocoTree:
         G[i, of] = factor
     data = mujoco.MjData(model)
     free = arm.floating is not None
-    return MujocoTree(model, data, np.array(places), G, np.array(coupling.offsets), free)
+    return MujocoTree(model, data, np.array(places, int), G, np.array(coupling.offsets), free)

@@ -39,7 +39,7 @@ class MujocoTree:
             G[i, of] = factor
         offsets = np.array(coupling.offsets)
         data = mujoco.MjData(model)
-        return cls(model, data, np.array(places), G, offsets, arm.floating is not None)
+        return cls(model, data, np.array(places, int), G, offsets, arm.floating is not None)
 
     def _turn(self, q: Any) -> np.ndarray:
         """(MuJoCo's speeds, speeds of the arm)."""
@@ -76,6 +76,12 @@ class MujocoTree:
         mujoco.mj_rne(self.model, self.data, 1, forces)
         return T.T @ forces
 
+    def drives(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+        """Forces (nv,) of armature, damping and dry friction, by the numbers of the model."""
+        T, model, data = self._set(q, qd, qdd), self.model, self.data
+        dry = model.dof_frictionloss * np.sign(data.qvel)
+        return T.T @ (model.dof_armature * data.qacc + model.dof_damping * data.qvel + dry)
+
     def mass_matrix(self, q: Any) -> np.ndarray:
         """Mass matrix (nv, nv) by mj_fullM."""
         n = (6 if self.free else 0) + self.G.shape[1]
@@ -104,7 +110,7 @@ def _written(arm: Arm) -> str:
         place = f'pos="{_text(T[:3, 3])}" xyaxes="{_text([*T[:3, 0], *T[:3, 1]])}"'
         return f"<body {place}>{inside}</body>"
 
-    inside = "".join(map(body, below[-1]))
+    inside = "".join(map(body, below.get(-1, ())))
     if arm.floating:
         base = arm.floating
         own = _inertial(base.mass, base.com, base.inertia)

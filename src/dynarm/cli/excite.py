@@ -8,7 +8,7 @@ import typer
 
 from ..border.arguments import above_zero, real, whole
 from ..errors import InputError
-from .console import busy, print_json, say, show_table
+from .console import print_json, say, show_table
 from .files import write_log
 from .options import (
     HTML,
@@ -48,6 +48,15 @@ NOISE = typer.Option(
 )
 
 
+FLOOR = typer.Option(
+    "0", "--floor", help="Height [m] of the plane that every link stays above, or none."
+)
+COLLISIONS = typer.Option(True, "--collisions/--no-collisions", help="Links stay off each other.")
+HOME = typer.Option(
+    None, "--home", help="Joint positions that the motion starts and ends at [rad or m]."
+)
+
+
 @with_portion
 def excite(
     robot: str = ROBOT,
@@ -59,6 +68,9 @@ def excite(
     acceleration: str = typer.Option(None, "--acceleration", help="Limits [rad/s^2 or m/s^2]."),
     torque: str = typer.Option(None, "--torque", help="Limits [N m or N]."),
     box: str = BOX,
+    floor: str = FLOOR,
+    collisions: bool = COLLISIONS,
+    home: str = HOME,
     starts: int = typer.Option(3, "--starts", min=1, help="Attempts of the optimiser."),
     seed: int = typer.Option(0, "--seed", help="Of the random starts."),
     out: str = OUT,
@@ -81,14 +93,9 @@ def excite(
     _check_times(duration, rate, harmonics)
     real("--noise", noise, "a part of the torques' deviation such as 0.02", lambda x: 0 <= x <= 1e3)
     limits = _limits(arm, velocity, acceleration, torque, box)
-    attempts: dict[str, Outside] = {
-        "criterion": criterion,
-        "rate": rate,
-        "starts": starts,
-        "seed": seed,
-    }
-    with busy("optimising the motion"):
-        motion = find(arm, duration, harmonics, **attempts, **limits)
+    limits |= _bodies(arm, floor, collisions, home)
+    wishes: dict[str, Outside] = {"criterion": criterion, "rate": rate, "seed": seed}
+    motion = find(arm, duration, harmonics, starts=starts, **wishes, **limits)
     motion.save(out)
     if log is not None:
         from .rehearsal import simulated_log
@@ -112,6 +119,9 @@ def _as_data(arm: Arm, motion: Trajectory, written: list[str]) -> Json:
         "random": motion.random,
         "joint_conditions": motion.joint_conditions,
         "status": motion.status,
+        "home": motion.q[0],
+        "checked": motion.checked,
+        "unchecked": motion.unchecked,
         "files": written,
     }
 
@@ -129,6 +139,10 @@ def _show(arm: Arm, motion: Trajectory, kind: str, written: list[str]) -> None:
         f"condition number {motion.condition:.3g}; of {len(motion.random)} random motions {min(motion.random):.3g} to "
         f"{max(motion.random):.3g} ({motion.status})"
     )
+    say(f"starts and ends at {', '.join(f'{x:.3f}' for x in motion.q[0])}")
+    for word, lines in (("checked", motion.checked), ("not checked", motion.unchecked)):
+        for line in lines:
+            say(f"{word}: {line}")
     say(f"wrote {', '.join(written)}")
 
 
@@ -167,3 +181,16 @@ def _limits(
             )
         limits["box"] = (low, high)
     return limits
+
+
+def _bodies(arm: Arm, floor: str, collisions: bool, home: str | None) -> dict[str, Outside]:
+    """What is kept off what, and where the motion starts, as the library takes them."""
+    wanted: dict[str, Outside] = {"collisions": collisions, "floor": True}
+    if floor == "none":
+        wanted["floor"] = False
+    elif floor != "0":
+        wanted["floor"] = numbers("--floor", floor, 1)[0]
+    if home is not None:
+        angles = [turning(arm)[i] for i in arm.coupling.masters]
+        wanted["home"] = numbers("--home", home, len(arm.joint_names), arm.joint_names, angles)
+    return wanted

@@ -237,7 +237,7 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
 
 def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
     """Error over deviation of every joint: fitted, made consistent, predicted."""
-    from ..identify.regressor import force_names
+    from ..identify.rows import force_names
     from ..identify.tables import told
 
     predicted = [(_short(c.source), word) for c in checks for word in ("on", "in the band of")]

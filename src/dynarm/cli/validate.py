@@ -75,7 +75,7 @@ def validate(
 
 
 def _as_data(arm: Arm, checks: Sequence[Validation], verdict: Verdict) -> Json:
-    from ..identify.regressor import force_names
+    from ..identify.rows import force_names
 
     return {
         "robot": arm.name,
@@ -88,7 +88,7 @@ def _as_data(arm: Arm, checks: Sequence[Validation], verdict: Verdict) -> Json:
 
 def _show(arm: Arm, checks: Sequence[Validation]) -> None:
     """Errors of every joint on every log."""
-    from ..identify.regressor import force_names, force_units
+    from ..identify.rows import force_names, force_units
     from ..identify.tables import told
 
     for check in checks:

@@ -14,13 +14,12 @@ from ..robot.arm import Arm, Friction
 from . import tuning
 from .auto import Decided, decide, overloaded, unloaded
 from .estimators import table
-from .estimators.estimator import Estimator
 from .estimators.factors import RowSource, fold
 from .estimators.methods import wls
-from .estimators.prior import DAMPING, pull_of
-from .estimators.problem import Problem, Pull, Solution, damped
+from .estimators.prior import pull_of
+from .estimators.problem import Problem, Pull
+from .fitting import AUTO, band_of, check_length, fitting_log, friction_words, loaded, with_damping
 from .friction.selection import Choice, with_memory
-from .intake import AUTO, check_length, fitting, friction_words, motion_band
 from .judgement.identifiability import NOT, Identifiability, assess
 from .judgement.outliers import left_out
 from .judgement.soundness import check_stretches, negative_energy
@@ -28,16 +27,16 @@ from .judgement.statistics import residuals
 from .judgement.verdict import Validation
 from .logs.log import Log
 from .logs.sources import logs_of
-from .own_columns import Column, check_terms
-from .preprocess import Preparation, Recording, Stretch
+from .own_columns import Column
+from .preprocess import Preparation, Recording
 from .record import Record, nearest_to
 from .regressor import FRICTION, Terms, terms_of
 from .result import Fit, FitError
+from .rows import check_terms
 from .searchable import Searchable
 
 ROWS = ("joints", "base", "both")
 _CHOICES = 0.6  # part of the work that choices are
-_LOAD_PASSES = 2  # fits after the first, each with the load of the one before
 
 
 @dataclass(unsafe_hash=True)  # frozen by Searchable, which lets scikit-learn keep notes of its own
@@ -243,7 +242,7 @@ class Identifier(Searchable):
 
         Samples that would decide a fit alone are left out, and the log's notes say so.
         """
-        return [fitting(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
+        return [fitting_log(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
 
     def fit(self, log: Outside, y: Outside = None) -> Fit:
         """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such.
@@ -271,7 +270,7 @@ class Identifier(Searchable):
         pieces = with_memory(terms, recording.pieces(how), start)
         source = RowSource(terms, pieces, how)
         factors = fold(terms, pieces, how, tick=self._ticker(sum(map(len, pieces))))
-        problem = _damped(Problem(factors, names=terms.names, sources=(source,)), terms)
+        problem = with_damping(Problem(factors, names=terms.names, sources=(source,)), terms)
         free = method.plain or wls.solve
         plain = free(problem)  # without a prior: it tells what the log determines
         left = residuals(terms, pieces, how, plain.values)
@@ -284,7 +283,7 @@ class Identifier(Searchable):
             solution = method.solve(replace(problem, ridge=ridge, pull=pull))
             left = residuals(terms, pieces, how, solution.values)
         if any(piece.loaded for _, piece in terms.listed_terms):
-            solution, pieces = _loaded(method, terms, pieces, how, solution)
+            solution, pieces = loaded(method, terms, pieces, how, solution)
             heavy = overloaded(terms, solution.values) if self.automatic else []
             if heavy:
                 return self._fit_as(unloaded(decided, heavy), recording, logs)
@@ -303,7 +302,7 @@ class Identifier(Searchable):
             left,
             recording,
             decided.choice,
-            motion_band(pieces, how),
+            band_of(pieces, how),
             negative_energy(terms, pieces, solution.values, spread),
             tuple(f"{one.source}: {note}" for one in logs for note in left_out(one)),
         )
@@ -360,23 +359,3 @@ class Identifier(Searchable):
             return 0.0, {}
         ridge, errors = tuning.choose_ridge(problem.factors, pull, unit)
         return max(ridge, unit), errors
-
-
-def _damped(problem: Problem, terms: Terms) -> Problem:
-    """The problem with the entries of friction's lists damped."""
-    if terms.plain.all():
-        return problem
-    return replace(problem, pull=damped(np.where(terms.plain, 0.0, DAMPING)))
-
-
-def _loaded(
-    method: Estimator, terms: Terms, pieces: list[Stretch], how: Preparation, solution: Solution
-) -> tuple[Solution, list[Stretch]]:
-    """The solution once more, with the load that its own rigid part gives."""
-    for _ in range(_LOAD_PASSES):
-        pieces = with_memory(terms, pieces, solution.values)
-        assert solution.problem is not None
-        sources = (RowSource(terms, pieces, how),)
-        problem = replace(solution.problem, factors=fold(terms, pieces, how), sources=sources)
-        solution = method.solve(problem)
-    return solution, pieces

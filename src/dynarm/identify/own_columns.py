@@ -8,11 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..algebra.vectors import Scalar
-from ..border.arguments import among, each, items, shown
-from ..border.kinds import Outside
-from ..dynamics.drive import TERMS
+from ..border.arguments import each, items, shown
 from ..errors import InputError, KindError
-from ..robot.arm import SHAPES
 
 Forces = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Sequence[Scalar]]
 
@@ -49,18 +46,3 @@ class Column:
         for j, force in enumerate(forces):
             out[..., j] = each(f"force {j + 1} of column '{self.name}'", force, qd.shape[:-1])
         return out
-
-
-def check_terms(
-    friction: Sequence[Outside], shapes: Sequence[Outside], columns: Sequence[Outside]
-) -> None:
-    """Refuse what no column can be made of."""
-    for word in friction:
-        if not among(word, tuple(TERMS)):
-            raise InputError(f"friction has {shown(word)}; choose among {', '.join(TERMS)}")
-    for shape in shapes:
-        if not among(shape, SHAPES):
-            raise InputError(f"shape is {shown(shape)}; choose 'sign' or 'tanh'")
-    for column in columns:
-        if not isinstance(column, Column):
-            raise KindError(f"columns holds {shown(column)}; give dynarm.Column(name, function)")

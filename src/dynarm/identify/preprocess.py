@@ -28,10 +28,10 @@ from .spline import spline_of
 
 LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
 _LONG = 60_000  # samples of a log that choices look at
-T = TypeVar("T")
 VELOCITIES = ("auto", "recorded", "differentiate")
 SMOOTHINGS = ("auto", "filter", "spline")
 LATEST = 1.0  # [s] a longer delay is no delay of a drive
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,25 +376,4 @@ def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.nd
     return with_turns(q, q[:, TURN]) if log.floating else q, qd, qdd
 
 
-def band(pieces: Sequence[Stretch], share: float) -> float:
-    """The frequency [Hz] below which the velocity of every joint has the given part of its power."""
-    edges = []
-    for piece in pieces:
-        for speed in piece.qd.T:
-            x = (speed - speed.mean()) * np.hanning(len(speed))
-            power = np.cumsum(np.abs(np.fft.rfft(x)) ** 2)
-            if power[-1] > 0:
-                k = int(np.searchsorted(power, share * power[-1]))
-                edges.append((k + 1) * piece.rate / len(speed))
-    return max(edges, default=1.0)
-
-
 # ---- decimation of regressor and torque together
-
-
-def factor_for(how: Preparation, rate: float) -> int:
-    """How many samples become one: the kept rate is five times the cut-off, or what was asked for."""
-    if how.decimate is not None:
-        return int(how.decimate)
-    assert how.cutoff is not None
-    return max(1, int(rate / (5 * how.cutoff)))

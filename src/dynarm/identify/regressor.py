@@ -28,28 +28,13 @@ from ..dynamics.drive import (
     with_coefficients,
 )
 from ..robot.arm import Arm, Friction
-from .friction.columns import Along, Motion, deflections, listed_columns, listed_name
-from .logs.base import BASE_FORCES
-from .own_columns import Column, check_terms
+from .friction.columns import Along, Motion, deflections, listed_columns
+from .own_columns import Column
 from .rigid import Rigid, rigid_of
+from .rows import check_terms, force_names, listed_name
 
 FRICTION = ("viscous", "coulomb", "offset")  # unless others are asked for
 _UNITS = 400  # random states that tell which columns a joint feels
-
-
-# ---- all columns of a model
-
-
-def force_names(arm: Arm) -> tuple[str, ...]:
-    """What the entries of tau are called: force and moment on a free base in its axes, then the joints by name."""
-    return (*BASE_FORCES, *arm.joint_names) if arm.floating else arm.joint_names
-
-
-def force_units(arm: Arm) -> tuple[str, ...]:
-    """The units of the entries of tau."""
-    turning = (arm.joints[i].revolute for i in arm.coupling.masters)
-    joints = ("N m" if revolute else "N" for revolute in turning)
-    return (*(["N"] * 3 + ["N m"] * 3 if arm.floating else ()), *joints)
 
 
 @dataclass(frozen=True)

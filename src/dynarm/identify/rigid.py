@@ -61,12 +61,14 @@ class Rigid:
     @property
     def size(self) -> int:
         """Number of natural parameters."""
-        return int(self.starts[-1]) + self.wide
+        return int(self.starts[-1]) + (self.wide if self.arm.n else 10)
 
     @property
     def motors(self) -> np.ndarray:
         """Where the armature of each joint stands; none without armatures."""
-        return self.starts[-self.arm.n :] + 10 if self.armature else np.zeros(0, int)
+        return (
+            self.starts[len(self.starts) - self.arm.n :] + 10 if self.armature else np.zeros(0, int)
+        )
 
     def joined(
         self, table: np.ndarray, armatures: np.ndarray | Sequence[float] | float
@@ -107,7 +109,7 @@ class Rigid:
         """
         arm = self.arm
         factors = np.zeros((arm.nv, arm.n))
-        rows = arm.nv - len(arm.coupling.masters) + np.array(arm.coupling.of)
+        rows = arm.nv - len(arm.coupling.masters) + np.array(arm.coupling.of, int)
         factors[rows, np.arange(arm.n)] = np.square(arm.coupling.multipliers)
         return factors
 

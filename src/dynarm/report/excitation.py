@@ -56,7 +56,7 @@ def _condition(arm: Arm, motion: Trajectory) -> list[Markup]:
         parts.append(
             figure(
                 {"data": data, "layout": layout},
-                "Smaller is better; random motions keep the same limits.",
+                "Smaller is better; random motions keep the limits of the joints, not floor and links.",
                 180,
             )
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..identify.judgement.identifiability import DAMPED
 from ..identify.judgement.verdict import mean_error
-from ..identify.regressor import force_names, force_units
+from ..identify.rows import force_names, force_units
 from . import figures
 from .html import (
     Cell,
@@ -190,9 +190,6 @@ def _prediction(arm: Arm, check: Validation, more: str = "") -> Section:
     ]
     told = f"Torques as measured, unfiltered, on the log's own samples{more}."
     return section(f"Prediction of {Path(check.source).name}", note(told), figures_grid(made))
-
-
-# ---- residuals
 
 
 def _residuals(fit: Fit) -> Section:

@@ -57,7 +57,8 @@ def _subtitle(arm: Arm) -> str:
 
 def sections(arm: Arm, minimal: MinimalParameters, costs: Mapping[str, Rows]) -> list[Section]:
     """All parts of the sheet."""
-    return [robot_section(arm), minimal_section(minimal), cost_section(costs), inertia_section(arm)]
+    parts = [robot_section(arm), minimal_section(minimal), cost_section(costs)]
+    return [*parts, inertia_section(arm)] if arm.n else parts
 
 
 # ---- what it is
@@ -232,8 +233,8 @@ def _of_joints(arm: Arm) -> Function:
     """The mass matrix of the independent joints by their positions; of a free base's it does not depend on its own."""
     from ..model.model import compile as compile_arm
 
-    whole, n = compile_arm(arm).mass_matrix, len(arm.joint_names)
-    return lambda joints: whole(coordinates(arm, joints))[..., -n:, -n:]
+    whole, first = compile_arm(arm).mass_matrix, arm.nv - len(arm.joint_names)
+    return lambda joints: whole(coordinates(arm, joints))[..., first:, first:]
 
 
 def _own(arm: Arm) -> list[Joint]:

@@ -115,8 +115,10 @@ def _posed(arm: Arm, q: np.ndarray) -> str:
         return "with its joints at zero or the limit next to it"
     angles = ", ".join(
         f"{np.degrees(x):.0f}°" if j.revolute else f"{x:.2f} m"
-        for j, x in zip(own, q[-len(own) :], strict=True)
+        for j, x in zip(own, q[len(q) - len(own) :], strict=True)
     )
+    if not own:
+        return "at rest"
     return f"at {'its joints' if arm.floating else 'q'} = ({angles})"
 
 

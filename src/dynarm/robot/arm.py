@@ -36,7 +36,7 @@ from .joint import (
     Tool,
     kept_pose,
 )
-from .origin import FROZEN, HELD, LEFT_OUT, MERGED, TAKEN, Origin
+from .origin import FROZEN, HELD, LEFT_OUT, MERGED, TAKEN, Origin, SourceFile
 from .sheet import arm_line, arm_sheet
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "Joint",
     "Mimic",
     "Origin",
+    "SourceFile",
     "Tool",
     "exact_cos_sin",
     "inverse",
@@ -85,6 +86,7 @@ class Arm:
     origin: Origin | None = field(default=None, compare=False)
     floating: Body | None = None
     tools: Sequence[Tool] | None = None
+    file: SourceFile | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -93,8 +95,10 @@ class Arm:
         if isinstance(self.joints, Joint) or not isinstance(self.joints, Iterable):
             raise KindError(f"joints is {shown(self.joints)}; give a list of dynarm.Joint")
         joints = tuple(self.joints)
-        if not joints:
-            raise ModelError("the arm has no joints; give at least one dynarm.Joint")
+        if not joints and self.floating is None:
+            raise ModelError(
+                "the arm has no joints; give at least one dynarm.Joint, or floating=dynarm.Body(...)"
+            )
         for i, joint in enumerate(joints):
             if not isinstance(joint, Joint):
                 raise KindError(f"joints[{i}] is {shown(joint)}; give dynarm.Joint(...)")
@@ -109,6 +113,8 @@ class Arm:
             put(self, "tools", self._checked_tools())
         if not isinstance(self.origin, (Origin, type(None))):
             raise KindError(f"origin is {shown(self.origin)}; pass origin=None")
+        if not isinstance(self.file, (SourceFile, type(None))):
+            raise KindError(f"file is {shown(self.file)}; pass file=None")
         if self.origin is not None and len(self.origin.links) != len(joints):
             raise InputError(
                 f"origin describes {len(self.origin.links)} links, the arm has {len(joints)} joints; pass origin=None"
@@ -276,7 +282,7 @@ class Arm:
         if self.origin is None:
             return self.parameters
         table = self.parameters.copy()
-        moved = table[-self.n :]  # the frame of a free base is its link's own
+        moved = table[len(table) - self.n :]  # the frame of a free base is its link's own
         for row, flat in zip(moved, self.origin.frames, strict=True):
             T = inverse(np.array(flat).reshape(4, 4))  # internal frame in the URDF link frame
             row[:] = move_parameters(row, T[:3, :3], T[:3, 3])
@@ -322,7 +328,8 @@ class Arm:
         table = self.parameters.copy()
         if carrier.joint < 0 and not self.floating:
             return self  # what stands on a fixed base moves nothing
-        table[carrier.joint - self.n] += move_parameters(load.parameters, T[:3, :3], T[:3, 3])
+        row = len(table) - self.n + carrier.joint
+        table[row] += move_parameters(load.parameters, T[:3, :3], T[:3, 3])
         return self.with_parameters(table)
 
     def tool_named(self, name: str | None = None) -> Tool:
@@ -359,10 +366,25 @@ class Arm:
         return [*all_doubts(self), *((*origin.held, *origin.snapped) if origin else ())]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the arm to x.toml or x.urdf; nothing is left half-written."""
+        """Write the arm to x.toml, x.urdf or x.xml (MJCF); nothing is left half-written."""
         from .files import save
 
         save(self, path)
+
+    def update_mjcf(
+        self,
+        original: str | os.PathLike[str],
+        new: str | os.PathLike[str],
+        force: bool = False,
+    ) -> tuple[str, ...]:
+        """Write the MJCF model that the robot came from with its inertials, armature, damping and frictionloss now.
+
+        Everything else stays as it was; the rules are those of `update_urdf`. Values that a class or an included file
+        gave are written into the body and joint themselves, in the new file.
+        """
+        from .update import update_mjcf
+
+        return update_mjcf(self, original, new, force)
 
     def update_urdf(
         self,

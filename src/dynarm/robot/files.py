@@ -55,6 +55,7 @@ def load(
     snap: bool = True,
     xacro: Mapping[str, str | float] | None = None,
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    mimic: bool = True,
 ) -> Arm:
     """The robot behind a built-in name or a path to a .urdf, .xacro, .xml (MJCF) or .toml file.
 
@@ -73,6 +74,8 @@ def load(
     xacro            {argument: value, ...}: the arguments of a .xacro file
     packages         {name: folder, ...}: packages that a .xacro file includes from by $(find name); of all other
                      files only those below its own folder are read
+    mimic            joints that follow others (<mimic>, equality of two joints) are no degrees of freedom of their own.
+                     False: all joints move on their own, as in mj_rne, and arm.check() lists them
     """
     path = path_of("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
     wanted = None if joints is None else _joint_names(joints)
@@ -87,6 +90,7 @@ def load(
             "joints": wanted,
             "floating": None if floating is None else flag("floating", floating),
             "snap": flag("snap", snap),
+            "mimic": flag("mimic", mimic),
             "tools": None if tools is None else items("tools", tools, "a list of names of links"),
         }
         if kind.own:
@@ -95,7 +99,7 @@ def load(
             chosen["gravity"] = (0.0, 0.0, -9.81) if gravity is None else gravity
             chosen["floating"] = bool(chosen["floating"])
         inside = _text(path, kind, xacro, packages)
-        return warn_doubts(kind.read(inside, named(path), chosen), strict)
+        return warn_doubts(_at(path, kind.read(inside, named(path), chosen)), strict)
     if kind is not None and kind.read is None:
         text = kind.instead.format(name=path.name, stem=path.name.split(".")[0])
         raise FormatError(f"{named(path)} is {text}")
@@ -109,6 +113,13 @@ def load(
             f"joints is {wanted}; robot '{arm.name}' has {list(arm.joint_names)}, in that order"
         )
     return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
+
+
+def _at(path: Path, arm: Arm) -> Arm:
+    """The arm that knows where its URDF is; what a macro expands to is no file."""
+    if arm.file is None or path.suffix.lower() != ".urdf":
+        return arm
+    return replace(arm, file=replace(arm.file, path=os.path.abspath(path)))
 
 
 def _refuse_parts(robot: Outside, given: bool, words: str, what: str = "a URDF") -> None:

@@ -37,3 +37,13 @@ class Origin:
     def snapped(self) -> tuple[str, ...]:
         """The notes that say which rounded numbers were taken as exact, and what that changes."""
         return tuple(note for note in self.notes if note.startswith(TAKEN))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """The file that an arm was read from, and where its links are: what looks up their shapes later needs both."""
+
+    places: tuple[tuple[str, int, tuple[float, ...]], ...]  # link, its joint (-1: the base), pose
+    path: str = ""
+
+    __repr__ = brief

@@ -17,7 +17,11 @@ def arm_line(arm: Arm) -> str:
     """Name, number of joints, and which are revolute and prismatic, such as RRP."""
     kinds = "".join("R" if joint.revolute else "P" for joint in arm.joints)
     kinds = kinds if len(kinds) <= _LETTERS else kinds[:_LETTERS] + "..."
-    return titled("Arm", arm.name, f", {arm.n} joint{'s' * (arm.n > 1)} {kinds}{shape(arm)}")
+    return titled(
+        "Arm",
+        arm.name,
+        f", {arm.n} joint{'s' * (arm.n != 1)}{' ' * bool(kinds)}{kinds}{shape(arm)}",
+    )
 
 
 def shape(arm: Arm) -> str:

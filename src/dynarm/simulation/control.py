@@ -45,6 +45,10 @@ class Controller:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise KindError(f"model is {shown(self.model)}; give dynarm.compile(arm)")
+        if not self.model.arm.n:
+            raise InputError(
+                f"robot '{self.model.arm.name}' has no joints that a controller could drive; give torque as a function"
+            )
         if self.rate is not None:
             words = "samples per second, or None for continuous control"
             real("rate", self.rate, words, lambda x: 0 < x < np.inf)

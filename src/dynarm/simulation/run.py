@@ -104,9 +104,8 @@ class Run(EnergyBooks):
         q, qd, tau = (x[0] if self.batch is not None else x for x in (self.q, self.qd, self.tau))
         peak = np.abs(tau).max(axis=0, initial=0.0)
         arm = self.model.arm
-        n = len(arm.joint_names)
         parts = (q[0], q[-1], qd[-1], peak)
-        columns = (arm.joint_names, *(x[-n:] for x in parts))
+        columns = (arm.joint_names, *(x[len(x) - len(arm.joint_names) :] for x in parts))
         head = ("joint", "q at the start", "q at the end", "qd at the end", "largest |tau|")
         rows = [(name, *map(float, numbers)) for name, *numbers in zip(*columns, strict=True)]
         return repr(self).strip("<>"), head, [*_base_rows(arm, *parts), *rows]

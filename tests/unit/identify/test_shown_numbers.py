@@ -10,7 +10,7 @@ import pytest
 import dynarm
 from dynarm import DynarmError, Identifier
 from dynarm.identify import saved
-from dynarm.identify.saved import _quoted, _table, _value
+from dynarm.identify.saved_text import _quoted, _table, _value
 from dynarm.identify.tables import _cut, html_table, plain_table
 from oracles.simulated_log import noisy_log
 
@@ -92,13 +92,16 @@ def test_files_of_fits_have_a_size(tmp_path, monkeypatch, fit):
         dynarm.load_fit(path)
 
 
+FREE = {"floor": False, "collisions": False}
+
+
 def test_samples_and_guesses_of_a_motion():
-    found = dynarm.excite(TWO, 4.0, 3, rate=50.0, starts=1, iterations=0, seed=3)
+    found = dynarm.excite(TWO, 4.0, 3, rate=50.0, starts=1, iterations=0, seed=3, **FREE)
     np.testing.assert_allclose(found.t, np.arange(201) / 50)
     assert len(found.random) == 20
-    again = dynarm.excite(TWO, 4.0, 3, rate=50.0, starts=1, iterations=0, seed=3)
+    again = dynarm.excite(TWO, 4.0, 3, rate=50.0, starts=1, iterations=0, seed=3, **FREE)
     np.testing.assert_array_equal(again.q, found.q)
-    other = dynarm.excite(TWO, 4.0, 3, rate=50.0, starts=1, iterations=0, seed=4)
+    other = dynarm.excite(TWO, 4.0, 3, rate=50.0, starts=1, iterations=0, seed=4, **FREE)
     assert np.abs(other.q - found.q).max() > 1e-3
     # without an iteration the best guess of twenty stays
     assert found.condition == pytest.approx(min(found.random), rel=0.2)

@@ -7,6 +7,7 @@ import pytest
 
 import dynarm
 from dynarm import DynarmError
+from dynarm.cli.app import run
 
 LINK = '<inertial pos="0 0 .1" mass="1" diaginertia=".1 .1 .1"/>'
 HINGE = f'<body name="{{0}}">{LINK}<joint name="{{0}}_joint" {{1}}/>{{2}}</body>'
@@ -97,7 +98,6 @@ REFUSED = {
         "",
         "base='a'",
     ),
-    "free alone": (FREE.format("drone", ""), "", "'drone' moves freely and has no joints"),
     "nothing": ("", "", "no joint moves"),
     "soft": ('<flexcomp name="f" type="grid" count="2 2 1"/>', "", "flexcomp"),
     "outside": (TWO, '<include file="../secret.xml"/>', "not below its own folder"),
@@ -119,6 +119,14 @@ def test_what_is_refused_is_named(case, tmp_path):
 
 def test_curves_are_loaded_where_the_joint_is_held(tmp_path):
     assert loaded(tmp_path, TWO, CURVE, freeze={"two_joint": 0}).joint_names == ("one_joint",)
+
+
+def test_the_command_line_names_no_keywords(tmp_path, capsys):
+    path = tmp_path / "robot.xml"
+    path.write_text(f"<mujoco><worldbody>{TWO}</worldbody>{CURVE}</mujoco>")
+    assert run(["info", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "--freeze two_joint=0" in said and "mimic=" not in said
 
 
 def test_entities_are_refused(tmp_path):

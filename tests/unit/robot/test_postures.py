@@ -246,6 +246,16 @@ def test_followers():
     assert ahead.joint_names == ("j1", "m1") and ahead.joints[1].mimic == Mimic(2)
 
 
+def test_followers_that_are_not_coupled():
+    tied = followers(mimic("j1", "-0.5", "0.25"), "")
+    loose = followers(mimic("j1", "-0.5", "0.25"), "", mimic=False)
+    plain = followers("", "")
+    assert loose == plain and loose.nv == tied.nv + 1
+    (line,) = loose.check()
+    assert "move on their own" in line and tied.joints[1].name in line and plain.check() == []
+    assert followers(mimic("nowhere"), "", mimic=False) == plain
+
+
 def test_followers_of_held_joints_are_held():
     arm = followers(mimic("m1", "2", "0.5"), "", freeze={"m1": 0.25})
     assert arm.joint_names == ("j1",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_the_way_back_to_the_urdf_comes_back():
         random_urdf(np.random.default_rng(0), 4, branches=0.5).encode(), "x", tip="link4"
     )
     again = read(write_toml(arm))
-    assert_identical(again, arm)
+    assert_identical(again, replace(arm, file=None))  # where the shapes of links are is not written
     assert again.origin == arm.origin
     assert again.origin.notes
 

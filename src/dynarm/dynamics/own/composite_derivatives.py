@@ -171,7 +171,7 @@ def _differentiated(
     first, size = arm.nv - arm.n, arm.nv
     dq, dqd, M = ([[0] * size for _ in range(size)] for _ in range(3))
     changes = [_changes(b, l, twice) for b, l in zip(arm.joints, links, strict=True)]
-    by_q, by_qd = zip(*changes, strict=True)
+    by_q, by_qd = [by_q for by_q, _ in changes], [by_qd for _, by_qd in changes]
     for i in range(arm.n - 1, -1, -1):
         row, r, j = _row(arm.joints[i], loads[i]), first + i, i
         while j >= 0:

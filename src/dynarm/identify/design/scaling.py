@@ -17,6 +17,9 @@ Excess = Callable[[np.ndarray], np.ndarray]  # poses (N, n) -> (N,), below 0: in
 _POSES = 4000  # drawn at random before the best are improved
 _BEST = 8
 _ROUNDS = 60
+_ROOMY = 150  # poses whose neighbours are looked at,
+_NEIGHBOURS = 60  # so many of each,
+_ABOUT = 0.2  # this part of the range of a joint away
 _LESS = 0.93
 _PARTS = tuple(_LESS**k for k in range(100))  # sizes of a motion that are tried
 _ROOM = -1e-9  # what counts as inside
@@ -49,6 +52,27 @@ def resting_pose(limits: Limits, excess: Excess, seed: int) -> tuple[np.ndarray,
     return best[k], float(least[k])
 
 
+def roomy_pose(limits: Limits, excess: Excess, seed: int) -> np.ndarray | None:
+    """Of random poses that keep the limits, the one about which most others do; None where none keeps them."""
+    rng = np.random.default_rng(seed)
+    poses = rng.uniform(limits.low, limits.high, (_POSES, len(limits.low)))
+    poses[0] = (limits.low + limits.high) / 2
+    miss = excess(poses)
+    order = np.argsort(miss)
+    order = order[miss[order] < _ROOM]
+    if not len(order):
+        return None
+    order = order[np.linspace(0, len(order) - 1, min(_ROOMY, len(order))).astype(int)]
+    inside = poses[order]
+    width = _ABOUT * (limits.high - limits.low)
+    around = inside[:, None] + width * rng.normal(size=(len(inside), _NEIGHBOURS, len(width)))
+    kept = ((around > limits.low) & (around < limits.high)).all(axis=2)
+    around = np.clip(around, limits.low, limits.high).reshape(-1, len(width))
+    kept &= (excess(around) < _ROOM).reshape(kept.shape)
+    # where neighbours tell nothing, the pose with most to spare
+    return np.asarray(inside[int((kept.mean(axis=1) - 0.01 * miss[order]).argmax())])
+
+
 def drawn_in(x: np.ndarray, pose: np.ndarray, excess: Callable[[np.ndarray], float]) -> np.ndarray:
     """Coefficients (n, size) of a series moved towards a pose as little as its limits need."""
 
@@ -71,11 +95,16 @@ def drawn_in(x: np.ndarray, pose: np.ndarray, excess: Callable[[np.ndarray], flo
 
 
 def reachable_pose(
-    limits: Limits, excess: Excess, hold: Excess, names: Sequence[str], seed: int
+    limits: Limits,
+    excess: Excess,
+    hold: Excess,
+    names: Sequence[str],
+    seed: int,
+    bodies: bool = False,
 ) -> np.ndarray:
     """A pose in which the arm can rest within its limits, or an error that says which cannot be kept.
 
-    hold: the torques (N, n) that the arm needs at rest.
+    hold: the torques (N, n) that the arm needs at rest; bodies: floor and links are to be kept apart too.
     """
     pose, miss = resting_pose(limits, excess, seed)
     if miss < _ROOM:
@@ -88,6 +117,12 @@ def reachable_pose(
                 f"joint '{names[j]}' needs {torque[j]:.3g} to hold the arm at rest in the best pose found, its torque "
                 f"limit is {limits.torque[j]:.3g}; give larger torques, other positions or a wider box"
             )
+    if bodies:
+        box = "the tool in the box and " if limits.box is not None else ""
+        raise Unreachable(
+            f"no pose keeps {box}the links off the floor and off each other, the best misses by {miss:.3g} m; give "
+            f"{'a wider box, ' if box else ''}another floor (False: none), other positions, or collisions=False"
+        )
     raise Unreachable(
         f"box is out of the tool's reach by {miss:.3g} m within the position limits; move or widen it, or give other "
         "positions"

@@ -76,6 +76,8 @@ class Trajectory:
     joint_conditions: tuple[float, ...] = ()
     random: tuple[float, ...] = field(default=())
     status: str = ""
+    checked: tuple[str, ...] = ()  # what the motion was held off, in sentences
+    unchecked: tuple[str, ...] = ()  # what it was not
 
     def __repr__(self) -> str:
         return (

@@ -13,10 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..band import factor_for
 from ..bodies import wrench_forces
 from ..decimation import decimated, kept_rows, margin
 from ..friction.columns import Along
-from ..preprocess import Preparation, Stretch, factor_for
+from ..preprocess import Preparation, Stretch
 from ..regressor import Terms
 
 CHUNK = 2048  # samples whose regressor is held at a time

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...border.kinds import FloatArray
-from ...dynamics.drive import Instant, ListedTerm, Neighbour, columns, stand_in
+from ...dynamics.drive import Instant, Neighbour, columns, stand_in
 from ...dynamics.stops import Stop, elements, stop_states, strokes_of
 from ...robot.arm import Friction, Joint
 
@@ -29,11 +29,6 @@ class Along:
 
     deflections: FloatArray | None = None  # (N, elements); None: without memory
     load: FloatArray | None = None  # (N, n); None: none
-
-
-def listed_name(piece: ListedTerm, joint: int) -> str:
-    """Such as curve3.1, ripple7.2_sine: family, joint, place in the list, part."""
-    return f"{piece.family}{joint + 1}.{piece.index + 1}" + f"_{piece.part}" * bool(piece.part)
 
 
 def elements_of(records: Sequence[Friction]) -> tuple[Stop, ...]:

@@ -83,6 +83,13 @@ class Identifiability:
         return "\n".join([*lines, *self.advice])
 
 
+def _rank(X: np.ndarray) -> tuple[int, float]:
+    """Rank and condition number of columns that are scaled."""
+    s = np.linalg.svd(X, compute_uv=False)
+    known = int((s > ROUNDING * s[0]).sum())
+    return known, float(s[0] / s[-1]) if known == X.shape[1] else np.inf
+
+
 def assess(
     terms: Terms,
     factors: Factors,
@@ -125,7 +132,7 @@ def assess(
     doubtful = [k for k, g in enumerate(grades) if g in ("hardly", "not")]
     rank, condition = solution.rank, solution.condition
     if len(plain) < terms.size:
-        rank, condition = _plain_rank((X / scales)[:, present])
+        rank, condition = _rank((X / scales)[:, present])
         rank += terms.size - len(plain)
     return Identifiability(
         terms.names,
@@ -136,13 +143,6 @@ def assess(
         directions,
         _advice(terms, pieces, doubtful),
     )
-
-
-def _plain_rank(columns: np.ndarray) -> tuple[int, float]:
-    """Rank and condition number of scaled columns."""
-    s = np.linalg.svd(columns, compute_uv=False)
-    rank = int((s > ROUNDING * s[0]).sum())
-    return rank, float(s[0] / s[-1]) if rank == columns.shape[1] else np.inf
 
 
 def _grade(doubt: float, present: bool) -> str:
@@ -176,7 +176,8 @@ def _advice(terms: Terms, pieces: Sequence[Stretch], doubtful: Sequence[int]) ->
         said.append(
             f"nearly all motion is at one or two frequencies ({told}): move with several in every joint (dynarm.excite)"
         )
-    q = np.concatenate([p.q for p in pieces])[:, -len(terms.joints) :]
+    q = np.concatenate([p.q for p in pieces])
+    q = q[:, q.shape[1] - len(terms.joints) :]
     for name, joint, span in zip(terms.arm.joint_names, terms.joints, spans(q), strict=True):
         if terms.arm.joints[joint].revolute and span < 0.5:
             said.append(

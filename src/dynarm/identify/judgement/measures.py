@@ -7,22 +7,28 @@ from dataclasses import replace
 import numpy as np
 
 from ...border.memo import cached_property
+from ...errors import InputError
 from ...model.model import Model
 from ...model.model import compile as compile_arm
 from ...robot.arm import Arm, Tool
+from ..design.clearance import Clearance
+from ..design.limbs import Limbs, limbs_of
 from ..design.limits import Limits
-from ..design.scaling import reachable_pose
+from ..design.scaling import reachable_pose, roomy_pose
 from ..design.trajectory import Series
 from ..regressor import Terms
 
 MARGIN = 0.97  # part of each limit used at the points of the optimiser; between them the series may overshoot
 _FULL = 0.999  # part of the limits that may be used on a fine grid
 _POINTS = 8  # a harmonic and period
+_CREEP = 0.1  # part of the top speed at which a pose must be left
 _MOST = 5000  # samples of a period that limits are checked at, besides the fine grid
 
 
 class Motions:
     """Motions of one series by their coefficients (n, size), and the limits that they must keep."""
+
+    clearance: Clearance | None = None  # of floor and links, where they are to be kept apart
 
     def __init__(
         self,
@@ -135,9 +141,25 @@ class Motions:
 
         On a fine grid, and at the samples that will be returned.
         """
-        return float(self._excess(*(np.ascontiguousarray(B @ x.T) for B in self.checked)).max())
+        q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.checked)
+        return float(self._excess(q, qd, qdd).max())
 
-    def _excess(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    def overs(self, x: np.ndarray) -> tuple[float, float]:
+        """How far torques [part of their limits], and tools and bodies [m], are beyond their limits."""
+        q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.checked)
+        torque, metres = -1.0, -1.0
+        if self.limits.torque is not None:
+            torque = float((np.abs(self._torques(q, qd, qdd)) / self.limits.torque).max()) - 1
+        if self.limits.box is not None:
+            tools, (low, high) = self._tools(q), self.limits.box
+            metres = float(max((low - tools).max(), (tools - high).max()))
+        if self.clearance is not None and not self.clearance.empty:
+            metres = max(metres, -float(self.clearance.room(q).min()))
+        return torque, metres
+
+    def _excess(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, bodies: bool = True
+    ) -> np.ndarray:
         """(N,): the same for each state."""
         over = [np.full(len(q), -1.0)]
         if self.limits.torque is not None:
@@ -145,7 +167,22 @@ class Motions:
         if self.limits.box is not None:
             tools, (low, high) = self._tools(q), self.limits.box
             over.append(np.maximum((low - tools).max(axis=(1, 2)), (tools - high).max(axis=(1, 2))))
+        if bodies and self.clearance is not None and not self.clearance.empty:
+            over.append(-self.clearance.room(q))
         return np.asarray(np.max(over, axis=0))
+
+    def told(self, x: np.ndarray) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What was looked at in a motion, with the least room that it leaves, and what was not."""
+        look, box = self.clearance, self.limits.box
+        checked = [] if box is None else ["box: tools between its corners"]
+        none = () if box is not None else ("no box given",)
+        if look is None:
+            return tuple(checked), ("floor and the robot against itself: switched off", *none)
+        if look.checked:
+            room = float(look.room(np.ascontiguousarray(self.checked[0] @ x.T)).min())
+            least = f"least distance of capsules {room + look.margin:.3f} m"
+            checked += [*look.checked, least]
+        return tuple(checked), (*look.unchecked, *none)
 
     @cached_property
     def model(self) -> Model:
@@ -170,15 +207,85 @@ class Motions:
         poses = self.pointed.forward_kinematics(q)
         return np.asarray(poses[..., :3, 3].reshape(len(q), -1, 3))
 
-    def pose(self, seed: int) -> np.ndarray | None:
-        """A pose in which the arm can rest within torques and box; None where it has neither to keep."""
-        if self.limits.torque is None and self.limits.box is None:
-            return None
+    @cached_property
+    def limbs(self) -> Limbs:
+        """The frames of all joints."""
+        return self.clearance.limbs if self.clearance is not None else limbs_of(self.arm)
 
-        def resting(poses: np.ndarray) -> np.ndarray:
-            return self._excess(poses, np.zeros_like(poses), np.zeros_like(poses))
+    @cached_property
+    def box_points(self) -> tuple[np.ndarray, np.ndarray]:
+        """What must stay in a box: joints whose links carry it, and where it is in their frames (k, 3)."""
+        tools = [tool for tool in self.arm.all_tools if tool.joint >= 0]
+        if not self.arm.all_tools:
+            return np.arange(self.arm.n), np.zeros((self.arm.n, 3))
+        places = [tool.matrix[:3, 3] for tool in tools]
+        return np.array([t.joint for t in tools], int), np.array(places).reshape(-1, 3)
 
-        def hold(poses: np.ndarray) -> np.ndarray:
-            return self._torques(poses, np.zeros_like(poses), np.zeros_like(poses))
+    def anchors(
+        self, given: np.ndarray | None, seed: int
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The pose that the motion starts at, if it is to start at one, and one that it can be drawn towards."""
+        bodies = self.clearance is not None and not self.clearance.empty
+        if given is not None:
+            return self._checked_home(given), given
+        if not bodies and self.limits.box is None and self.limits.torque is None:
+            return None, None
+        kept = bodies or self.limits.box is not None
+        pose = roomy_pose(self.limits, self._creeping, seed) if kept else None
+        names = self.arm.joint_names
+        if pose is None and bodies:  # an error of torques or box alone comes first
+            reachable_pose(self.limits, self._alone, self._hold, names, seed)
+        if pose is None:
+            pose = reachable_pose(self.limits, self._resting, self._hold, names, seed, bodies)
+        return (pose if kept else None), pose
 
-        return reachable_pose(self.limits, resting, hold, self.arm.joint_names, seed)
+    def _checked_home(self, home: np.ndarray) -> np.ndarray:
+        """A home that keeps every limit, or an error that says which it breaks."""
+        low, high = self.limits.low, self.limits.high
+        out = np.flatnonzero((home < low) | (home > high))
+        if len(out):
+            j = int(out[0])
+            raise InputError(
+                f"home of joint '{self.arm.joint_names[j]}' is {home[j]:g}, its limits are {low[j]:g} to {high[j]:g}; "
+                "give another home or other positions"
+            )
+        miss = self.missed(home)
+        if miss:
+            raise InputError(f"at home {miss}; give another home, or other limits")
+        return home
+
+    def missed(self, pose: np.ndarray) -> str:
+        """What the arm breaks by resting in a pose; nothing where all is kept."""
+        q = np.ascontiguousarray(pose[None])
+        if self.limits.torque is not None:
+            parts = np.abs(self._hold(q)[0]) / self.limits.torque
+            j = int(parts.argmax())
+            if parts[j] >= 1:
+                return f"joint '{self.arm.joint_names[j]}' needs {parts[j]:.3g} times its torque limit to hold the arm"
+        if self.limits.box is not None:
+            tools, (low, high) = self._tools(q), self.limits.box
+            over = float(max((low - tools).max(), (tools - high).max()))
+            if over > 0:
+                return f"the tool is {over:.3g} m out of the box"
+        if self.clearance is not None and not self.clearance.empty:
+            return self.clearance.touching(pose)
+        return ""
+
+    def _resting(self, poses: np.ndarray) -> np.ndarray:
+        return self._excess(poses, np.zeros_like(poses), np.zeros_like(poses))
+
+    def _creeping(self, poses: np.ndarray) -> np.ndarray:
+        """The same for the worse of two motions that all joints begin, one way and the other: friction counts."""
+        slow = np.broadcast_to(_CREEP * self.limits.velocity, poses.shape)
+        nil = np.zeros_like(poses)
+        if self.limits.torque is None:
+            return self._resting(poses)
+        ways = [self._excess(poses, way * slow, nil, bool(way > 0)) for way in (1, -1)]
+        return np.asarray(np.max(ways, axis=0))
+
+    def _alone(self, poses: np.ndarray) -> np.ndarray:
+        """The same without floor and links."""
+        return self._excess(poses, np.zeros_like(poses), np.zeros_like(poses), False)
+
+    def _hold(self, poses: np.ndarray) -> np.ndarray:
+        return self._torques(poses, np.zeros_like(poses), np.zeros_like(poses))

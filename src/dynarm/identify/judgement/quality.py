@@ -49,7 +49,8 @@ def inspect(
     gaps = tuple((float(t[k] - t[0]), float(steps[k])) for k in np.flatnonzero(long))
     resets = _resets(steps, q)
     n = q.shape[1] - base
-    q, tau, qd = q[:, base:], tau[:, -n:], None if qd is None else qd[:, -n:]
+    q, tau = q[:, base:], tau[:, tau.shape[1] - n :]
+    qd = None if qd is None else qd[:, qd.shape[1] - n :]
     speed = np.abs(qd if qd is not None else np.gradient(q, t, axis=0))
     resting = (speed < REST * np.maximum(speed.max(axis=0), 1e-300)).mean(axis=0)
     resolution = np.array([_resolution(column) for column in q.T])

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..band import band, factor_for
 from ..bodies import wrench_forces
 from ..estimators.factors import CHUNK, stream
 from ..estimators.problem import Problem, Solution
-from ..preprocess import Preparation, Stretch, band, factor_for
+from ..preprocess import Preparation, Stretch
 from ..regressor import Terms
 from ..rests import idle_rows
 

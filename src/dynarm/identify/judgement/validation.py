@@ -10,7 +10,7 @@ from ..bodies import wrench_forces
 from ..identifier import Identifier
 from ..logs.log import Log
 from ..preprocess import Preparation, Recording, states_at
-from ..regressor import force_names
+from ..rows import force_names
 from ..tuning import choose_preparation
 from .verdict import Validation, Verdict, compared
 

@@ -143,7 +143,8 @@ class Log:
         object.__setattr__(self, "base_wrench", None)
         labels = given["q"].labels
         if labels is not None and names is None:
-            object.__setattr__(self, "labels", _joints_among(labels)[-joints:])
+            among = _joints_among(labels)
+            object.__setattr__(self, "labels", among[len(among) - joints :])
 
     def _states(
         self, given: dict[str, Values], names: tuple[str, ...] | None, rows: int
@@ -157,7 +158,8 @@ class Log:
         nq = values["q"].shape[1]
         wide = given["tau"].array if "tau" in given else np.empty((rows, nq - 7))
         wide = wide if wide.ndim > 1 else wide.reshape(-1, 1)
-        free = poses or "base_wrench" in given or (nq > 7 and wide.shape[-1] in (nq - 1, nq - 7))
+        narrow = wide.shape[-1] in (nq - 1, nq - 7) if nq > 7 else wide.shape[-1] == nq - 1 == 6
+        free = poses or "base_wrench" in given or narrow
         if free and nq < 7:
             raise InputError(f"q has {nq} columns; a free base alone has 7: {', '.join(BASE_POSE)}")
         for name in (k for k in _STATES[1:] if k in given and k != "tau"):

@@ -82,6 +82,23 @@ class Edits:
         bare = not parent.children and not self.content[behind : parent.stop].strip(_BLANK)
         self.changes.append((at, at, before + block + (after if bare else b"")))
 
+    def swap(self, element: Element, key: str, new: str, value: str) -> None:
+        """Put another attribute in the place of one that the element has."""
+        start, behind = self._tag(element)
+        for match in _ATTRIBUTE.finditer(self.content, start, behind):
+            if match[1] == key.encode():
+                text = f'{new}="{escaped(value)}"'.encode()
+                self.changes.append((match.start(1), match.end(), text))
+
+    def replace(self, element: Element, text: bytes) -> None:
+        """Put something else in the place of an element."""
+        self.changes.append((element.start, self._end(element), text))
+
+    def inside(self, element: Element) -> bytes:
+        """What stands between the tags of an element, as it was."""
+        _, behind = self._tag(element)
+        return b"" if self._closed(behind) else self.content[behind : element.stop]
+
     # ---- places
 
     def _tag(self, element: Element) -> tuple[int, int]:

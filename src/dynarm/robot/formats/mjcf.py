@@ -3,8 +3,7 @@
 Defaults, classes, includes, frames, attached models, compiler options and inertias of geoms are MuJoCo's own; what
 comes from it are the numbers by which it computes (`mjcf_child.py`, a process of its own). What inverse dynamics of the
 open tree does not feel is left out and said in `arm.check()`: closed loops, tendons, springs, gravity compensation,
-fluids. What an arm cannot be is refused by name: ball joints, couplings on curves, several free bodies, a free
-body without joints.
+fluids. What an arm cannot be is refused by name: ball joints, couplings on curves, several free robots.
 """
 
 from __future__ import annotations
@@ -45,32 +44,69 @@ def arm_of_mjcf(
     freeze: Outside = True,
     floating: bool | None = None,
     tools: Sequence[str] | None = None,
+    mimic: bool = True,
 ) -> Arm:
     """The robot of an MJCF model, or its chain to body or site tip; source names it in messages."""
-    if find_spec("mujoco") is None:
-        raise FormatError(f"{source}: MJCF is read by the package mujoco; {extra('mjcf')}")
-    document = read_document(content, path, Places.of(path, source))
-    model = Compiled.of(_compiled(document, source))
-    stand = _stand(model, source, base, floating)
-    inside = {
-        name for root in stand.roots for i in model.under(root) for name, _ in model.own_joints(i)
-    }
     frozen = freeze if isinstance(freeze, Mapping) else {}
-    rules = couplings(model, source, inside, frozen)
-    places = [name for name in (tip, *(tools or ())) if isinstance(name, str)]
-    tree = tree_of(model, source, stand.roots, stand.top, stand.fixed, rules.follows, places)
+    names = [name for name in (tip, *(tools or ())) if isinstance(name, str)]
+    file = opened(content, source, path, base, floating, frozen, mimic, names)
+    model, stand, rules, tree = file.model, file.stand, file.rules, file.tree
     if rules.held:
         freeze = {**rules.held, **frozen}
     at = _gravity(model, stand) if gravity is None else gravity
     end = _only_end(tree, stand, model) if tip is None and joints is None else tip
-    if stand.free and not any(joint.movable for joint in tree.outwards(stand.base)):
-        raise ModelError(
-            f"{source}: body '{stand.base}' moves freely and has no joints; an arm needs at least one"
-        )
     arm = arm_of_tree(tree, stand.base, end, joints, at, True, freeze, stand.free, tools)
     assert arm.origin is not None
     notes = (*arm.origin.notes, *_left_out(model, stand, rules))
     return replace(arm, origin=replace(arm.origin, notes=notes))
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where the robot stands."""
+
+    roots: tuple[int, ...]  # bodies on the world that take part, with all that they carry
+    top: int  # where the tree of links begins: the world, or the body that moves freely
+    base: str  # the base link
+    index: int  # of it among the bodies
+    free: bool  # whether it moves freely
+    fixed: bool = False  # whether free joints are taken as fixed
+    dropped: tuple[str, ...] = ()  # free bodies that do not belong to it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """A model that MuJoCo has compiled, and the robot in it."""
+
+    document: Document
+    model: Compiled
+    stand: Stand
+    rules: Couplings
+    tree: Tree
+
+
+def opened(
+    content: bytes,
+    source: str,
+    path: Path,
+    base: str | None = None,
+    floating: bool | None = None,
+    frozen: Mapping[str, float] | None = None,
+    mimic: bool = True,
+    sites: Sequence[str] = (),
+) -> Opened:
+    """The robot of an MJCF model as a tree of links; frozen: joints that are held; sites: what shall be links too."""
+    if find_spec("mujoco") is None:
+        raise FormatError(f"{source}: MJCF is read by the package mujoco; {extra('mjcf')}")
+    document = read_document(content, path, Places.of(path, source))
+    model = Compiled.of(_compiled(document, source), source)
+    stand = _stand(model, source, base, floating)
+    inside = {
+        name for root in stand.roots for i in model.under(root) for name, _ in model.own_joints(i)
+    }
+    rules = couplings(model, source, inside, frozen or {}, mimic)
+    tree = tree_of(model, source, stand.roots, stand.top, stand.fixed, rules.follows, sites)
+    return Opened(document, model, stand, rules, tree)
 
 
 # ---- compiled by MuJoCo
@@ -111,38 +147,25 @@ def _asked(model: tuple[str, Mapping[str, bytes]], source: str) -> dict[str, Out
 # ---- which part of the world is the robot
 
 
-@dataclass(frozen=True, slots=True)
-class _Stand:
-    """Where the robot stands."""
-
-    roots: tuple[int, ...]  # bodies on the world that take part, with all that they carry
-    top: int  # where the tree of links begins: the world, or the body that moves freely
-    base: str  # the base link
-    index: int  # of it among the bodies
-    free: bool  # whether it moves freely
-    fixed: bool = False  # whether free joints are taken as fixed
-    dropped: tuple[str, ...] = ()  # free bodies that do not belong to it
-
-
-def _stand(model: Compiled, source: str, base: Outside, floating: bool | None) -> _Stand:
+def _stand(model: Compiled, source: str, base: Outside, floating: bool | None) -> Stand:
     if base is not None:
         return _on_base(model, source, base, floating)
     trees = model.trees()
     loose = [i for i in trees if model.free(i)]
     standing = [i for i in trees if not model.free(i) and model.moved(i)]
     if floating is False:
-        return _Stand(tuple(trees), 0, model.bodies[0], 0, False, fixed=True)
+        return Stand(tuple(trees), 0, model.bodies[0], 0, False, fixed=True)
     robots = [i for i in loose if model.moved(i)]
     if not loose and floating:
         return _lifted(model, source, standing)
     if not robots and standing:
         parts = tuple(i for i in trees if i not in loose)
-        return _Stand(parts, 0, model.bodies[0], 0, False, dropped=_names(model, loose))
+        return Stand(parts, 0, model.bodies[0], 0, False, dropped=_names(model, loose))
     candidates = robots or loose
     if len(candidates) == 1 and not standing:
         (root,) = candidates
         others = _names(model, [i for i in loose if i != root])
-        return _Stand((root,), root, model.bodies[root], root, True, dropped=others)
+        return Stand((root,), root, model.bodies[root], root, True, dropped=others)
     if not candidates:
         raise ModelError(f"{source}: no joint moves any body; an arm needs at least one")
     free, rest = _names(model, candidates), _names(model, standing)
@@ -157,7 +180,7 @@ def _names(model: Compiled, bodies: Sequence[int]) -> tuple[str, ...]:
     return tuple(model.bodies[i] for i in bodies)
 
 
-def _on_base(model: Compiled, source: str, base: Outside, floating: bool | None) -> _Stand:
+def _on_base(model: Compiled, source: str, base: Outside, floating: bool | None) -> Stand:
     """As the base says that was asked for."""
     if base not in model.bodies:
         raise UnknownName("body for base", base, model.bodies)
@@ -168,15 +191,15 @@ def _on_base(model: Compiled, source: str, base: Outside, floating: bool | None)
         if floating:
             raise InputError(f"base='{base}' is the world, which does not move; name a body")
         if floating is False:
-            return _Stand(tuple(trees), 0, base, 0, False, fixed=True)
+            return Stand(tuple(trees), 0, base, 0, False, fixed=True)
         parts = tuple(i for i in trees if i not in loose)
-        return _Stand(parts, 0, base, 0, False, dropped=_names(model, loose))
+        return Stand(parts, 0, base, 0, False, dropped=_names(model, loose))
     root = model.tree_of(index)
     free = model.free(index) if floating is None else floating
-    return _Stand((root,), index if index == root and free else 0, base, index, free, fixed=True)
+    return Stand((root,), index if index == root and free else 0, base, index, free, fixed=True)
 
 
-def _lifted(model: Compiled, source: str, standing: Sequence[int]) -> _Stand:
+def _lifted(model: Compiled, source: str, standing: Sequence[int]) -> Stand:
     """A robot that its file fixes to the world, and that is to move freely."""
     names = _names(model, standing)
     if len(standing) != 1 or model.own_joints(standing[0]):
@@ -187,16 +210,16 @@ def _lifted(model: Compiled, source: str, standing: Sequence[int]) -> _Stand:
         )
         raise InputError(f"{source}: {how}; name the body that moves freely: base='...'")
     (root,) = standing
-    return _Stand((root,), root, model.bodies[root], root, True, fixed=True)
+    return Stand((root,), root, model.bodies[root], root, True, fixed=True)
 
 
-def _gravity(model: Compiled, stand: _Stand) -> FloatArray:
+def _gravity(model: Compiled, stand: Stand) -> FloatArray:
     """The file's gravity, in the axes of a base that stands in the world."""
     g = np.array(model.numbers["gravity"])
     return g if stand.free else model.orientation(stand.index).T @ g
 
 
-def _only_end(tree: Tree, stand: _Stand, model: Compiled) -> str | None:
+def _only_end(tree: Tree, stand: Stand, model: Compiled) -> str | None:
     """The body at the end of a robot that does not branch: its frame is the tool, wherever its joint is."""
     ends = tree.movable_ends(stand.base)
     if len(ends) != 1:
@@ -208,7 +231,7 @@ def _only_end(tree: Tree, stand: _Stand, model: Compiled) -> str | None:
 # ---- what is left out
 
 
-def _left_out(model: Compiled, stand: _Stand, rules: Couplings) -> list[str]:
+def _left_out(model: Compiled, stand: Stand, rules: Couplings) -> list[str]:
     """What the model of the arm does not hold, a line a kind."""
     numbers = model.numbers
     inside = sorted(i for root in stand.roots for i in model.under(root))

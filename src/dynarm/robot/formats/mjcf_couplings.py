@@ -28,9 +28,12 @@ class Couplings:
 
 
 def couplings(
-    model: Compiled, source: str, inside: set[str], frozen: Mapping[str, float]
+    model: Compiled, source: str, inside: set[str], frozen: Mapping[str, float], mimic: bool = True
 ) -> Couplings:
-    """The rules of the active equalities between joints of the robot, but for those that the user holds."""
+    """The rules of the active equalities between joints of the robot, but for those that the user holds.
+
+    mimic=False: none of them; all are left out.
+    """
     rules = Couplings()
     for row in model.numbers["equalities"]:
         if row["kind"] != "joint" or not row["active"]:
@@ -42,10 +45,17 @@ def couplings(
         if first in frozen:
             continue
         label = f"equality '{row['name']}'" if row["name"] else "an equality"
+        if not mimic:
+            follows = f" to '{second}'" if second is not None else ""
+            rules.notes.append(
+                f"{label} (joint): joint '{first}' is not tied{follows} (mimic=False)"
+            )
+            continue
         if any(row["data"][2:5]) and second is not None:
             raise FormatError(
                 f"{source}: by {label} joint '{first}' follows '{second}' on a curve (polycoef {row['data']}); "
-                f"dynarm couples joints by lines, hold it: freeze={{'{first}': 0}}"
+                f"dynarm couples joints by lines, hold it: freeze={{'{first}': 0}}, or load "
+                "with mimic=False: every joint then moves on its own"
             )
         _add(rules, model, row, first, second, label)
     return rules

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from ...border.digits import written
 from ...border.files import content as file_content
 from ...border.files import named
 from ...errors import FileError, FormatError
@@ -20,6 +21,7 @@ from .xml_text import quoted
 
 MAX_FILE = 16 * 2**20  # bytes of a model, and of each that it includes
 MAX_FILES = 1000
+MAX_EXPANDED = 50_000  # elements of a model with its copies
 MAX_ASSETS = 192 * 2**20  # bytes of all meshes together
 _UNUSED = frozenset(
     ("visual", "statistic", "keyframe", "sensor", "contact", "size", "custom", "skin")
@@ -72,6 +74,15 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A file that a model is made of: the main one, or one that stands in the place of an <include>."""
+
+    content: bytes
+    include: int = -1  # the byte of that <include> in the file that has it
+    within: int = -1  # which part that is
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Document:
     """A model with its includes in place, and the folder from which its other files are taken."""
 
@@ -79,6 +90,8 @@ class Document:
     folder: Path
     places: Places
     models: dict[str, Document]  # by the file that <model> names
+    parts: tuple[Part, ...]
+    owners: dict[int, int]  # ids of elements that stand in another part than the main one
 
     @property
     def directories(self) -> tuple[dict[str, str], bool]:
@@ -96,7 +109,7 @@ class Document:
 
     def meshes(self) -> Iterator[str]:
         """The files of meshes, of attached models too."""
-        for element in _all_of(self.root, "mesh"):
+        for element in all_of(self.root, "mesh"):
             if "file" in element.attributes:
                 yield element.attributes["file"]
         for model in self.models.values():
@@ -113,21 +126,49 @@ def read_document(text: bytes, path: Path, places: Places, budget: Spent | None 
     root = _parsed(text, places.source)
     if root.tag != "mujoco":
         raise FormatError(_other(root.tag, places.source))
-    seen: set[Path] = set()
-    _include(root, folder, [folder], places, budget, seen)
+    includes = _Includes(folder, places, budget, [Part(text)])
+    includes.resolve(root, 0, [folder])
     for tag in _SOFT:
-        if any(_all_of(root, tag)):
+        if any(all_of(root, tag)):
             raise FormatError(
                 f"{places.source} has a <{tag}>, a body that deforms; dynarm models rigid links, take it out"
             )
-    document = Document(root, folder, places, {})
-    for element in _all_of(root, "model"):
+    document = Document(root, folder, places, {}, tuple(includes.parts), includes.owners)
+    for element in all_of(root, "model"):
         file = element.attributes.get("file", "")
         place = document.located("model", file)
         budget.spend(places.source)
         document.models[file] = read_document(file_content(place, MAX_FILE), place, places, budget)
     budget.open.pop()
+    if not budget.open and expanded(document) > MAX_EXPANDED:
+        raise FormatError(
+            f"{places.source}: <replicate> and <attach> make more than {MAX_EXPANDED} elements of it; a robot has fewer"
+        )
     return document
+
+
+def expanded(document: Document) -> float:
+    """How many elements a model has with all copies that <replicate> and <attach> make."""
+    models = {}
+    for element in all_of(document.root, "model"):
+        said = element.attributes
+        inner = document.models[said.get("file", "")]
+        models[said.get("name", inner.root.attributes.get("model", ""))] = expanded(inner)
+
+    def size(element: Element) -> float:
+        inside = 1.0 + sum(map(size, element.children))
+        if element.tag == "attach":
+            inside += models.get(element.attributes.get("model", ""), 0.0)
+        return inside * _copies(element) if element.tag == "replicate" else inside
+
+    return size(document.root)
+
+
+def _copies(replicate: Element) -> float:
+    try:
+        return max(written(replicate.attributes.get("count", "1")), 1.0)
+    except ValueError:
+        return 1.0  # MuJoCo says what is wrong with it
 
 
 def _parsed(text: bytes, source: str) -> Element:
@@ -142,39 +183,51 @@ def _other(tag: str, source: str) -> str:
     return f"{source}: the root element is <{tag[:40]}>, not <mujoco>; give an MJCF model"
 
 
-def _include(
-    element: Element,
-    folder: Path,
-    starts: Sequence[Path],
-    places: Places,
-    budget: Spent,
-    seen: set[Path],
-) -> None:
-    """Put the content of included files in the place of <include>, in all of the element."""
-    children: list[Element] = []
-    for child in element.children:
-        if child.tag != "include":
-            _include(child, folder, starts, places, budget, seen)
+@dataclass(slots=True, eq=False)
+class _Includes:
+    """Puts the content of included files in the place of <include>."""
+
+    folder: Path
+    places: Places
+    budget: Spent
+    parts: list[Part]
+    owners: dict[int, int] = field(default_factory=dict)
+    seen: set[Path] = field(default_factory=set)
+
+    def resolve(self, element: Element, part: int, starts: Sequence[Path]) -> None:
+        """In all of an element of a part, whose files are looked for in the folders `starts`."""
+        children: list[Element] = []
+        for child in element.children:
+            if child.tag == "include":
+                children += self._content(child, part, starts)
+                continue
+            if part:
+                self.owners[id(child)] = part
+            self.resolve(child, part, starts)
             children.append(child)
-            continue
-        place = places.allowed(child.attributes.get("file", ""), starts)
-        if place in seen:
+        element.children[:] = children
+
+    def _content(self, include: Element, part: int, starts: Sequence[Path]) -> list[Element]:
+        source = self.places.source
+        place = self.places.allowed(include.attributes.get("file", ""), starts)
+        if place in self.seen:
             raise FormatError(
-                f"{places.source}, line {child.line}: '{place.name}' is included twice; MuJoCo takes a file once"
+                f"{source}, line {include.line}: '{place.name}' is included twice; MuJoCo takes a file once"
             )
-        seen.add(place)
-        budget.spend(places.source)
-        part = _parsed(file_content(place, MAX_FILE), f"{places.source}: {place.name}")
-        _include(part, folder, [folder, place.parent], places, budget, seen)
-        children += part.children
-    element.children[:] = children
+        self.seen.add(place)
+        self.budget.spend(source)
+        content = file_content(place, MAX_FILE)
+        root = _parsed(content, f"{source}: {place.name}")
+        self.parts.append(Part(content, include.start, part))
+        self.resolve(root, len(self.parts) - 1, [self.folder, place.parent])
+        return root.children
 
 
-def _all_of(element: Element, tag: str) -> Iterator[Element]:
+def all_of(element: Element, tag: str) -> Iterator[Element]:
     for child in element.children:
         if child.tag == tag:
             yield child
-        yield from _all_of(child, tag)
+        yield from all_of(child, tag)
 
 
 # ---- the text for MuJoCo

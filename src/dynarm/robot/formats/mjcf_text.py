@@ -19,6 +19,7 @@ from ...errors import ModelError
 from ..arm import Arm, Friction, Joint
 from ..frames.poses import inverse
 from ..frames.rounding import clean_pose
+from ..friction import nearest_plain
 from ..inertia import unpack_parameters
 from .xml_text import fresh, printable, quoted, spaced
 
@@ -159,7 +160,7 @@ class _Model:
                 lost.append(f"velocity limit {joint.velocity_limit!r}")
             if joint.position_limits and not joint.position_limits[0] < joint.position_limits[1]:
                 lost.append(f"position limits {joint.position_limits}")
-            if joint.friction != _plain(joint.friction):
+            if joint.friction is not None and not is_plain(joint.friction):
                 lost.append(f"{joint.friction}")
             if lost:
                 said.append(f"joint {joint.name}, not held by MJCF: {', '.join(lost)}")
@@ -169,8 +170,10 @@ class _Model:
 
 
 def drive_numbers(joint: Joint) -> dict[str, float]:
-    """What MJCF holds of a joint's drive."""
+    """What MJCF holds of a joint's drive: of curves and hysteresis the nearest plain friction."""
     friction = joint.friction or Friction()
+    if not is_plain(friction):
+        friction = nearest_plain(friction)
     return {
         "armature": joint.armature,
         "damping": friction.viscous,
@@ -178,15 +181,24 @@ def drive_numbers(joint: Joint) -> dict[str, float]:
     }
 
 
-def _plain(friction: Friction | None) -> Friction | None:
-    if friction is None:
-        return None
-    return Friction(viscous=friction.viscous, coulomb=friction.coulomb)
+def is_plain(friction: Friction) -> bool:
+    """Whether MJCF holds all of it."""
+    return friction == Friction(friction.viscous, friction.coulomb)
 
 
 def inertial_text(ten: FloatArray, what: str) -> str:
     """The <inertial> of a body that moves, by its principal axes; refused where MuJoCo would."""
-    mass, com, I = unpack_parameters(ten)
+    moments, quaternion = principal_inertial(ten, what)
+    mass, com, _ = unpack_parameters(ten)
+    return (
+        f'<inertial pos="{spaced(com)}" quat="{spaced(quaternion)}" mass="{mass!r}" '
+        f'diaginertia="{spaced(moments)}"/>'
+    )
+
+
+def principal_inertial(ten: FloatArray, what: str) -> tuple[list[float], list[float]]:
+    """Principal moments of a body that moves and the quaternion of their axes; refused where MuJoCo would."""
+    mass, _, I = unpack_parameters(ten)
     moments, R = principal(I)
     if mass <= LEAST or min(moments) <= LEAST:
         raise ModelError(
@@ -198,11 +210,7 @@ def inertial_text(ten: FloatArray, what: str) -> str:
             f"{what} has principal moments {', '.join(f'{m:g}' for m in moments)}, which violate the triangle "
             "inequality; MuJoCo refuses them: save it as .toml or .urdf"
         )
-    quaternion = quaternion_of(R)
-    return (
-        f'<inertial pos="{spaced(com)}" quat="{spaced(quaternion)}" mass="{mass!r}" '
-        f'diaginertia="{spaced(moments)}"/>'
-    )
+    return moments, quaternion_of(R).tolist()
 
 
 def principal(I: FloatArray) -> tuple[list[float], FloatArray]:

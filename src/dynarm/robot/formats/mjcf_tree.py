@@ -6,18 +6,22 @@ counts a joint's position from `ref`, at which the body stands where the file pl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...border.kinds import FloatArray, Outside
+from ...errors import FormatError
 from ..frames.poses import translation
 from ..inertia import pack_parameters
 from .posture import motion
 from .tree import Follow, Tree, TreeJoint
 
 WORLD = "world"
+_LARGEST = 1e30  # of a number of a robot
+_UNITS = ("quat", "iquat", "axis")  # what MuJoCo makes of length one, if it can
 Row = Mapping[str, Outside]
 
 
@@ -30,7 +34,8 @@ class Compiled:
     joints: tuple[str, ...]
 
     @classmethod
-    def of(cls, numbers: Row) -> Compiled:
+    def of(cls, numbers: Row, source: str) -> Compiled:
+        _check_finite(numbers, source)
         bodies = _named([row["name"] for row in numbers["bodies"]], "body")
         owners = {j: i for i, row in enumerate(numbers["bodies"]) for j in row["joints"]}
         given = [row["name"] for row in numbers["joints"]]
@@ -83,6 +88,24 @@ class Compiled:
             R = turn(row["quat"]) @ R
             body = row["parent"]
         return R
+
+
+def _check_finite(numbers: Row, source: str) -> None:
+    """Refuse what MuJoCo lets pass: numbers that are none, or beyond all sizes."""
+    for kind in ("bodies", "joints", "sites", "equalities"):
+        for row in numbers[kind]:
+            for key, value in row.items():
+                entries = value if isinstance(value, list) else [value]
+                if not all(abs(x) <= _LARGEST for x in entries if isinstance(x, float)):
+                    raise FormatError(
+                        f"{source}: {key} of '{row['name'] or 'unnamed'}' ({kind}) is {value}; give numbers of robots"
+                    )
+                if key in _UNITS and not abs(math.hypot(*entries) - 1) <= 1e-6:
+                    raise FormatError(
+                        f"{source}: {key} of '{row['name'] or 'unnamed'}' ({kind}) has no direction; give it one"
+                    )
+    if not all(abs(x) <= _LARGEST for x in numbers["gravity"]):
+        raise FormatError(f"{source}: gravity is {numbers['gravity']}; give m/s^2")
 
 
 def _named(given: Sequence[str], word: str) -> tuple[str, ...]:

@@ -93,8 +93,8 @@ def _arm(table: Mapping[str, Outside]) -> Arm:
     if table.get("format", FORMAT) != FORMAT:
         raise FormatError(f"format is {_short(table['format'])}; this dynarm reads format {FORMAT}")
     about_of_table(table.get("about", {}))  # for readers of the file; an arm keeps numbers
-    rows = table.get("joints")
-    if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_JOINTS:
+    rows = table.get("joints", [] if "floating" in table else None)
+    if not isinstance(rows, list) or not len(rows) <= MAX_JOINTS:
         raise FormatError(f"there must be 1 to {MAX_JOINTS} [[joints]] tables")
     names = [row.get("name") if isinstance(row, Mapping) else None for row in rows]
     names = [name or f"joint{i + 1}" for i, name in enumerate(names)]
@@ -276,6 +276,8 @@ def _check_axis(k: int, frame: Sequence[float], axis: Sequence[float]) -> None:
 
 
 def _rows(what: str, value: Outside, shape: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
+    if not shape[0] and value == []:
+        return ()
     return tuple(map(tuple, numbers(what, value, shape).tolist()))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -109,6 +109,14 @@ class Tree:
                 f"{source} has several roots: {listed(sorted(roots))}; join them or keep one"
             )
         self.root = roots[0]
+
+    def uncoupled(self) -> Tree:
+        """The same tree with joints that follow none."""
+        joints = [replace(joint, mimic=None) for joint in self.above.values()]
+        tree = Tree(self.name, self.source, list(self.inertias.items()), joints)
+        tree.exact, tree.snapped = self.exact, self.snapped
+        tree.written = None if self.written is None else self.written.uncoupled()
+        return tree
 
     def under(self, link: str) -> Iterator[str]:
         """The link and all links that hang on it, each after the one that carries it."""

@@ -58,12 +58,13 @@ def arm_of_urdf(
     floating: bool = False,
     tools: Sequence[str] | None = None,
     snap: bool = True,
+    mimic: bool = True,
 ) -> Arm:
     """The robot of a URDF document, or its chain to link tip; source names it in messages."""
     try:
         tree = read_tree(content, source, snap)
         return arm_of_tree(
-            tree, base, tip, joints, gravity, allow_massless, freeze, floating, tools
+            tree, base, tip, joints, gravity, allow_massless, freeze, floating, tools, mimic
         )
     except (FormatError, ModelError) as error:
         # a file's names may hold line ends and what drives a terminal; a message is one line to be read

@@ -40,7 +40,7 @@ def write_urdf(arm: Arm) -> str:
         lines.append(f"  <link name={_name(base)}/>")
     else:
         lines += _link_lines(base, "the free base", table[0])
-    rows = table[-arm.n :]
+    rows = table[len(table) - arm.n :]
     for i, joint in enumerate(arm.joints):
         parent, before = places[arm.parents[i]]
         T = inverse(before) @ joint.displacement() @ frames[i]

@@ -57,10 +57,10 @@ def updated_urdf(
             "dynarm.load(...).with_parameters(...)"
         )
     root, tree = parse(content, source), read_tree(content, source, arm.origin.snap)
-    stand = _stand(arm, arm.origin, tree)
+    stand = same_joints(arm, arm.origin, tree)
     carried = CarriedLinks(tree, arm.origin.base_link, stand)
     frames = modified_dh(carried.segments, carried.parents, free=arm.floating is not None)
-    _check_same(arm, carried, frames, source)
+    check_same_place(arm, carried, frames, source)
     edits = Edits(content, root, source)
     links = {e.attributes["name"]: e for e in root.all("link")}
     doubts: list[str] = []
@@ -76,18 +76,20 @@ def updated_urdf(
 # ---- the file's robot and the arm
 
 
-def _stand(arm: Arm, origin: Origin, tree: Tree) -> Posture:
+def same_joints(arm: Arm, origin: Origin, tree: Tree) -> Posture:
     """The arm's joints among those of the file."""
     joints = tree.joints
     if origin.base_link not in tree.inertias:
-        raise _other(tree.source, f"there is no link '{origin.base_link}' in it")
+        raise other_robot(tree.source, f"there is no link '{origin.base_link}' in it")
     kept = []
     for joint, link in zip(arm.joints, origin.links, strict=True):
         there = joints.get(str(joint.name))
         if there is None:
-            raise _other(tree.source, f"there is no joint '{joint.name}' in it")
+            raise other_robot(tree.source, f"there is no joint '{joint.name}' in it")
         if there.child != link:
-            raise _other(tree.source, f"joint '{joint.name}' moves '{there.child}', not '{link}'")
+            raise other_robot(
+                tree.source, f"joint '{joint.name}' moves '{there.child}', not '{link}'"
+            )
         kept.append(there)
     held = {name: at for name, at in origin.rigid if name in joints}
     names = {joint.name for joint in kept}
@@ -97,11 +99,13 @@ def _stand(arm: Arm, origin: Origin, tree: Tree) -> Posture:
         if j.movable and j.name not in names and j.name not in held
     ]
     if more:
-        raise _other(tree.source, f"it has movable joints that the robot has not: {listed(more)}")
+        raise other_robot(
+            tree.source, f"it has movable joints that the robot has not: {listed(more)}"
+        )
     return Posture(tuple(kept), {}, held, {})
 
 
-def _check_same(arm: Arm, carried: CarriedLinks, frames: Frames, source: str) -> None:
+def check_same_place(arm: Arm, carried: CarriedLinks, frames: Frames, source: str) -> None:
     """Refuse a file whose joints stand elsewhere than the arm's."""
     size = max(arm.size, 1.0)
     for i, joint in enumerate(arm.joints):
@@ -113,15 +117,15 @@ def _check_same(arm: Arm, carried: CarriedLinks, frames: Frames, source: str) ->
         )
         apart = np.abs(there - here) > _ALIKE * np.array([size] * 3 + [1.0] * 4)
         if apart.any() or carried.parents[i] != arm.parents[i]:
-            raise _other(source, f"joint '{joint.name}' stands elsewhere in it")
+            raise other_robot(source, f"joint '{joint.name}' stands elsewhere in it")
         if (carried.segments[i].kind == "revolute") != joint.revolute:
-            raise _other(source, f"joint '{joint.name}' is of another kind in it")
+            raise other_robot(source, f"joint '{joint.name}' is of another kind in it")
     base = np.eye(4) if arm.floating else arm.base_pose
     if np.abs(base - frames.base).max() > _ALIKE * size:
-        raise _other(source, "its base stands elsewhere")
+        raise other_robot(source, "its base stands elsewhere")
 
 
-def _other(source: str, why: str) -> FormatError:
+def other_robot(source: str, why: str) -> FormatError:
     return FormatError(
         f"{source} is not the file of this robot: {why}; give the file that the robot was loaded from"
     )

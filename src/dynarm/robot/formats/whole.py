@@ -14,7 +14,7 @@ import numpy as np
 
 from ...border.kinds import Outside
 from ...errors import FormatError, InputError, ModelError, UnknownName
-from ..arm import MERGED, Arm, Body, Friction, Joint, Mimic, Origin, Tool
+from ..arm import LEFT_OUT, MERGED, Arm, Body, Friction, Joint, Mimic, Origin, SourceFile, Tool
 from ..frames.dh import Frames, modified_dh
 from ..frames.poses import inverse
 from .carried import CarriedLinks
@@ -22,6 +22,8 @@ from .change import Described
 from .exact import exact_notes
 from .posture import SEVERAL_DEGREES, Posture, posture
 from .tree import MAX_JOINTS, Tree, TreeJoint, listed
+
+_MOVING = "couplings (mimic=False), so that these joints move on their own: "
 
 
 def arm_of_tree(
@@ -34,12 +36,20 @@ def arm_of_tree(
     freeze: Outside = True,
     floating: bool = False,
     tools: Sequence[str] | None = None,
+    mimic: bool = True,
 ) -> Arm:
     """The joints from link base outwards, to link tip or all of them, everything else merged."""
+    if not mimic:
+        loose = [joint.name for joint in tree.above.values() if joint.mimic]
+        alone = tree.uncoupled()
+        arm = arm_of_tree(
+            alone, base, tip, joints, gravity, allow_massless, freeze, floating, tools
+        )
+        return _with_notes(arm, [LEFT_OUT + _MOVING + listed(loose)] if loose else [])
     root = tree.root if base is None else tree.check_link("base", base)
     if floating and base is None:
         root = _behind_free_joint(tree)
-    end = _tip(tree, root, tip, joints, freeze)
+    end = _tip(tree, root, tip, joints, freeze, floating)
     path = list(tree.outwards(root)) if end is None else tree.path(root, end)
     stand = posture(tree, [joint for joint in path if joint.movable], freeze)
     _check_joints(tree, stand, root, end, floating)
@@ -95,7 +105,7 @@ def _arm(
     """The arm out of its parts."""
     kept = stand.kept
     to_internal = [*(inverse(X) for X in frames.links), inverse(frames.base)]
-    last = kept[-1].child
+    last = kept[-1].child if kept else root
     pose = None
     if not carried.branched:
         pose = carried.tool_pose(end or last, to_internal)
@@ -120,6 +130,18 @@ def _arm(
         origin=origin,
         floating=Body(parameters=tuple(carried.tables[-1].tolist())) if floating else None,
         tools=None if tools is None else _tools(tree, root, carried, to_internal, tools),
+        file=SourceFile(_places(carried, to_internal)),
+    )
+
+
+def _places(
+    carried: CarriedLinks, to_internal: Sequence[np.ndarray]
+) -> tuple[tuple[str, int, tuple[float, ...]], ...]:
+    """Every link with the joint that carries it and its pose in that joint's frame, or in the base link."""
+    return tuple(
+        (link, at.carrier, tuple((frame @ at.pose).ravel().tolist()))
+        for link, at in carried.places.items()
+        for frame in [to_internal[at.carrier] if at.carrier >= 0 else np.eye(4)]
     )
 
 
@@ -133,15 +155,21 @@ def _behind_free_joint(tree: Tree) -> str:
 
 
 def _tip(
-    tree: Tree, base: str, tip: str | None, joints: Sequence[str] | None, freeze: Outside
+    tree: Tree,
+    base: str,
+    tip: str | None,
+    joints: Sequence[str] | None,
+    freeze: Outside,
+    free: bool,
 ) -> str | None:
     """The last link of the chain, as asked or as the wanted joints say; None for the whole robot."""
     if tip is not None:
         return tree.check_link("tip", tip)
     movable = [joint for joint in tree.outwards(base) if joint.movable]
-    if not movable:
+    if not movable and not free:
         raise ModelError(
-            f"{tree.source}: no movable joint under link '{base}'; an arm needs at least one"
+            f"{tree.source}: no movable joint under link '{base}'; an arm on a fixed base needs at least one. "
+            "If it is a body that moves freely, load it with floating=True"
         )
     if joints is None:
         return None
@@ -179,7 +207,7 @@ def _check_joints(tree: Tree, stand: Posture, base: str, end: str | None, free: 
             raise FormatError(
                 f"{tree.source}: joint '{joint.name}' has axis 0 0 0; give it a direction"
             )
-    if not stand.kept:
+    if not stand.kept and not (free and end is None):
         raise ModelError(
             f"{tree.source}: no movable joint stands between '{base}' and '{end}'; choose base and tip apart"
             if end is not None

@@ -287,7 +287,7 @@ def chain_of(arm: Arm, gravity: Vec3 | None = None) -> Chain:
     if gravity is None:
         local = [tidy(float(x), scale) for x in local]
     alone = arm.floating is None and arm.parents.count(-1) == 1  # the first step belongs to frame 0
-    rows = arm.parameters[-arm.n :].tolist()
+    rows = arm.parameters[len(arm.parameters) - arm.n :].tolist()
     limbs = [
         _limb(joint, ten, arm.size, first=alone and i == 0)
         for i, (joint, ten) in enumerate(zip(arm.joints, rows, strict=True))

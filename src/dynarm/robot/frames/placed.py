@@ -40,7 +40,7 @@ def root_pose(arm: Arm, q: Sequence[float] | np.ndarray) -> np.ndarray:
 def link_poses(arm: Arm, q: Sequence[float] | np.ndarray) -> list[np.ndarray]:
     """4x4 poses of the frames of all links, in the base link, or in the world where the base is free."""
     root = root_pose(arm, q)
-    positions = arm.coupling.positions(q[-len(arm.coupling.masters) :])
+    positions = arm.coupling.positions(q[len(q) - len(arm.coupling.masters) :])
     poses: list[np.ndarray] = []
     for joint, parent, position in zip(arm.joints, arm.parents, positions, strict=True):
         before = poses[parent] if parent >= 0 else root

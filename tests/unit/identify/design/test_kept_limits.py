@@ -108,3 +108,41 @@ def test_motions_are_drawn_in_as_little_as_needed():
     np.testing.assert_allclose(same, x)
     moved = drawn_in(x, np.array([-1.0]), lambda y: float(y[0, 1] - 1))
     np.testing.assert_allclose(moved, [[0.5, 1.0]], rtol=1e-3)  # half of 2, half of -1
+
+
+# ---- floor, bodies, home
+
+
+def test_links_stay_above_the_floor_and_the_motion_starts_at_home():
+    model = dynarm.compile(TWO)
+    home = np.array([1.2, 0.6])
+    run = dynarm.excite(TWO, 10.0, home=home, floor=0.1, **QUICK)
+    np.testing.assert_allclose(run.q[[0, -1]], [home, home], atol=1e-9)
+    assert model.forward_kinematics(run.q)[:, 2, 3].min() > 0.1
+    assert any("z = 0.1 m" in line for line in run.checked)
+    free = dynarm.excite(TWO, 10.0, floor=False, collisions=False, **QUICK)
+    assert model.forward_kinematics(free.q)[:, 2, 3].min() < -0.1
+    assert not free.checked and "switched off" in free.unchecked[0]
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"home": (-1.2, 0.0)}, "at home .* above the floor"),
+        ({"home": (9.0, 0.0)}, "home of joint 'shoulder' is 9, its limits are"),
+        ({"home": (1.0, 0.0, 0.0)}, "home"),
+        ({"floor": 50.0}, "no pose keeps the links off the floor"),
+        ({"floor": "low"}, "floor"),
+        ({"collisions": 3}, "collisions"),
+        ({"rate": 1e6, "duration": 1e4}, "need .* GB, give at most"),
+    ],
+)
+def test_wishes_about_bodies_that_nothing_keeps_are_refused(options, words):
+    with pytest.raises(DynarmError, match=words):
+        dynarm.excite(**({"arm": TWO, "duration": 10.0} | QUICK | options))
+
+
+def test_progress_is_told():
+    parts = []
+    dynarm.excite(TWO, 10.0, progress=parts.append, **QUICK)
+    assert parts == sorted(parts) and parts[0] > 0 and parts[-1] <= 1

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import casadi as ca
 import numpy as np
 import pytest
 
 import dynarm
 from dynarm import Arm, DynarmError, Friction, Joint
-from dynarm.identify.design.excitation import _lower_inverse, _Problem
+from dynarm.identify.design.clearance import clearance_of
+from dynarm.identify.design.descent import STAGES, descent_of, shrunk, started_at
+from dynarm.identify.design.excitation import _Problem
 from dynarm.identify.design.limits import limits_of
 from dynarm.identify.design.scaling import drawn_in, reachable_pose, resting_pose
+from dynarm.identify.design.shapes import shapes_of
 from dynarm.identify.design.trajectory import LONGEST, Series, Trajectory, check_series
+from dynarm.identify.design.worth import condition_worth, volume_worth
 from dynarm.identify.logs.splitting import hold_out
 from dynarm.identify.regressor import Terms
 from oracles.simulated_log import exact_torque
@@ -230,20 +233,55 @@ def problem(arm, criterion="condition", friction=(), armature=False, **given):
     return _Problem(arm, terms, Series(4.0, 3), own(arm, **given), criterion, 50.0)
 
 
-def test_inverse_of_a_triangle():
-    L = np.tril(np.random.default_rng(0).normal(size=(4, 4))) + 3 * np.eye(4)
-    inverse = ca.Function("f", [], [ca.densify(_lower_inverse(ca.SX(L)))])()
-    np.testing.assert_allclose(np.array(inverse["o0"]), np.linalg.inv(L), atol=1e-12)
-
-
 @pytest.mark.parametrize("p", [1, 3])
 def test_measures_of_an_information_matrix(p):
-    X = np.random.default_rng(0).normal(size=(9, p))
+    X = np.random.default_rng(0).normal(size=(9, p)) * np.logspace(0, 2, p)
     M = X.T @ X
-    value = float(_Problem._measure(p, "logdet")(M))
-    assert value == pytest.approx(-np.linalg.slogdet(M)[1], rel=1e-9)
-    value = float(_Problem._measure(p, "condition")(M))
-    assert value == pytest.approx(np.log(np.trace(M) * np.trace(np.linalg.inv(M))), abs=1e-9)
+    assert volume_worth(M)[0] == pytest.approx(-np.linalg.slogdet(M)[1], rel=1e-9)
+    unit = X / np.linalg.norm(X, axis=0)
+    U = unit.T @ unit
+    value = condition_worth(M, 1.0)[0]
+    assert value == pytest.approx(np.log(np.trace(U) * np.trace(np.linalg.inv(U))), abs=1e-9)
+    sharp = condition_worth(M, 200.0)[0]
+    assert sharp == pytest.approx(2 * np.log(np.linalg.cond(unit)), abs=0.02)
+
+
+@pytest.mark.parametrize("criterion", ["condition", "logdet", "recursive"])
+def test_slopes_of_what_the_optimiser_makes_small(criterion):
+    """Criterion, springs at every kind of limit, and both together, against differences."""
+    box = ((-0.2, -2.0, 0.1), (0.3, 2.0, 0.4))
+    seen = problem(
+        TWO, criterion, friction=("viscous",), position=(-0.5, 0.8), torque=(2.0, 1.0), box=box
+    )
+    look = clearance_of(TWO, shapes_of(TWO), seen.limits, 0.0, True, True)
+    seen.clearance = look
+    descent = descent_of(seen, np.array([0.3, 0.2]))
+    rng = np.random.default_rng(0)
+    x, way = 0.7 * rng.normal(size=(2, 2, 7))
+    assert look.push(seen.fine[0] @ x.T, 0.01, 0.1)[0] > 0
+    for function in (
+        lambda y: seen.worth(y, 3.0),
+        lambda y: seen.torque_push(y, 0.9),
+        lambda y: descent.springs(y, 0.01),
+        lambda y: descent.value(y, STAGES[-1]),
+    ):
+        value, slope = function(x)
+        h = 1e-6
+        numeric = (function(x + h * way)[0] - function(x - h * way)[0]) / (2 * h)
+        assert value != 0
+        assert (slope * way).sum() == pytest.approx(numeric, rel=1e-5)
+
+
+def test_motions_are_sought_among_those_that_start_at_home_at_rest():
+    seen, home = problem(TWO), np.array([0.4, -0.3])
+    descent = descent_of(seen, home)
+    z = np.random.default_rng(0).normal(size=(2, len(descent.free)))
+    start = [B @ (descent.fixed + z @ descent.free).T for B in seen.series.basis(np.zeros(1))]
+    np.testing.assert_allclose(start, [[home], [[0, 0]], [[0, 0]]], atol=1e-12)
+    moved = started_at(seen.series.random(np.random.default_rng(0), 2), seen.series, home)
+    q, qd, qdd = (B @ shrunk(moved, home, seen.limits, seen.fine, 0.9).T for B in seen.fine)
+    assert q[0] == pytest.approx(home)
+    assert (np.abs(qd) <= 0.9 * 2.0 + 1e-9).all() and (np.abs(qdd) <= 0.9 * 8.0 + 1e-9).all()
 
 
 def test_the_regressor_of_the_optimiser_is_the_scaled_one():
@@ -268,75 +306,9 @@ def test_torque_and_tool_of_the_optimiser():
     expected = exact_torque(arm, q[None], qd[None], qdd[None])[0]
     np.testing.assert_allclose(np.array(found._driven(q, qd, qdd)).ravel(), expected, rtol=1e-9)
     place = dynarm.compile(arm).forward_kinematics(q)[:3, 3]
-    np.testing.assert_allclose(np.array(found._tool(q)).ravel(), place, atol=1e-12)
-
-
-def test_constraints_of_the_optimiser():
-    """Rest, positions, velocities, accelerations, torques, box: 97 % of each, less what is spared."""
-    box = ((-1.0, -2.0, -3.0), (1.0, 2.0, 5.0))
-    found = problem(
-        TWO, position=[(-1.0, 2.0), (0.0, 1.0)], velocity=(1.0, 2.0), acceleration=8.0,
-        torque=(10.0, 20.0), box=box,
-    )  # fmt: skip
-    x = found.series.random(np.random.default_rng(0), 2)
-    points = len(found.bases[0])
-    symbol = ca.MX.sym("x", x.size)
-    states = [ca.mtimes(ca.DM(np.kron(B, np.eye(2))), symbol) for B in found.bases]
-    shaped = [ca.reshape(s, 2, points) for s in states]
-    for spare, torque, spared in ((0.0, 0.97, 0.0), (0.1, 0.87, 0.1), (0.9, 0.47, (0.5, 0.9, 0.9))):
-        found.spare = spare
-        g, low, high = found._constraints(symbol, states, *shaped)
-        sizes = [int(part.shape[0]) for part in g]
-        assert sizes == [4, *[2 * points] * 4, 3 * points]
-        rows = [
-            (low[k][: len(low[k]) // points or 4], high[k][: len(high[k]) // points or 4])
-            for k in range(1, 6)
-        ]
-        np.testing.assert_allclose(rows[0], [[0.5 - 1.455, 0.015], [0.5 + 1.455, 0.985]])
-        np.testing.assert_allclose(rows[1], np.outer([-1, 1], [0.97, 1.94]))
-        np.testing.assert_allclose(rows[2], np.outer([-1, 1], [7.76, 7.76]))
-        np.testing.assert_allclose(rows[3], np.outer([-1, 1], [10 * torque, 20 * torque]))
-        np.testing.assert_allclose(
-            rows[4], [box[0] + np.ones(3) * spared, box[1] - np.ones(3) * spared]
-        )
-        assert not low[0].any() and not high[0].any() and len(low[0]) == 4
-    values = ca.Function("g", [symbol], g)(x.T.ravel())
-    np.testing.assert_allclose(np.array(values[0]), 0, atol=1e-9)
-    q, qd, qdd = (B @ x.T for B in found.bases)
-    np.testing.assert_allclose(np.array(values[2]).reshape(-1, 2), qd, atol=1e-9)
-    np.testing.assert_allclose(
-        np.array(values[4]).reshape(-1, 2), exact_torque(TWO, q, qd, qdd), atol=1e-9
-    )
-
-
-def test_objectives_of_the_optimiser():
-    for criterion in ("condition", "logdet", "recursive"):
-        found = problem(TWO, criterion)
-        x = found.within(found.series.random(np.random.default_rng(0), 2))
-        points = len(found.bases[0])
-        symbol = ca.MX.sym("x", x.size)
-        states = [ca.mtimes(ca.DM(np.kron(B, np.eye(2))), symbol) for B in found.bases]
-        shaped = [ca.reshape(s, 2, points) for s in states]
-        value, parts, low, high = found._objective(*shaped)
-        Y = found.terms.evaluate(*(np.ascontiguousarray(B @ x.T) for B in found.bases))
-        Y = Y / found.rows[:, None] / found.scale
-        if criterion == "recursive":
-            given = np.array(ca.Function("f", [symbol], [parts])(x.T.ravel())).ravel()
-            expected = []
-            for j, columns in enumerate(found.owned()):
-                M = Y[:, j, columns].T @ Y[:, j, columns]
-                expected.append(np.log(np.trace(M) * np.trace(np.linalg.inv(M))))
-            np.testing.assert_allclose(given, expected, rtol=1e-6)
-            assert value is None and (low == -np.inf).all() and (high == 0).all()
-            continue
-        W = Y.reshape(-1, Y.shape[2])[:, found.terms.independent]
-        M = W.T @ W / points
-        given = float(ca.Function("f", [symbol], [value])(x.T.ravel()))
-        if criterion == "logdet":
-            assert given == pytest.approx(-np.linalg.slogdet(M)[1], rel=1e-6)
-        else:
-            expected = np.log(np.trace(M) * np.trace(np.linalg.inv(M)))
-            assert given == pytest.approx(expected, rel=1e-6)
+    (joint,), (local,) = found.box_points
+    T = found.limbs.poses(q[None])[0, joint]
+    np.testing.assert_allclose(T[:3, :3] @ local + T[:3, 3], place, atol=1e-12)
 
 
 # ---- the end of a log

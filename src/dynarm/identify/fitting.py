@@ -1,4 +1,4 @@
-"""What comes into a fit: friction by words or records, logs that can be right, enough of them."""
+"""What an identifier asks of its options and logs before it fits them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,27 @@ from ..border.arguments import items
 from ..border.kinds import Outside
 from ..errors import DynarmWarning, InputError
 from ..robot.arm import Arm, Friction
+from .band import band, factor_for
+from .estimators.estimator import Estimator
+from .estimators.factors import RowSource, fold
+from .estimators.prior import DAMPING
+from .estimators.problem import Problem, Solution, damped
+from .friction.selection import with_memory
 from .judgement.outliers import left_out, without_outliers
 from .judgement.quality import unit_doubts
 from .judgement.soundness import check_digits
 from .logs.log import Log, in_order
-from .preprocess import Preparation, Stretch, band, factor_for
-from .regressor import Terms, force_names
+from .preprocess import Preparation, Stretch
+from .regressor import Terms
 from .rests import resting, spans
+from .rows import force_names
 
 AUTO = "auto"
 _MOTION = 0.999  # part of the velocities' power inside the band of a fit
+_LOAD_PASSES = 2  # fits after the first, each with the load of the one before
 
 
-def motion_band(pieces: Sequence[Stretch], how: Preparation) -> float:
+def band_of(pieces: Sequence[Stretch], how: Preparation) -> float:
     """Where the frequencies that a fit looks at end [Hz]."""
     assert how.cutoff is not None
     return float(how.cutoff) if np.isfinite(how.cutoff) else band(pieces, _MOTION)
@@ -39,7 +47,27 @@ def friction_words(given: Outside) -> Outside:
     return tuple(items("friction", given, "words such as 'viscous'"))
 
 
-def fitting(arm: Arm, log: Log, rows: str | None) -> Log:
+def with_damping(problem: Problem, terms: Terms) -> Problem:
+    """The problem with the entries of friction's lists damped."""
+    if terms.plain.all():
+        return problem
+    return replace(problem, pull=damped(np.where(terms.plain, 0.0, DAMPING)))
+
+
+def loaded(
+    method: Estimator, terms: Terms, pieces: list[Stretch], how: Preparation, solution: Solution
+) -> tuple[Solution, list[Stretch]]:
+    """The solution once more, with the load that its own rigid part gives."""
+    for _ in range(_LOAD_PASSES):
+        pieces = with_memory(terms, pieces, solution.values)
+        assert solution.problem is not None
+        sources = (RowSource(terms, pieces, how),)
+        problem = replace(solution.problem, factors=fold(terms, pieces, how), sources=sources)
+        solution = method.solve(problem)
+    return solution, pieces
+
+
+def fitting_log(arm: Arm, log: Log, rows: str | None) -> Log:
     """The log in the arm's joint order; refused or warned about where it cannot be right."""
     log = _with_rows(in_order(log, arm), rows)
     flat = spans(log.tau) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)

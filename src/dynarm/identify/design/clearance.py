@@ -1,0 +1,245 @@
+"""How far a robot's links stay off the floor and off each other, by capsules: in numbers and slopes.
+
+The floor is the plane z = floor of the base link. Ends of capsules that no joint lifts are not looked at, nor are
+links that one joint connects, nor pairs whose capsules overlap in nearly every pose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...robot.arm import Arm
+from .capsules import Capsule
+from .limbs import Limbs, limbs_of
+from .limits import Limits
+from .shapes import Shapes
+
+_POSES = 1500  # drawn at random to see what can move and touch at all
+_ALWAYS = 0.85  # part of the poses in which a pair overlaps that tells nothing by that
+_BLOCK = 200_000  # pairs of capsules that are looked at at a time
+MARGIN = 0.01  # of the robot's size, at most 0.02 m: what stays between two bodies
+_TINY = 1e-12  # [m^2]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clearance:
+    """What is looked at: capsules, ends of them against the floor, pairs of them against each other."""
+
+    limbs: Limbs
+    shapes: Shapes
+    floor: float | None
+    ends: np.ndarray  # (k, 2): capsule, 0 for its start or 1 for its end
+    pairs: np.ndarray  # (k, 2): two capsules
+    margin: float
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to look at."""
+        return not len(self.ends) and not len(self.pairs)
+
+    def room(self, q: np.ndarray) -> np.ndarray:
+        """(N,): by how much the nearest bodies are further apart than the margin [m]; below 0: too near."""
+        each = max(1, _BLOCK // max(1, len(self.pairs)))
+        least = [self._room(q[k : k + each]) for k in range(0, len(q), each)]
+        return np.concatenate(least) if least else np.zeros(0)
+
+    def _room(self, q: np.ndarray) -> np.ndarray:
+        points = self._points(self.limbs.poses(q))
+        least = np.full(len(q), np.inf)
+        if len(self.ends):
+            least = self._heights(points).min(axis=1)
+        if len(self.pairs):
+            least = np.minimum(least, self.apart(points, self.pairs).min(axis=1))
+        return np.asarray(least - self.margin)
+
+    def touching(self, pose: np.ndarray) -> str:
+        """In words what comes too near in one pose; nothing where all is clear."""
+        points = self._points(self.limbs.poses(pose[None]))
+        capsules = self.shapes.capsules
+        if len(self.ends):
+            heights = self._heights(points)[0]
+            k = int(heights.argmin())
+            if heights[k] < self.margin:
+                link = capsules[self.ends[k, 0]].name
+                return f"{link} is {heights[k]:.3g} m above the floor, {self.margin:.3g} m is kept"
+        if len(self.pairs):
+            apart = self.apart(points, self.pairs)[0]
+            k = int(apart.argmin())
+            if apart[k] < self.margin:
+                a, b = (capsules[c].name for c in self.pairs[k])
+                return f"{a} and {b} are {apart[k]:.3g} m apart by capsules, {self.margin:.3g} m is kept"
+        return ""
+
+    def push(self, q: np.ndarray, spare: float, unit: float) -> tuple[float, np.ndarray]:
+        """The sum of squares of what is missing to margin + spare, in units [m], and its slope (N, nv)."""
+        poses = self.limbs.poses(q)
+        points = self._points(poses)
+        wanted = self.margin + spare
+        total, slope = 0.0, np.zeros((len(q), self.limbs.gather.shape[1]))
+        if len(self.ends):
+            short = np.maximum(wanted - self._heights(points), 0) / unit
+            row, k = np.nonzero(short)
+            c, end = self.ends[k].T
+            force = np.zeros((len(row), 3))
+            force[:, 2] = -2 / unit * short[row, k]
+            total += float((short**2).sum())
+            slope += self.limbs.pull(poses, row, self._joints[c], points[row, c, end], force)
+        for row, k in self._close(points, wanted):
+            a, b = self.pairs[k].T
+            s, t, gap = nearest(points[row, a], points[row, b])
+            far = np.sqrt((gap**2).sum(axis=1) + _TINY)
+            short = np.maximum(wanted - far + self._radii[a] + self._radii[b], 0) / unit
+            force = (-2 / unit * short / far)[:, None] * gap
+            for c, part, sign in ((a, s, 1.0), (b, t, -1.0)):
+                start, end_ = points[row, c, 0], points[row, c, 1]
+                at = start + part[:, None] * (end_ - start)
+                slope += self.limbs.pull(poses, row, self._joints[c], at, sign * force)
+            total += float((short**2).sum())
+        return total, slope
+
+    def _close(self, points: np.ndarray, wanted: float) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Samples and pairs whose balls about their capsules are near, in one block; none where there are none."""
+        if not len(self.pairs):
+            return []
+        middle = points.mean(axis=2)
+        reach = self._radii + self._halves
+        a, b = self.pairs.T
+        between = middle[:, a] - middle[:, b]
+        square = np.einsum("nkx,nkx->nk", between, between)
+        row, k = np.nonzero(square < (reach[a] + reach[b] + wanted) ** 2)
+        return [(row, k)] if len(row) else []
+
+    @property
+    def _joints(self) -> np.ndarray:
+        return np.array([c.joint for c in self.shapes.capsules])
+
+    @property
+    def _radii(self) -> np.ndarray:
+        return np.array([c.radius for c in self.shapes.capsules])
+
+    @property
+    def _halves(self) -> np.ndarray:
+        """Half the length of each capsule's line."""
+        lengths = [float(np.linalg.norm(c.end - c.start)) for c in self.shapes.capsules]
+        return np.array(lengths) / 2
+
+    def _points(self, poses: np.ndarray) -> np.ndarray:
+        """(N, capsules, 2, 3): the ends of all capsules in the base link."""
+        return ends_of(poses, self.shapes.capsules)
+
+    def _heights(self, points: np.ndarray) -> np.ndarray:
+        """(N, ends): of the lowest point of each end above the floor."""
+        c, end = self.ends.T
+        return np.asarray(points[:, c, end, 2] - self._radii[c] - (self.floor or 0.0))
+
+    def apart(self, points: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """(N, pairs): distances of capsules, below 0 where they overlap."""
+        a, b = pairs.T
+        _, _, gap = nearest(points[:, a], points[:, b])
+        return np.asarray(np.sqrt((gap**2).sum(axis=-1)) - self._radii[a] - self._radii[b])
+
+
+def ends_of(poses: np.ndarray, capsules: tuple[Capsule, ...]) -> np.ndarray:
+    """(N, capsules, 2, 3): where capsules end, in the base link, from the frames of the joints."""
+    still = np.broadcast_to(np.eye(4), (len(poses), 1, 4, 4))
+    frames = np.concatenate([poses, still], axis=1)[:, [c.joint for c in capsules]]
+    local = np.array([(c.start, c.end) for c in capsules]).reshape(-1, 2, 3)
+    turned = local[None] @ np.swapaxes(frames[..., :3, :3], -1, -2)
+    return np.asarray(turned + frames[..., None, :3, 3])
+
+
+def nearest(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of line segments (..., 2, 3): how far along each its nearest point is (0 to 1), and first minus second there."""
+
+    def dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.asarray(np.einsum("...x,...x->...", x, y))
+
+    u, v = first[..., 1, :] - first[..., 0, :], second[..., 1, :] - second[..., 0, :]
+    r = first[..., 0, :] - second[..., 0, :]
+    a, b, e = dot(u, u) + _TINY, dot(u, v), dot(v, v) + _TINY
+    c, f = dot(u, r), dot(v, r)
+    s = np.clip((b * f - c * e) / (a * e - b * b + _TINY**2), 0, 1)
+    t = np.clip((b * s + f) / e, 0, 1)
+    s = np.clip((b * t - c) / a, 0, 1)
+    return s, t, r + s[..., None] * u - t[..., None] * v
+
+
+def clearance_of(
+    arm: Arm, shapes: Shapes, limits: Limits, floor: float | None, bodies: bool, asked: bool
+) -> Clearance:
+    """What of a robot can touch the floor or itself. asked: the floor was given, not the usual one."""
+    limbs = limbs_of(arm)
+    margin = min(0.02, MARGIN * arm.size)
+    rng = np.random.default_rng(2)
+    poses = rng.uniform(limits.low, limits.high, (_POSES, len(limits.low)))
+    points = ends_of(limbs.poses(poses), shapes.capsules)
+    checked: list[str] = []
+    unchecked = ["what stands around the robot, cables, and tools that its file does not hold"]
+    none = np.zeros((0, 2), int)
+    ends = none
+    if floor is None:
+        unchecked.append("the floor (floor=False)")
+    else:
+        ends, told = _lifted(shapes, points, floor, margin, arm.size, asked)
+        (checked if len(ends) else unchecked).append(told)
+    empty = Clearance(limbs, shapes, floor, ends, none, margin, (), ())
+    if not bodies:
+        unchecked.append("the robot against itself (collisions=False)")
+        return replace(empty, checked=tuple(checked), unchecked=tuple(unchecked))
+    pairs, told, left = _pairs(arm, empty, points)
+    checked += [told] if len(pairs) else []
+    unchecked += [told] * (not len(pairs)) + left
+    unchecked += [f"shape of {word}; a rod is taken" for word in shapes.why]
+    return replace(empty, pairs=pairs, checked=tuple(checked), unchecked=tuple(unchecked))
+
+
+def _lifted(
+    shapes: Shapes, points: np.ndarray, floor: float, margin: float, size: float, asked: bool
+) -> tuple[np.ndarray, str]:
+    """The ends of capsules that joints lift, and in words what is looked at, or why nothing is."""
+    plane = f"floor: the plane z = {floor:g} m of the base link"
+    heights, ends = [], []
+    for c, capsule in enumerate(shapes.capsules):
+        for k in (0, 1):
+            height = points[:, c, k, 2] - capsule.radius - floor
+            still = np.ptp(height) < 0.01 * size or (not asked and height.max() < margin)
+            if capsule.joint >= 0 and not still:
+                heights.append(height)
+                ends.append((c, k))
+    none = np.zeros((0, 2), int)
+    if not ends:
+        return none, f"{plane}: no joint moves anything towards it"
+    clear = (np.min(heights, axis=0) > margin).any()
+    if not clear and not asked:
+        return none, f"{plane}: some link is below it in every pose tried; give floor= if it is one"
+    return np.array(ends), f"{plane}, every moving link, {shapes.source}"
+
+
+def _pairs(arm: Arm, empty: Clearance, points: np.ndarray) -> tuple[np.ndarray, str, list[str]]:
+    """Pairs of capsules that are looked at, what is said of them, and what is left out."""
+    capsules = empty.shapes.capsules
+    by_links: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for a, first in enumerate(capsules):
+        for b in range(a + 1, len(capsules)):
+            i, j = sorted((first.joint, capsules[b].joint))
+            if i != j and arm.parents[j] != i:
+                by_links.setdefault((i, j), []).append((a, b))
+    pairs: list[tuple[int, int]] = []
+    left = []
+    for members in by_links.values():
+        apart = empty.apart(points, np.array(members))
+        often = float((apart.min(axis=1) < empty.margin).mean())
+        if often > _ALWAYS:
+            a, b = members[0]
+            left.append(
+                f"{capsules[a].name} against {capsules[b].name}: their capsules overlap in {often:.0%} of all poses"
+            )
+            continue
+        pairs += members
+    count = len(by_links) - len(left)
+    told = f"the robot against itself: {count} pairs of links, {empty.shapes.source}"
+    return np.array(pairs, int).reshape(-1, 2), told, [*left, "links that one joint connects"]

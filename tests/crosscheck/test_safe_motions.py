@@ -1,0 +1,71 @@
+"""Exciting motions of real robots touch neither floor nor robot, by coal on the bodies of their files."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import dynarm
+from oracles.collisions import Bodies
+from oracles.example_robots import example_robot
+
+ROBOTS = {"ur5_robot.urdf": None, "finger_edu.urdf": None, "ur3_robot.urdf": None}
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@cache
+def motion(name, **more):
+    arm = dynarm.load(example_robot(name), tip=ROBOTS[name])
+    return dynarm.excite(arm, 10.0, starts=1, iterations=15, progress=False, **more)
+
+
+def bodies(name):
+    return Bodies(example_robot(name), motion(name).joint_names)
+
+
+def unseen(name, look, lines):
+    """Pairs of links whose capsules overlap everywhere, which the motion says it did not look at."""
+    arm = dynarm.load(example_robot(name), tip=ROBOTS[name])
+    links = dict(zip(arm.origin.links, arm.joint_names, strict=True))
+    return look.left(lines, links | {arm.origin.base_link: ""})
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_no_body_goes_below_the_floor_or_into_another(name):
+    run, look = motion(name), bodies(name)
+    left = unseen(name, look, run.unchecked)
+    assert look.pairs(left)
+    for q in run.q[::4]:
+        assert look.lowest(q) > 0
+    for q in run.q[::25]:
+        assert look.nearest(q, left) > 0
+    assert any(line.startswith("floor: the plane z = 0") for line in run.checked)
+    assert any("pairs of links, collision shapes of the robot's file" in s for s in run.checked)
+    assert np.ptp(run.q, axis=0).max() > 0.5
+
+
+def test_without_the_checks_the_tool_of_an_arm_goes_below_the_floor_and_this_is_said():
+    free, look = motion("ur5_robot.urdf", floor=False, collisions=False), bodies("ur5_robot.urdf")
+    assert min(look.lowest(q) for q in free.q[::10]) < -0.2
+    assert free.unchecked == ("floor and the robot against itself: switched off", "no box given")
+    assert free.condition < motion("ur5_robot.urdf").condition
+
+
+def test_capsules_hold_the_bodies_of_the_file():
+    """Between any two links capsules are nearer than what they stand for."""
+    from dynarm.identify.design.clearance import clearance_of
+    from dynarm.identify.design.limits import limits_of
+    from dynarm.identify.design.shapes import shapes_of
+
+    name = "ur5_robot.urdf"
+    arm = dynarm.load(example_robot(name))
+    limits = limits_of(arm, *[None] * 5)
+    look = clearance_of(arm, shapes_of(arm), limits, 0.0, True, False)
+    true = bodies(name)
+    poses = np.random.default_rng(0).uniform(limits.low, limits.high, (40, arm.n))
+    for q, room in zip(poses, look.room(poses), strict=True):
+        assert room + look.margin <= true.lowest(q) + 1e-6
+        if room > 0:
+            assert true.nearest(q, unseen(name, true, look.unchecked)) > 0
