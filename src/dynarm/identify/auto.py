@@ -50,28 +50,33 @@ def decide(recording: Recording, terms: Terms, how: Preparation, tick: Tick) -> 
     total = sum(map(len, recording.logs))
     if total < _ENOUGH * terms.size:
         short = f"too short: {total} samples for {terms.size} plain unknowns"
-        plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
-        return Decided(terms, plain, trials, replace(usual, refused=short))
+        return _plain(recording, terms, how, replace(usual, refused=short))
+    if not terms.joints:
+        return _plain(recording, terms, how, replace(usual, refused="no joint that could rub"))
     quick, trials = _smoothing(recording, terms, how)
     tick(0.1)
     runs = recording.short.runs(quick)
     basis = _basis(terms, runs, quick, recording)
     why = poor(scales_of(basis), _accelerations(terms, runs))
     if why:
-        plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
-        return Decided(terms, plain, trials, replace(usual, refused=why))
+        return _plain(recording, terms, how, replace(usual, refused=why))
     tick(0.2)
     choice = choose_friction(basis, lambda part: tick(0.2 + 0.6 * part))
     plain_and_sharp = not choice.listed and set(choice.shapes) <= {"sign"}
     if choice.refused or plain_and_sharp:  # slow rows tell a sharp sign nothing
-        plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
-        return Decided(terms, plain, trials, choice)
+        return _plain(recording, terms, how, choice)
     if how.smoothing == "auto":
         quick = replace(quick, delay=_delay(basis, choice))
     tick(0.9)
     listed = choice.records if choice.listed else ()
     chosen = replace(terms, shape=choice.shapes, widths=choice.widths, listed=listed)
     return Decided(chosen, quick, trials, choice, basis.values)
+
+
+def _plain(recording: Recording, terms: Terms, how: Preparation, choice: Choice) -> Decided:
+    """Plain friction, states by the filter that suits them."""
+    filtered, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
+    return Decided(terms, filtered, trials, choice)
 
 
 def _smoothing(recording: Recording, terms: Terms, how: Preparation) -> tuple[Preparation, Trials]:
