@@ -34,6 +34,7 @@ from fuzz.mutations import (
 from oracles.example_robots import example_robot
 from oracles.forked import patience, readers_forked
 from oracles.mjcf_cases import CASES
+from oracles.mjcf_features import FEATURES, MISSING
 from oracles.mjcf_here import asked_here
 from oracles.xacro_cases import XACROS
 from strategies import random_urdf
@@ -139,7 +140,8 @@ def our_mjcfs() -> list[bytes]:
 
 def mjcfs() -> list[bytes]:
     """These, and a model for every feature."""
-    return [*our_mjcfs(), *(f"<mujoco>{text}</mujoco>".encode() for text in CASES.values())]
+    texts = [*CASES.values(), *(feature.text for feature in FEATURES.values()), *MISSING.values()]
+    return [*our_mjcfs(), *(f"<mujoco>{text}</mujoco>".encode() for text in texts)]
 
 
 def read_mjcf(path: Path, rng: Random) -> None:
