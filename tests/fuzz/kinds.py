@@ -19,7 +19,7 @@ import numpy as np
 import dynarm
 from dynarm import DynarmError, Log, mobile
 from dynarm.mobile.files import save as save_mobile
-from dynarm.robot.formats import mjcf, xacro
+from dynarm.robot.formats import mjcf_child, xacro, xacro_child
 from dynarm.robot.formats.mjcf_text import write_mjcf
 from fuzz import logs
 from fuzz.mutations import (
@@ -35,10 +35,10 @@ from oracles.example_robots import example_robot
 from oracles.forked import patience, readers_forked
 from oracles.mjcf_cases import CASES
 from oracles.mjcf_features import FEATURES, MISSING
-from oracles.mjcf_here import asked_here
 from oracles.xacro_cases import XACROS
 from strategies import random_urdf
 
+IMPORTED = (mjcf_child, xacro_child)  # here, so that forks have what they need
 Damage = Callable[[bytes, Random], bytes]
 NOTHING: Mapping[str, object] = {}
 LARGE = 60_000  # bytes of a seed: larger ones only take longer
@@ -145,9 +145,8 @@ def mjcfs() -> list[bytes]:
 
 
 def read_mjcf(path: Path, rng: Random) -> None:
-    """Load and write back, MuJoCo in this process: a child for every file takes a second."""
-    before, mjcf.asked = mjcf.asked, asked_here  # type: ignore[assignment]
-    try:
+    """Load and write back, MuJoCo in forks of this process."""
+    with readers_forked():
         arm = dynarm.load(path, mimic=rng.random() < 0.8)
         arm.check()
         str(arm)
@@ -156,8 +155,6 @@ def read_mjcf(path: Path, rng: Random) -> None:
         if again.read_bytes() != path.read_bytes():
             raise Broken("what did not change was written otherwise")
         again.unlink()
-    finally:
-        mjcf.asked = before
 
 
 def xacros() -> list[bytes]:
@@ -254,7 +251,7 @@ def damaged_base(data: bytes, rng: Random) -> bytes:
 KINDS: dict[str, Kind] = {
     "urdf": Kind(".urdf", urdfs, damaged_xml, read_robot),
     "toml": Kind(".toml", lambda: catalogue_files("robot"), damaged_toml, read_robot),
-    "mjcf": Kind(".xml", mjcfs, damaged_xml, read_mjcf),
+    "mjcf": Kind(".xml", mjcfs, damaged_xml, read_mjcf, apart=True),
     "mjcf_apart": Kind(".xml", our_mjcfs, damaged_xml, read_robot, apart=True, often=6),
     "xacro": Kind(".xacro", xacros, damaged_xacro, read_xacro, apart=True),
     "mobile": Kind(".toml", lambda: catalogue_files("mobile"), damaged_toml, read_mobile),
