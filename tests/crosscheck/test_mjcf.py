@@ -71,7 +71,7 @@ def test_files_that_are_not_there(name, tmp_path, monkeypatch):
 
 def test_armature_of_tendons_is_refused_but_without_ties(tmp_path):
     path = written(tmp_path, HAND + TENDON.format('armature=".1"'))
-    with pytest.raises(DynarmError, match="tendon 't' has armature.*mimic=False"):
+    with pytest.raises(DynarmError, match=r"tendon 't' has armature.*mimic=False"):
         dynarm.load(path)
     arm = dynarm.load(path, mimic=False)
     assert arm.check() == ["left out: tendon 't' (armature)"]
