@@ -1,8 +1,9 @@
-"""dynarm count --equivalence and --schedule: what the papers prove and plan, on one robot."""
+"""dynarm count --equivalence, --schedule and --rows: what the papers prove, plan and book."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
@@ -12,11 +13,37 @@ if TYPE_CHECKING:
     from ..robot.arm import Arm
 
 
-def only(arms: Sequence[Arm], equivalence: bool, schedule: bool) -> Arm:
-    """The one robot that is studied."""
-    if len(arms) > 1 or (equivalence and schedule):
-        raise InputError("--equivalence and --schedule are for one robot, one of them at a time")
-    return arms[0]
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is studied, and where it is written."""
+
+    quantity: str | None
+    formulation: str | None
+    html: str | None
+    as_json: bool
+
+
+def study(
+    arms: Sequence[Arm],
+    asked: Asked,
+    kinds: tuple[bool, bool, bool],
+    digits: int,
+    processors: int | None,
+    generic: tuple[int, bool] | None,
+) -> None:
+    """One of --equivalence, --schedule and --rows."""
+    equivalence, _, rows = kinds
+    if sum(kinds) > 1:
+        raise InputError("--equivalence, --schedule and --rows: give one of them at a time")
+    if rows:
+        return line_by_line(arms, asked.quantity, asked.formulation, generic, asked.as_json)
+    if len(arms) > 1:
+        raise InputError("--equivalence and --schedule are for one robot")
+    if equivalence:
+        return compare(arms[0], digits, asked.html, asked.as_json)
+    return lay_out(
+        arms[0], asked.quantity, asked.formulation, processors, asked.html, asked.as_json
+    )
 
 
 def compare(arm: Arm, digits: int, html: str | None, as_json: bool) -> None:
@@ -111,3 +138,40 @@ def lay_out(
     )
     if html:
         say(f"wrote {html}")
+
+
+def line_by_line(
+    arms: Sequence[Arm],
+    quantity: str | None,
+    formulation: str | None,
+    generic: tuple[int, bool] | None,
+    as_json: bool,
+) -> None:
+    """A paper's listing of a formulation: each line's booking, what its equation needs, and in the end what we need."""
+    from ..dynamics import table
+    from ..plan.choice import count
+    from ..plan.printed import LISTINGS, unspoken
+    from ..reproductions.published import counted_on
+    from ..robot.frames.chain import chain_of
+
+    if quantity is None or formulation is None or (quantity, formulation) not in LISTINGS:
+        known = ", ".join(f"-q {q} --formulation {f}" for q, f in LISTINGS)
+        raise InputError(f"--rows takes a formulation that a paper lists line by line: {known}")
+    paper = table.formulation(quantity, formulation).paper
+    report = []
+    for arm in (counted_on(paper, a.n, *generic) for a in arms) if generic else arms:
+        counted = count(arm, quantity, formulation)
+        listed = counted.as_printed
+        if listed is None:
+            reason = unspoken(chain_of(arm), quantity, formulation)
+            raise InputError(f"the paper's listing does not speak of robot '{arm.name}': {reason}")
+        rows = [[x.term, x.times, *x.booked, *x.needed] for x in listed.lines]
+        rows.append(["sum", "", *listed.booked, listed.mul, listed.add])
+        rows.append(["simplified here", "", "", "", counted.mul, counted.add])
+        report.append({"robot": arm.name, "rows": rows})
+    if as_json:
+        print_json(report)
+        return
+    head = ["line", "times", "booked mul", "booked add", "needed mul", "needed add"]
+    for one in report:
+        show_table(f"{one['robot']}: {quantity} by {formulation}", head, one["rows"], right=1)
