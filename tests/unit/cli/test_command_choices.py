@@ -429,3 +429,20 @@ def test_rows_of_a_listing_add_up_and_what_no_paper_lists_is_refused():
         "count", "scara", "--rows", "-q", "inverse_dynamics", "--formulation", "lagrange"
     )
     assert "rotational joints only" in slides.refusal()
+
+
+def test_latex_of_a_short_arm_has_its_equations_and_of_a_long_one_its_parameters():
+    short, long = (dynarm("info", name, "--latex").check().out for name in ("two_link", "puma560"))
+    assert short.count(r"\begin{align*}") == 2 and "M_{11} &=" in short
+    assert long.count(r"\begin{align*}") == 1 and r"\hat{U}_{6,33}" in long
+
+
+def test_a_run_by_a_formulation_is_the_same_run():
+    words = ["simulate", "two_link", "--q0", "0.3", "--time", "0.5", "--json"]
+    ways = [[], ["--formulation", "base_composite"], ["--formulation", "renaud+lagrange"]]
+    ways.append(["--formulation", "strobed_modified+modified_newton_euler"])
+    ends = [json.loads(dynarm(*words, *way).check().out) for way in ways]
+    last = [end["q_end"] for end in ends]
+    assert all(np.allclose(last[0], other, atol=1e-9) for other in last[1:])
+    refused = dynarm(*words, "--formulation", "renaud")
+    assert "renaud" in refused.refusal()
