@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from ..algebra.vectors import Scalar, Sym3, Vec3, add
 from ..border.arguments import shown
 from ..border.kinds import Foreign
+from ..border.words import brief
 from ..dynamics.papers.newton_euler_lin1995 import inverse_dynamics
 from ..dynamics.papers.strobing_turney1980 import strobed_coriolis_tensor, strobed_mass_matrix
 from ..errors import InputError, KindError
@@ -51,6 +52,8 @@ class ExplicitModel:
     C: tuple[Foreign, ...]
     G: Foreign
     numbers: dict[Foreign, float]
+
+    __repr__ = brief
 
     def substitutions(self, q: Sequence[float]) -> dict[Foreign, float]:
         """The number of each symbol, for this arm at joint positions q [rad or m]."""
