@@ -10,6 +10,7 @@ from ..errors import InputError
 from .console import print_json, say, show_table
 
 if TYPE_CHECKING:
+    from ..plan.schedule import Schedule
     from ..robot.arm import Arm
 
 
@@ -113,6 +114,7 @@ def lay_out(
 
         schedule_page(plan, html)
     curve = plan.curve()
+    stages = _stages(plan)
     if as_json:
         print_json(
             {
@@ -124,6 +126,7 @@ def lay_out(
                 "length": plan.length,
                 "speedup": plan.speedup,
                 "curve": [{"processors": p, "length": n, "speedup": x} for p, n, x in curve],
+                "table_5": stages,
             }
         )
         return
@@ -136,8 +139,21 @@ def lay_out(
         [[p, n, f"{x:.2f}"] for p, n, x in curve],
         right=0,
     )
+    if stages:
+        head = ["terms side by side", "mul", "add", "mul needed", "add needed"]
+        show_table("Table 5 of turney1980", head, stages, right=1)
     if html:
         say(f"wrote {html}")
+
+
+def _stages(plan: Schedule) -> list[list[str | int]]:
+    """The rows of Table 5, where it speaks of such a schedule."""
+    from ..reproductions.schedule import table_5
+
+    modified = (plan.quantity, plan.formulation) == ("inverse_dynamics", "modified_newton_euler")
+    if not modified or not all(joint.revolute for joint in plan.arm.joints):
+        return []
+    return [[row.terms, *row.printed, *row.needed] for row in table_5(plan)]
 
 
 def line_by_line(
