@@ -168,13 +168,15 @@ def _terms(n: int) -> dict[Key, ScheduledTerm]:
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """One row of Table 5 for an arm: terms that run side by side, and how long that takes in all its stages."""
+    """One row of Table 5 for an arm: terms that run side by side, and how long that takes in all its stages.
+
+    printed   multiplications and additions, every stage of a pass charged like its longest
+    needed    each stage charged with what it holds
+    """
 
     terms: str
-    printed: tuple[
-        int, int
-    ]  # multiplications and additions, every stage of a pass charged like its longest
-    needed: tuple[int, int]  # each stage charged with what it holds
+    printed: tuple[int, int]
+    needed: tuple[int, int]
 
 
 OUTWARD = (
