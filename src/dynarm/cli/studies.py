@@ -109,12 +109,12 @@ def lay_out(
             "--schedule needs --quantity; for example: --schedule --quantity inverse_dynamics"
         )
     plan = schedule(arm, quantity, formulation, processors)
+    stages = _stages(plan)
     if html:
         from ..report.papers import schedule_page
 
-        schedule_page(plan, html)
+        schedule_page(plan, html, stages)
     curve = plan.curve()
-    stages = _stages(plan)
     if as_json:
         print_json(
             {

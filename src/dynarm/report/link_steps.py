@@ -21,11 +21,11 @@ COLUMNS = (
     "joint",
     "unknowns",
     "rows",
-    "smallest singular value",
+    "least singular",
     "cond(A)",
     "excited",
-    "explained further out",
-    "largest inflation",
+    "phi of tau",
+    "inflation",
     "to blame",
 )
 
