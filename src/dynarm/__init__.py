@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .model.pruning import term_shares as term_shares
     from .parameters.composite import composite_bodies as composite_bodies
     from .parameters.composite import inertia_constants as inertia_constants
+    from .parameters.explicit import ExplicitModel as ExplicitModel
+    from .parameters.explicit import explicit as explicit
     from .parameters.minimal import minimal_parameters as minimal_parameters
     from .plan.choice import count as count
     from .plan.schedule import schedule as schedule
@@ -57,6 +59,7 @@ _PUBLIC = {
     "Arm": ".robot.arm",
     "Body": ".robot.joint",
     "Coupled": ".robot.friction",
+    "ExplicitModel": ".parameters.explicit",
     "Friction": ".robot.friction",
     "Joint": ".robot.joint",
     "Mimic": ".robot.joint",
@@ -73,6 +76,7 @@ _PUBLIC = {
     "count": ".plan.choice",
     "schedule": ".plan.schedule",
     "equivalence": ".reproductions.equivalence",
+    "explicit": ".parameters.explicit",
     "prune": ".model.pruning",
     "term_shares": ".model.pruning",
     "set_threads": ".model.batch",

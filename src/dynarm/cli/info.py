@@ -42,6 +42,12 @@ CONVENTION = typer.Option(
 )
 ARMATURE = typer.Option(False, "--armature", help="Reflected motor inertias are parameters too.")
 
+LATEX = typer.Option(
+    False,
+    "--latex",
+    help="Print the minimal parameters as LaTeX instead, and M, C, G of chains of up to four joints.",
+)
+
 LONG = typer.Option(
     False, "--long", help="Of a robot's file: also every parameter, joint and formulation."
 )
@@ -54,6 +60,7 @@ def info(
     convention: str = CONVENTION,
     armature: bool = ARMATURE,
     long: bool = LONG,
+    latex: bool = LATEX,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -67,6 +74,8 @@ def info(
 
     writable_all({"--html": (html, (".html",))})
     arm = load_arm(robot, portion)
+    if latex:
+        return _print_latex(arm, convention, armature)
     with busy("counting"):
         minimal = minimal_parameters(arm, convention=convention, armature=armature)
         counted = {q: costs(arm, q) for q in _counted(arm)}
@@ -98,6 +107,18 @@ def info(
     say(f"Every quantity by formulation: dynarm count {shown}")
     if html:
         say(f"wrote {html}")
+
+
+def _print_latex(arm: Arm, convention: str, armature: bool) -> None:
+    """The minimal parameters, and the equations of short arms, for a document."""
+    from ..parameters.explicit import MOST, explicit
+    from ..parameters.minimal import minimal_parameters
+
+    texts = [minimal_parameters(arm, convention=convention, armature=armature).latex()]
+    if arm.n <= MOST and not whole(arm):
+        texts.append(explicit(arm).latex())
+    for line in "\n".join(texts).splitlines():
+        say(line)
 
 
 def _show_file(

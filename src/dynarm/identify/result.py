@@ -18,6 +18,7 @@ from . import tables
 from .bodies import wrench_forces
 from .estimators import table
 from .estimators.feasibility import Feasible
+from .estimators.link_step import LinkByLink
 from .estimators.problem import Solution
 from .extended import ExtendedModel, with_columns
 from .friction.selection import Choice
@@ -43,7 +44,7 @@ class FitError(DynarmError, ArithmeticError):
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(LinkByLink):
     """names_, values_, std_ of all unknowns in order; see CONTRACT and the how-to for the rest."""
 
     record: Record
@@ -91,11 +92,6 @@ class Fit:
     def condition_(self) -> float:
         """Condition number of the weighted regressor with columns of length one."""
         return self.record.identifiability.condition
-
-    @property
-    def joint_conditions_(self) -> tuple[float, ...]:
-        """cond(A_i) of every joint (recursive estimator)."""
-        return self.solution.joint_conditions
 
     @property
     def ridge_(self) -> float:
