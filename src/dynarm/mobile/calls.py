@@ -25,6 +25,7 @@ from .formulas import Formulas
 from .kernels import NAMES, PLANNED, graph_of, ports
 from .platform import Base, Platform, Wheel
 from .regularity import check_driven, check_regular
+from .sharing import SharingCase, corner_shares, elastic_shares
 from .stability import Support, support_of
 
 NO_LOAD = np.zeros(6)
@@ -104,6 +105,16 @@ class Wheeled:
     def support(self) -> Support:
         """Support polygon of the wheels."""
         return support_of(self.wheels, self.platform.height)
+
+    @cached_property
+    def elastic_shares(self) -> tuple[SharingCase, ...]:
+        """The cases of wheels on springs."""
+        return elastic_shares(self.formulas.springs)
+
+    @cached_property
+    def corner_shares(self) -> tuple[SharingCase, ...]:
+        """The cases in which three wheels carry everything."""
+        return corner_shares(self.formulas.springs)
 
     @cached_property
     def guidance(self) -> Guidance:

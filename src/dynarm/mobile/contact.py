@@ -67,6 +67,8 @@ def contact_of(robot: MobileManipulator, outputs: Outputs) -> Contact:
 def _status(
     robot: MobileManipulator, determinate: np.ndarray, tipover: Tipover, formal: np.ndarray
 ) -> str:
+    if not np.isfinite(tipover.measure).all():
+        return tipover.status
     words = ["formal: a wheel has lifted, " + tipover.status if formal.any() else tipover.status]
     open_parts = [
         word

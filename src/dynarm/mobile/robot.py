@@ -64,16 +64,23 @@ class MobileManipulator(Wheeled):
         return tau
 
     def ground(
-        self, q: Numbers, z: Numbers, zd: Numbers, gravity: Given = None, load: Given = None
+        self,
+        q: Numbers,
+        z: Numbers,
+        zd: Numbers,
+        gravity: Given = None,
+        load: Given = None,
+        contact: str = "elastic",
     ) -> Ground:
-        """What the ground carries of a planned motion, wheels on springs that push and never pull; see `Ground`.
+        """What the ground carries of a planned motion, on wheels that push and never pull; see `Ground`.
 
         gravity: (..., 3) [m/s^2] in the axes of {v}, for slopes. load: (..., 6), force then couple on the tool, in the
-        tool's axes.
+        tool's axes. contact: how more than three wheels share the load: "elastic", as springs (`Wheel.stiffness`);
+        "best", "worst": in the way that asks for the least, the most friction.
         """
         from .ground import ground_of
 
-        return ground_of(self, q, z, zd, gravity, load)
+        return ground_of(self, q, z, zd, gravity, load, contact)
 
     def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (8): M zd + F = B tau, gravity inside F."""
@@ -167,11 +174,12 @@ class MobileManipulator(Wheeled):
         friction: Numbers,
         load: Given = None,
         locked: bool = False,
+        contact: str = "elastic",
     ) -> Admissibility:
         """Every row of (9) at one state, whether it holds and by what margin; see `admissibility.Admissibility`."""
         from .admissibility import admissibility
 
-        return admissibility(self, q, z, tau, friction, load, locked)
+        return admissibility(self, q, z, tau, friction, load, locked, contact)
 
     def simulate(
         self, q0: Numbers, z0: Numbers, t_end: float, torque: Outside = None, **options: Outside
@@ -187,8 +195,10 @@ class MobileManipulator(Wheeled):
 
         return motion_through(self, t, q)
 
-    def safe_speed(self, motion: Outside, friction: Numbers, load: Given = None) -> SafeSpeed:
+    def safe_speed(
+        self, motion: Outside, friction: Numbers, load: Given = None, contact: str = "elastic"
+    ) -> SafeSpeed:
         """The largest time scaling of a motion for which no wheel slips or lifts; see `pace.safe_speed`."""
         from .pace import safe_speed
 
-        return safe_speed(self, motion, friction, load)
+        return safe_speed(self, motion, friction, load, contact)

@@ -169,6 +169,8 @@ class Tipover:
     def status(self) -> str:
         """One sentence about the worst sample."""
         worst = float(np.min(self.measure)) if np.size(self.measure) else np.inf
+        if np.isnan(worst):
+            return "unknown: the state or what acts on it is not finite"
         if worst >= 0:
             return f"stands (smallest measure {worst:.4g} N rad)"
         axis = np.unravel_index(int(np.argmin(self.angles)), self.angles.shape)[-1]
