@@ -7,7 +7,10 @@ import pytest
 
 import dynarm
 from dynarm import Identifier, Preparation
-from dynarm.identify.preprocess import states_at
+from dynarm.dynamics.drive import pieces
+from dynarm.identify.friction.columns import Along
+from dynarm.identify.judgement.verdict import band_errors
+from dynarm.identify.preprocess import starts_of, states_at
 from recordings import arm_of, inner_error, needed, read
 
 pytestmark = needed
@@ -40,6 +43,69 @@ def test_at_or_below_the_baseline(robot, shape):
     error = inner_error(fit, unseen)
     assert error.mean() <= MEAN[robot]
     assert (error <= WORSE * np.array(BASELINE[robot])).all(), error.round(3)
+
+
+# ---- everything chosen from the data; errors of the whole log, as `validate` has them
+
+LIMIT = {"panda": 0.123, "ur10": 0.115, "kr300": 0.300}
+PLAIN = ("viscous", "coulomb", "offset")
+
+
+@pytest.fixture(scope="module", params=LIMIT)
+def chosen(request):
+    seen, unseen = split(request.param)
+    fit = Identifier(arm_of(request.param)).fit(seen)
+    return request.param, fit, fit.validate(unseen), unseen
+
+
+def test_defaults_predict_unseen_time(chosen):
+    robot, fit, check, _ = chosen
+    assert check.mean <= LIMIT[robot], check.relative.round(3)
+    assert any(one.taken for one in fit.choice_.tried)
+
+
+def test_in_the_band_a_quarter_less_than_a_plain_fit(chosen):
+    """Against least squares without a prior; both scored at the same frequency."""
+    robot, _, check, unseen = chosen
+    least_squares = Identifier(arm_of(robot), friction=PLAIN, regularise=0)
+    plain = least_squares.fit(split(robot)[0]).validate(unseen)
+    own, other = (band_errors(unseen, c.predicted, 8.0).mean() for c in (check, plain))
+    assert own <= 0.75 * other
+
+
+def test_memory_runs_along_the_log(chosen):
+    """What predict says is the sum of coefficient times column, deflections carried from sample to sample."""
+    _, fit, check, unseen = chosen
+    terms, states = fit.record.terms, fit.states(unseen)
+    held = terms.deflections(*states, starts_of(unseen))
+    load = terms.rigid_forces(fit.values_, *states)
+    columns = terms.evaluate(*states, Along(held, load))
+    np.testing.assert_allclose(columns @ fit.values_, check.predicted, rtol=1e-9, atol=1e-9)
+
+
+def test_records_carry_what_was_fitted(chosen):
+    _, fit, _, _ = chosen
+    for j, record in enumerate(fit.friction_):
+        held = [piece.coefficient for piece in pieces(record)]
+        own = fit.feasible_.values[fit.record.terms.listed_index(j)]
+        np.testing.assert_allclose(held, own, rtol=1e-12)
+
+
+def test_a_coupled_wrist_is_found_by_itself():
+    log = read("tx40")
+    fit = Identifier(arm_of("tx40")).fit(log.cut(3.0, 99.0))
+    assert (fit.validate(log.cut(0.0, 3.0)).relative < 0.18).all()
+    coupled = {j: [c.joint for c in r.coupling] for j, r in enumerate(fit.friction_) if r.coupling}
+    assert coupled == {4: [5], 5: [4]}
+
+
+def test_a_poor_log_refuses_rich_friction():
+    seen, unseen = read("lwr4"), read("lwr4", "run2.npz")
+    fit = Identifier(arm_of("lwr4")).fit(seen)
+    assert "move together" in fit.choice_.refused
+    assert all(record.plain and not record.curve for record in fit.friction_)
+    plain = Identifier(arm_of("lwr4"), friction=PLAIN).fit(seen)
+    assert fit.validate(unseen).mean <= plain.validate(unseen).mean + 1e-9
 
 
 def test_the_model_predicts_what_the_fit_predicts():

@@ -60,9 +60,21 @@ def test_emps_with_friction_by_direction():
 
 def test_emps_with_the_defaults():
     values, std, _ = EMPS
-    fit = Identifier(arm_of("emps")).fit(read("emps"))
+    fit = Identifier(arm_of("emps"), friction=("viscous", "coulomb", "offset")).fit(read("emps"))
     assert (np.abs(fit.values_ - values) < 2 * std).all()
     assert fit.ridge_ == 0
+
+
+def test_emps_with_friction_chosen():
+    """The moving mass stays what is published, and what friction does at speed, whatever its columns share of it."""
+    (mass, *_), (deviation, *_), _ = EMPS
+    fit = Identifier(arm_of("emps")).fit(read("emps"))
+    assert any(one.taken for one in fit.choice_.tried)
+    assert abs(fit.values_[0] - mass) < max(2 * fit.std_[0], 2 * deviation)
+    speed, force = fit.friction_curve(0)
+    fast = np.abs(speed) > 0.5 * np.abs(speed).max()
+    published = EMPS[0][1] * speed + EMPS[0][2] * np.sign(speed) + EMPS[0][3]
+    assert np.abs(force - published)[fast].max() < 0.1 * np.abs(published).max()
 
 
 # the coupled wrist of the tx40: one coefficient acts on joints 5 and 6

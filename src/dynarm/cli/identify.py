@@ -202,10 +202,9 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
     from ..identify.judgement.identifiability import DAMPED
 
     arm = fit.record.terms.arm
-    how = fit.record.preparation
     title = (
-        f"{arm.name}: {len(fit.names_)} unknowns by {fit.record.identifier.estimator}, cut-off {fit.cutoff_:g} Hz, "
-        f"velocity {how.velocity}"
+        f"{arm.name}: {len(fit.names_)} unknowns by {fit.record.identifier.estimator}, "
+        f"{fit.record.preparation.told}"
     )
     rows = [
         [name, f"{value:.6g}", f"{std:.2g}", f"{percent:.1f}" if percent < 1e4 else "-", grade]

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..robot.arm import MERGED, TAKEN
+from ..robot.origin import MERGED, TAKEN
 from .console import say, show_table, width
 from .wording import spoken
 

@@ -20,12 +20,14 @@ from .friction.families import poor
 from .friction.selection import Basis, Choice, Tick, choose_friction, delayed_errors, scales_of
 from .judgement.identifiability import NOT, assess
 from .judgement.statistics import residuals
-from .preprocess import RESTS, Preparation, Recording, Stretch
+from .preprocess import Preparation, Recording, Stretch
 from .regressor import Terms
+from .rests import RESTS
 from .tuning import Trial, choose_preparation, preparation_error
 
 _SPLINE = 0.9  # of a spline's held-out error, below which a filter is taken in its place
 _ENOUGH = 20  # samples an unknown of plain friction and the rigid body
+_LOADED = 0.9  # sum of a joint's load coefficients that is no friction any more
 _DELAY = 0.01  # part of the held-out error that a delay must gain
 
 Trials = tuple[Trial, ...]
@@ -48,27 +50,33 @@ def decide(recording: Recording, terms: Terms, how: Preparation, tick: Tick) -> 
     total = sum(map(len, recording.logs))
     if total < _ENOUGH * terms.size:
         short = f"too short: {total} samples for {terms.size} plain unknowns"
-        plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
-        return Decided(terms, plain, trials, replace(usual, refused=short))
+        return _plain(recording, terms, how, replace(usual, refused=short))
+    if not terms.joints:
+        return _plain(recording, terms, how, replace(usual, refused="no joint that could rub"))
     quick, trials = _smoothing(recording, terms, how)
     tick(0.1)
     runs = recording.short.runs(quick)
     basis = _basis(terms, runs, quick, recording)
     why = poor(scales_of(basis), _accelerations(terms, runs))
     if why:
-        plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
-        return Decided(terms, plain, trials, replace(usual, refused=why))
+        return _plain(recording, terms, how, replace(usual, refused=why))
     tick(0.2)
     choice = choose_friction(basis, lambda part: tick(0.2 + 0.6 * part))
-    if choice.refused:
-        plain, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
-        return Decided(terms, plain, trials, choice)
+    plain_and_sharp = not choice.listed and set(choice.shapes) <= {"sign"}
+    if choice.refused or plain_and_sharp:  # slow rows tell a sharp sign nothing
+        return _plain(recording, terms, how, choice)
     if how.smoothing == "auto":
         quick = replace(quick, delay=_delay(basis, choice))
     tick(0.9)
     listed = choice.records if choice.listed else ()
     chosen = replace(terms, shape=choice.shapes, widths=choice.widths, listed=listed)
     return Decided(chosen, quick, trials, choice, basis.values)
+
+
+def _plain(recording: Recording, terms: Terms, how: Preparation, choice: Choice) -> Decided:
+    """Plain friction, states by the filter that suits them."""
+    filtered, trials = choose_preparation(recording, terms, replace(how, smoothing="filter"))
+    return Decided(terms, filtered, trials, choice)
 
 
 def _smoothing(recording: Recording, terms: Terms, how: Preparation) -> tuple[Preparation, Trials]:
@@ -124,5 +132,37 @@ def _delay(basis: Basis, choice: Choice) -> float:
     bend = a - 2 * b + c
     best = shifts[k] + 0.5 * step * (a - c) / bend if bend > 0 else shifts[np.argmin(errors)]
     late = float(np.clip(best, shifts[0], shifts[-1]))
-    gains = np.nanmean(logs[2] - delayed_errors(basis, choice, late), axis=1)
+    steps = logs[2] - delayed_errors(basis, choice, late)
+    gains = np.nanmean(steps[np.isfinite(steps).any(axis=1)], axis=1)
     return late if gains.mean() > _DELAY and (gains > 0).all() else 0.0
+
+
+def overloaded(terms: Terms, values: FloatArray) -> list[int]:
+    """Independent joints whose friction would grow as fast as the load or faster, which no drive's does."""
+    heavy = []
+    for j in range(len(terms.joints)):
+        own = [piece for i, piece in terms.listed_terms if i == j]
+        loads = [c for c, p in zip(values[terms.listed_index(j)], own, strict=True) if p.loaded]
+        if np.abs(loads).sum() >= _LOADED:
+            heavy.append(j)
+    return heavy
+
+
+def unloaded(decided: Decided, joints: Sequence[int]) -> Decided:
+    """The same without friction that grows with the load on some joints, and with the reason."""
+    choice = decided.choice
+    names = {decided.terms.arm.joint_names[j] for j in joints}
+    records = tuple(
+        replace(r, load_curve=(), load_presliding=()) if j in joints else r
+        for j, r in enumerate(choice.records)
+    )
+    reason = "given up: friction would grow faster than the load"
+    tried = tuple(
+        replace(t, taken=False, reason=reason)
+        if t.taken and t.joint in names and t.family.startswith("load")
+        else t
+        for t in choice.tried
+    )
+    fewer = replace(choice, records=records, tried=tried)
+    terms = replace(decided.terms, listed=records if fewer.listed else ())
+    return replace(decided, terms=terms, choice=fewer)

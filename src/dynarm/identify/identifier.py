@@ -12,7 +12,7 @@ from ..border.kinds import Kept, Outside
 from ..errors import InputError, KindError
 from ..robot.arm import Arm, Friction
 from . import tuning
-from .auto import Decided, decide
+from .auto import Decided, decide, overloaded, unloaded
 from .estimators import table
 from .estimators.factors import RowSource, fold
 from .estimators.methods import wls
@@ -123,6 +123,10 @@ class Identifier(Searchable):
         if not records:
             return
         joints = len(self.arm.coupling.masters)
+        if len(records) != len(self.friction):
+            raise InputError(
+                f"friction mixes words and records: {shown(self.friction)}; give one kind of them"
+            )
         if len(records) not in (1, joints):
             raise InputError(
                 f"friction has {len(records)} records for {joints} joints; give one each"
@@ -256,9 +260,12 @@ class Identifier(Searchable):
         return done
 
     def _fit(self, logs: list[Log]) -> Fit:
-        method = table.named(self.estimator)
         recording = Recording(logs)
-        decided = self._decided(recording)
+        return self._fit_as(self._decided(recording), recording, logs)
+
+    def _fit_as(self, decided: Decided, recording: Recording, logs: list[Log]) -> Fit:
+        """The fit of what was decided."""
+        method = table.named(self.estimator)
         terms, how, start = decided.terms, decided.how, decided.start
         pieces = with_memory(terms, recording.pieces(how), start)
         source = RowSource(terms, pieces, how)
@@ -277,6 +284,9 @@ class Identifier(Searchable):
             left = residuals(terms, pieces, how, solution.values)
         if any(piece.loaded for _, piece in terms.listed_terms):
             solution, pieces = loaded(method, terms, pieces, how, solution)
+            heavy = overloaded(terms, solution.values) if self.automatic else []
+            if heavy:
+                return self._fit_as(unloaded(decided, heavy), recording, logs)
             left = residuals(terms, pieces, how, solution.values)
         spread = method.covariance(solution, left.inflation)
         recording.keep(how)

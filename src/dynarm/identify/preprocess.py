@@ -23,14 +23,13 @@ from ..border.kinds import Kept, Outside
 from ..errors import InputError
 from .logs.base import TURN, base_speeds, with_turns
 from .logs.log import Log
-from .rests import at_rest, resting
+from .rests import RESTS, fast_rows, resting
 from .spline import spline_of
 
 LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
 _LONG = 60_000  # samples of a log that choices look at
 VELOCITIES = ("auto", "recorded", "differentiate")
 SMOOTHINGS = ("auto", "filter", "spline")
-RESTS = "rests"  # slow rows that are left out: those of joints that rest
 LATEST = 1.0  # [s] a longer delay is no delay of a drive
 T = TypeVar("T")
 
@@ -112,6 +111,13 @@ class Preparation:
             raise InputError(
                 f"cutoff is {shown(self.cutoff)}, smoothing is 'spline', which needs none; leave one of them out"
             )
+
+    @property
+    def told(self) -> str:
+        """What was done to positions, in a few words."""
+        if self.smoothing == "spline":
+            return "states by splines"
+        return f"cut-off {self.cutoff:g} Hz, velocity {self.velocity}"
 
     @property
     def described(self) -> bool:
@@ -223,7 +229,8 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     still = resting(even.q, 7 if even.floating else 0)
     if still.any():
         qd, qdd = (np.where(still, 0.0, x) for x in (qd, qdd))
-    keep = _fast(how, q, qd, rate)
+    only_rests = how.slow == RESTS or (how.smoothing == "spline" and how.slow is None)
+    keep = fast_rows(RESTS if only_rests else how.slow, q, qd, rate)
     often = keep.mean(axis=0) < 0.2  # a joint that hardly moves tells nothing but at rest
     keep[:, often] = True
     keep[:, : keep.shape[1] - even.n] = True  # a base has no friction
@@ -341,26 +348,6 @@ class Recording:
             del self.short._made[key]
         if self.short is not self:
             self._made.clear()
-
-
-def _fast(how: Preparation, q: np.ndarray, qd: np.ndarray, rate: float) -> np.ndarray:
-    """(N, nv): rows that are not too slow."""
-    if isinstance(how.slow, str) or (how.smoothing == "spline" and how.slow is None):
-        joints = q.shape[1] - 7 * (q.shape[1] > qd.shape[1])
-        keep = np.ones(qd.shape, bool)
-        keep[:, qd.shape[1] - joints :] = ~at_rest(q[:, q.shape[1] - joints :], rate)
-        return keep
-    return np.asarray(np.abs(qd) >= _slow(how.slow, qd))
-
-
-def _slow(given: float | tuple[float, ...] | None, qd: np.ndarray) -> np.ndarray:
-    """(nv,); of numbers one a joint, 0 for a free base."""
-    if given is None:
-        return np.asarray(0.02 * np.sqrt((qd**2).mean(axis=0)))
-    speeds = np.asarray(given, float)
-    if speeds.ndim:
-        speeds = np.r_[np.zeros(max(qd.shape[1] - len(speeds), 0)), speeds]
-    return np.broadcast_to(speeds, qd.shape[1:])
 
 
 def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -28,21 +28,13 @@ from ..dynamics.drive import (
     with_coefficients,
 )
 from ..robot.arm import Arm, Friction
-from .friction.columns import Motion, deflections, listed_columns
+from .friction.columns import Along, Motion, deflections, listed_columns
 from .own_columns import Column
 from .rigid import Rigid, rigid_of
 from .rows import check_terms, force_names, listed_name
 
 FRICTION = ("viscous", "coulomb", "offset")  # unless others are asked for
 _UNITS = 400  # random states that tell which columns a joint feels
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Along:
-    """What columns of listed friction need besides the states (N, ...): deflections of elements, and rigid forces."""
-
-    deflections: FloatArray | None = None  # (N, elements); None: without memory
-    load: FloatArray | None = None  # (N, n); None: none
 
 
 @dataclass(frozen=True)
@@ -116,9 +108,7 @@ class Terms:
     @property
     def joint_shapes(self) -> tuple[str, ...]:
         """The shape of each joint's Coulomb friction."""
-        if isinstance(self.shape, str):
-            return (self.shape,) * len(self.joints)
-        return self.shape
+        return self.shape if isinstance(self.shape, tuple) else (self.shape,) * len(self.joints)
 
     @cached_property
     def records(self) -> tuple[Friction, ...]:
@@ -153,8 +143,8 @@ class Terms:
     def names(self) -> tuple[str, ...]:
         """Every unknown: minimal parameters, friction by joint, the user's."""
         drives = [f"{word}{i + 1}" for i in self.joints for word in self.drive_names]
-        listed = [listed_name(piece, self.joints[j]) for j, piece in self.listed_terms]
-        return (*self.rigid.names, *drives, *listed, *(c.name for c in self.columns))
+        lists = [listed_name(piece, self.joints[j]) for j, piece in self.listed_terms]
+        return (*self.rigid.names, *drives, *lists, *(c.name for c in self.columns))
 
     @property
     def size(self) -> int:
@@ -232,8 +222,7 @@ class Terms:
         if not self.listed:
             return []
         x, load = (None, None) if along is None else (along.deflections, along.load)
-        own = None if load is None else load[:, self.first :]
-        motion = self.motion(q, qd, qdd)
+        own, motion = None if load is None else load[:, self.first :], self.motion(q, qd, qdd)
         return [listed_columns(self.records, j, motion, x, own) for j in range(len(self.joints))]
 
     def joint_rows(
@@ -314,9 +303,8 @@ class Terms:
         p, words = self.rigid_size, len(self.drive_names)
         out = self.rigid_forces(values, q, qd, qdd)
         along = Along(deflected, out.copy()) if self.listed else None
-        last = p + words * len(self.joints)
         for k, column in enumerate(self.drive_columns(qd)):
-            out[:, self.first :] += column * values[p + k : last : words]
+            out[:, self.first :] += column * values[p + k : p + words * len(self.joints) : words]
         for j, listed in enumerate(self.listed_columns(q, qd, qdd, along)):
             for k, force in zip(self.listed_index(j), listed, strict=True):
                 out[:, self.first + j] += values[k] * force

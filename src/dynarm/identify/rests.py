@@ -9,6 +9,7 @@ import numpy as np
 from ..plan.sizes import packed_pattern
 from ..robot.arm import Arm
 
+RESTS = "rests"  # slow rows that are left out: those of joints that rest
 _FOLD = 64  # rows that are looked at side by side
 _REST = 1e-3  # [rad or m] range of the positions of a joint that rests
 _SMALL = 5e-3  # of the widest range of another joint's: where all move little, none rests
@@ -65,3 +66,25 @@ def at_rest(q: np.ndarray, rate: float) -> np.ndarray:
     size = 2 * max(1, int(_REST_TIME * rate / 2)) + 1
     travel = maximum_filter1d(q, size, axis=0) - minimum_filter1d(q, size, axis=0)
     return np.asarray(travel <= _REST_TRAVEL * q.std(axis=0))
+
+
+def fast_rows(
+    slow: float | tuple[float, ...] | str | None, q: np.ndarray, qd: np.ndarray, rate: float
+) -> np.ndarray:
+    """(N, nv): rows that are not slower than a speed (None: a fiftieth of the usual one), or not at rest."""
+    if not isinstance(slow, str):
+        return np.asarray(np.abs(qd) >= _least(slow, qd))
+    joints = q.shape[1] - 7 * (q.shape[1] > qd.shape[1])
+    keep = np.ones(qd.shape, bool)
+    keep[:, qd.shape[1] - joints :] = ~at_rest(q[:, q.shape[1] - joints :], rate)
+    return keep
+
+
+def _least(given: float | tuple[float, ...] | None, qd: np.ndarray) -> np.ndarray:
+    """(nv,); of numbers one a joint, 0 for a free base."""
+    if given is None:
+        return np.asarray(0.02 * np.sqrt((qd**2).mean(axis=0)))
+    speeds = np.asarray(given, float)
+    if speeds.ndim:
+        speeds = np.r_[np.zeros(max(qd.shape[1] - len(speeds), 0)), speeds]
+    return np.broadcast_to(speeds, qd.shape[1:])

@@ -21,7 +21,6 @@ from ..robot.arm import Arm, Friction
 from ..robot.formats.toml_file import arm_of_table
 from .estimators.feasibility import Feasible
 from .estimators.problem import Solution
-from .friction.choice import Tried
 from .friction.selection import Choice
 from .identifier import Identifier
 from .judgement.identifiability import Identifiability
@@ -30,7 +29,7 @@ from .own_columns import Column
 from .preprocess import Preparation, Recording
 from .record import Record
 from .result import Fit
-from .saved_text import FORMAT, LATER, OPTIONS, PREPARATION, TRIED, text_of
+from .saved_text import FORMAT, LATER, OPTIONS, PREPARATION, text_of
 
 if TYPE_CHECKING:
     from .regressor import Terms
@@ -128,7 +127,7 @@ def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -
         _identifiability(table["identifiability"], terms.names),
         _residuals(table["residuals"], n),
         Recording(()),
-        _choice(table, terms),
+        Choice.of_table(table.get("choice", {}), terms.records),
         float(told.get("band", np.nan)),
         doubts=_words(told["doubts"]),
         notes=_words(told["notes"]),
@@ -158,14 +157,6 @@ def _drive_options(table: Mapping[str, Outside], arm: Arm) -> dict[str, Outside]
         return {"friction": options["friction"], "shape": shape, "width": widths or None}
     rows = zip(shapes, widths, strict=True)
     return {"friction": tuple(Friction(shape=shape, width=width) for shape, width in rows)}
-
-
-def _choice(table: Mapping[str, Outside], terms: Terms) -> Choice:
-    """How friction was chosen; older files do not say."""
-    told = table.get("choice", {})
-    rows = zip(*(told.get(name, ()) for name in TRIED), strict=True)
-    tried = tuple(Tried(str(j), str(f), float(g), bool(t), str(r)) for j, f, g, t, r in rows)
-    return Choice(terms.records, tried, refused=str(told.get("refused", "given by the user")))
 
 
 def _columns(names: Outside, columns: Outside, source: str) -> tuple[Column, ...]:

@@ -23,7 +23,6 @@ PREPARATION = (
     "cutoff", "order", "padding", "velocity", "decimate", "decimator", "slow", "trim",
     "smoothing", "delay",
 )  # fmt: skip
-TRIED = ("joint", "family", "gain", "taken", "reason")  # of what was tried on friction
 
 
 def text_of(fit: Fit) -> str:
@@ -69,7 +68,7 @@ def _tables(fit: Fit) -> dict[str, Json]:
         },
         "preparation": {name: getattr(record.preparation, name) for name in PREPARATION},
         **_judgement(fit),
-        "choice": _choice_table(fit),
+        "choice": fit.choice_.as_table(),
     }
 
 
@@ -102,13 +101,6 @@ def _judgement(fit: Fit) -> dict[str, Json]:
             "white": left.white,
         },
     }
-
-
-def _choice_table(fit: Fit) -> Json:
-    """What was tried on friction."""
-    choice = fit.choice_
-    tried = {name: [getattr(one, name) for one in choice.tried] for name in TRIED}
-    return {"refused": choice.refused, **tried}
 
 
 def _with_drives(terms: Terms) -> Arm:

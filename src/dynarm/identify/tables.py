@@ -153,10 +153,9 @@ def fit_html(fit: Fit) -> str:
 def summary(fit: Fit) -> str:
     """A table for people: unknowns with their certainty, errors by joint, what the log determines."""
     record, check = fit.record, fit.identifiability_
-    how = record.preparation
     lines = [
         f"{record.terms.arm.name}: {len(fit.names_)} unknowns, estimator {record.identifier.estimator}, "
-        f"cut-off {fit.cutoff_:g} Hz, velocity {how.velocity}",
+        f"{record.preparation.told}",
         "",
         f"{'unknown':<16}{'value':>14}{'std':>12}{'rel. std':>10}  determined",
     ]

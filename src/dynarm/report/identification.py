@@ -65,9 +65,8 @@ def validation_page(
 
 
 def _subtitle(fit: Fit) -> str:
-    how = fit.record.preparation
     logs = ", ".join(Path(log.source).name for log in fit.record.logs)
-    return f"{logs}; {fit.record.identifier.estimator}, cut-off {fit.cutoff_:g} Hz, velocity {how.velocity}"
+    return f"{logs}; {fit.record.identifier.estimator}, {fit.record.preparation.told}"
 
 
 def sections(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[Section]:
@@ -356,8 +355,7 @@ def _friction(fit: Fit) -> list[Section]:
         section(
             "Friction curves",
             note(
-                "Over the range of velocities in the logs; hysteresis counts as slipped, load, ripple and coupling "
-                "have no part."
+                "At the speeds of the logs; hysteresis slipped, without load, ripple and coupling."
             ),
             figures_grid(made),
             lines(fit.choice_.lines()),

@@ -16,12 +16,11 @@ from ..border.memo import cached_property
 from ..border.tables import html_table, text_table
 from ..errors import InputError, KindError, ModelError, UnknownName
 from .coupling import Coupling, coupled, placed
-from .frames.poses import exact_cos_sin, inverse, rigid
+from .frames.poses import inverse, rigid
 from .inertia import (
     PARAMETER_NAMES,
     move_parameters,
     pack_parameters,
-    tensor,
     unpack_parameters,
 )
 from .joint import (
@@ -36,19 +35,14 @@ from .joint import (
     Tool,
     kept_pose,
 )
-from .origin import FROZEN, HELD, LEFT_OUT, MERGED, TAKEN, Origin, SourceFile
+from .origin import Origin, SourceFile
 from .sheet import arm_line, arm_sheet
 
 __all__ = [
-    "FROZEN",
     "HEAVIEST",
-    "HELD",
-    "LEFT_OUT",
     "LONGEST",
-    "MERGED",
     "PARAMETER_NAMES",
     "SHAPES",
-    "TAKEN",
     "Arm",
     "Body",
     "Coupled",
@@ -58,13 +52,9 @@ __all__ = [
     "Origin",
     "SourceFile",
     "Tool",
-    "exact_cos_sin",
-    "inverse",
     "move_parameters",
-    "numbers",
     "pack_parameters",
     "rigid",
-    "tensor",
     "unpack_parameters",
 ]
 

@@ -107,12 +107,17 @@ def load(
     _refuse_macros(path, xacro, packages)
     others = floating or tools is not None or isinstance(freeze, Mapping)
     _refuse_parts(robot, others, "floating, tools and freeze choose parts")
-    arm = _whole(path, kind)
+    arm = _with_joints(_whole(path, kind), wanted)
+    return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
+
+
+def _with_joints(arm: Arm, wanted: list[str] | None) -> Arm:
+    """The arm, refused where its joints are others than those asked for."""
     if wanted is not None and wanted != list(arm.joint_names):
         raise InputError(
             f"joints is {wanted}; robot '{arm.name}' has {list(arm.joint_names)}, in that order"
         )
-    return warn_doubts(arm if gravity is None else replace(arm, gravity=gravity), strict)
+    return arm
 
 
 def _at(path: Path, arm: Arm) -> Arm:

@@ -167,6 +167,7 @@ def test_what_is_held_out_takes_no_part_in_the_fit(recorded, fitted, tmp_path):
 def test_identify_prints_the_fit(recorded, fitted, tmp_path):
     fit, log = fitted
     words = ["identify", "two_link", str(recorded / "two.csv"), "--hold-out", "0.3"]
+    words += ["--friction", "viscous,coulomb,offset"]
     text = dynarm(*words, folder=tmp_path).out
     rows = table(text, "two_link: ")
     assert [row["unknown"] for row in rows] == list(fit.names_)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from dynarm import DynarmError, Log, Preparation
+from dynarm.identify.band import band, factor_for
 from dynarm.identify.decimation import decimated, kept_rows, margin
 from dynarm.identify.preprocess import (
     Stretch,
-    band,
     differentiate,
-    factor_for,
     low_pass,
     smooth,
     states_at,

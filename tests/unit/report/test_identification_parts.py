@@ -10,6 +10,8 @@ import pytest
 
 import dynarm
 from dynarm.cli import story as steps
+from dynarm.identify.friction.choice import Tried
+from dynarm.identify.friction.selection import Choice
 from dynarm.report import identification, mobile
 from dynarm.report.story import Story
 from oracles.page_numbers import read
@@ -92,7 +94,10 @@ def test_friction_is_drawn_where_it_depends_on_speed(friction, drawn):
     arm = dynarm.load("scara")
     terms = SimpleNamespace(friction=friction, arm=arm)
     curve = np.array([-1.0, 1.0]), np.array([-2.0, 2.0])
-    fit = SimpleNamespace(record=SimpleNamespace(terms=terms), friction_curve=lambda k: curve)
+    choice = Choice((), (Tried("j1", "curve", 0.25, True, "because"),))
+    fit = SimpleNamespace(
+        record=SimpleNamespace(terms=terms), friction_curve=lambda k: curve, choice_=choice
+    )
     made = identification._friction(fit)
     assert len(made) == drawn
     for figure, joint in zip(parts(*made)["Friction curves"].figures if made else (), arm.joints):

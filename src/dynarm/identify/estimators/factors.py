@@ -16,8 +16,9 @@ import numpy as np
 from ..band import factor_for
 from ..bodies import wrench_forces
 from ..decimation import decimated, kept_rows, margin
+from ..friction.columns import Along
 from ..preprocess import Preparation, Stretch
-from ..regressor import Along, Terms
+from ..regressor import Terms
 
 CHUNK = 2048  # samples whose regressor is held at a time
 BLOCKS = 24  # stretches of time that are kept apart

@@ -121,10 +121,17 @@ def sizes(factors: Factors) -> np.ndarray:
 def sandwich(solution: Solution, inflations: np.ndarray) -> np.ndarray:
     """(p, p): A^-1 B A^-1 with A the information, B that of each joint times its residual's inflation.
 
-    A pull towards a prior counts as information of the same quality: what it hides is part of the doubt.
+    A pull towards a prior counts as information of the same quality: what it hides is part of the doubt. What is damped
+    was drawn to zero from about where it is now, which moves the others with it.
     """
     A = solution.covariance  # weights are 1 / sigma, so this is in units of the noise
-    B = np.diag(solution.pulls**2) * float(np.mean(inflations))
+    pulls = solution.pulls**2
+    hidden = pulls * float(np.mean(inflations))
+    pull = None if solution.problem is None else solution.problem.pull
+    if pull is not None and pull.damping is not None:
+        drawn = (pulls * solution.values) ** 2
+        hidden = np.where(pull.damping > 0, np.maximum(hidden, drawn), hidden)
+    B = np.diag(hidden)
     merged = solution.data.merged()
     for j, support in enumerate(merged.support):
         R = merged.R[0][j][:, :-1] * (solution.weights[j] * np.sqrt(inflations[j]))

@@ -75,7 +75,7 @@ class Search:
     tried: list[Tried] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._places = _places(self.terms)
+        self._places = _places(self.terms, self.scales)
         self.now = self.errors(self.states)
 
     # ---- trials
@@ -93,7 +93,7 @@ class Search:
                 pulls[own] = DAMPING
             if state.width:
                 sharp = terms.drive_index(j, "coulomb")
-                smooth = self._places[j]["curve"][families.WIDTHS.index(state.width)]
+                smooth = self._places[j][shape_key(state.width)]
                 kept[sharp], kept[smooth], pulls[smooth] = False, True, pulls[sharp]
         return Wanted(kept, pulls, start)
 
@@ -121,25 +121,20 @@ class Search:
 
     # ---- steps
 
-    def choose_shapes(self) -> None:
+    def choose_shapes(self, widths: Sequence[float]) -> None:
         """For each joint the sign's width, sharp unless a smoothed one is surely better."""
-        widths = families.WIDTHS
+        may = [bool(m) and self.offered(j, "curve") for j, m in enumerate(self.scales.moving)]
         trials = [
-            self.errors(
-                [replace(s, width=w) if self._may(j) else s for j, s in enumerate(self.states)]
-            )
+            self.errors([replace(s, width=w) if may[j] else s for j, s in enumerate(self.states)])
             for w in widths
         ]
         gains = [self._gain(self.now, trial) for trial in trials]
-        for j in range(len(self.states)):
-            best = int(np.argmax([g.mean[j] for g in gains]))
-            sure = gains[best].mean[j] > _SHAPE and gains[best].low[j] > 0
-            if self._may(j) and sure:
-                self.states[j] = replace(self.states[j], width=widths[best])
-        self.now = self.errors(self.states)
-
-    def _may(self, joint: int) -> bool:
-        return bool(self.scales.moving[joint]) and self.offered(joint, "curve")
+        for j in np.flatnonzero(may).tolist():
+            curve = np.array([g.mean[j] for g in gains])
+            best = int(np.argmax(curve))
+            if curve[best] > _SHAPE and gains[best].low[j] > 0:
+                width = _peak(np.log(widths), curve, best)
+                self.states[j] = replace(self.states[j], width=width)
 
     def grow(self, keys: Sequence[str]) -> None:
         """Take families of the whole arm, the one that gains most first, as long as any helps."""
@@ -156,9 +151,9 @@ class Search:
             told.pop(best)
         self.tried += [one for rows in told.values() for one in rows]
 
-    def accompany(self, key: str, other: str) -> None:
-        """Take a family on the joints that have another, unless they surely lose by it."""
-        joints = [j for j in self._open(key) if other in self.states[j].taken]
+    def accompany(self, key: str, others: Sequence[str]) -> None:
+        """Take a family on the joints that have one of others, unless they surely lose by it."""
+        joints = [j for j in self._open(key) if self.states[j].taken.intersection(others)]
         if not joints:
             return
         step = self._step(key, joints)
@@ -167,7 +162,7 @@ class Search:
             good = bool(step.high[j] > 0)
             if good:
                 self.states[j] = self.states[j].plus(key)
-            reason = f"beside {other}" if good else _why(step, j)
+            reason = "beside the others, damped" if good else _why(step, j)
             self.tried.append(Tried(self.names[j], key, float(step.mean[j]), good, reason))
         self.now = self.errors(self.states)
 
@@ -223,7 +218,8 @@ class Search:
         joints = self._open(key)
         middle, doubt = step.pooled(joints)
         if middle > _ARM and middle > doubt:
-            return [j for j in joints if step.high[j] > 0]
+            least = WORTH if key.startswith("load") else -np.inf  # a load must be felt to be told
+            return [j for j in joints if step.high[j] > 0 and step.mean[j] > least]
         sure = 2 * step.low - step.high / 2 - step.low / 2  # two standard errors below the mean
         return [j for j in joints if step.mean[j] > _JOINT and sure[j] > 0]
 
@@ -260,14 +256,32 @@ def _why(step: Gain, joint: int, least: float = _ARM) -> str:
     return f"gains {part:.1f} %, no more than chance may"
 
 
-def _places(terms: Terms) -> list[dict[str, list[int]]]:
-    """For each joint where the unknowns of every family stand."""
+def _peak(x: FloatArray, y: FloatArray, best: int) -> float:
+    """exp of where the parabola through the largest of y and its neighbours has its top."""
+    if best in (0, len(y) - 1):
+        return float(np.exp(x[best]))
+    a, b, _ = np.polyfit(x[best - 1 : best + 2] - x[best], y[best - 1 : best + 2], 2)
+    return float(np.exp(x[best] - b / (2 * a))) if a < 0 else float(np.exp(x[best]))
+
+
+def shape_key(width: float) -> str:
+    """How the column of a smoothed sign is called, by its width in usual speeds."""
+    return f"shape:{width:.12g}"
+
+
+def _places(terms: Terms, scales: Scales) -> list[dict[str, list[int]]]:
+    """For each joint where the unknowns of every family stand; curves besides, each by its own width."""
     places: list[dict[str, list[int]]] = [{} for _ in terms.joints]
     for j in range(len(terms.joints)):
         own = [piece for i, piece in terms.listed_terms if i == j]
         for k, piece in zip(terms.listed_index(j).tolist(), own, strict=True):
             key = piece.family
-            if key == "coupling":
+            if key == "curve":
+                width = terms.records[j].curve[piece.index][0] / float(scales.speed[j])
+                places[j][shape_key(width)] = [k]
+                if not any(np.isclose(width, w, rtol=1e-9) for w in families.WIDTHS):
+                    continue
+            elif key == "coupling":
                 key = key_of(key, int(terms.records[j].coupling[piece.index].joint))
             elif key == "ripple" and terms.records[j].ripple[piece.index][0] == families.SPRING:
                 key = "spring"
@@ -281,7 +295,7 @@ def record_of(state: State, offered: Friction, speed: float) -> Friction:
     curve = tuple(
         entry
         for entry, width in zip(offered.curve, families.WIDTHS, strict=False)
-        if "curve" in taken and width != state.width
+        if "curve" in taken and not np.isclose(width, state.width, rtol=1e-9)
     )
     ripple = tuple(
         entry

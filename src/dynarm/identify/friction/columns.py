@@ -7,6 +7,7 @@ slipped, as far as velocity and acceleration tell; where it begins at rest nothi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +21,14 @@ _MOVING = 0.1  # of the usual speed: a stretch that begins faster begins in moti
 
 # positions, velocities, accelerations (N, joints)
 Motion = tuple[FloatArray, FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Along:
+    """What columns of listed friction need besides the states (N, ...): deflections of elements, and rigid forces."""
+
+    deflections: FloatArray | None = None  # (N, elements); None: without memory
+    load: FloatArray | None = None  # (N, n); None: none
 
 
 def elements_of(records: Sequence[Friction]) -> tuple[Stop, ...]:

@@ -11,6 +11,8 @@ from ...border.kinds import FloatArray
 from ...robot.arm import Coupled, Friction
 
 WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # of a curve, in usual speeds
+# widths of a smoothed sign, in usual speeds
+SHAPES = (0.003, 0.005, 0.007, 0.01, 0.014, 0.02, 0.03, 0.04, 0.06, 0.08, 0.11, 0.16, 0.22, 0.3)
 STROKES = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)  # of elements, in deviations of the position
 LOAD_WIDTHS = (0.01, 0.1)
 LOAD_STROKES = (1e-3, 1e-2)
@@ -80,8 +82,8 @@ def poor(scales: Scales, qdd: FloatArray) -> str:
     return ""
 
 
-def curve(scales: Scales, joint: int) -> Friction:
-    return Friction(curve=tuple((w * float(scales.speed[joint]), 0.0) for w in WIDTHS))
+def curve(scales: Scales, joint: int, widths: Sequence[float] = WIDTHS) -> Friction:
+    return Friction(curve=tuple((w * float(scales.speed[joint]), 0.0) for w in widths))
 
 
 def presliding(scales: Scales, joint: int) -> Friction:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...border.kinds import FloatArray, Foreign
+from ...border.kinds import FloatArray, Foreign, Json, Outside
 from ...robot.arm import Friction
 from ..estimators.factors import BLOCKS, block_edges
 from ..estimators.prior import DAMPING
@@ -23,10 +23,12 @@ from .trial import FEWEST, FOLDS, Folds, Wanted, errors, folds_of, solution
 
 _SAMPLES = 6000  # of all logs, that trials look at
 _EXACT = 1e-6  # held-out error of a log that has nothing left to explain
-SPRING_WORTH = (
-    0.05  # part of a joint's error that a spring must gain: it resembles the joint's weight
-)
+# part of a joint's error that a spring must gain, as coupling must: nobody said that it is there
+SPRING_WORTH = 0.15
 _ENOUGH = 4  # rows of a joint for each of its columns
+
+TRIED = ("joint", "family", "gain", "taken", "reason")
+GIVEN = "given by the user"
 
 Tick = Callable[[float], None]
 
@@ -68,9 +70,19 @@ class Choice:
         """A DataFrame: joint, family, gain (part of the held-out error), taken, reason."""
         import pandas as pd
 
-        heads = ("joint", "family", "gain", "taken", "reason")
-        rows = [[getattr(one, head) for head in heads] for one in self.tried]
-        return pd.DataFrame(rows, columns=list(heads))
+        rows = [[getattr(one, head) for head in TRIED] for one in self.tried]
+        return pd.DataFrame(rows, columns=list(TRIED))
+
+    def as_table(self) -> Json:
+        """What a fit's file keeps of it."""
+        return {"refused": self.refused, **{k: [getattr(t, k) for t in self.tried] for k in TRIED}}
+
+    @classmethod
+    def of_table(cls, table: Mapping[str, Outside], records: tuple[Friction, ...]) -> Choice:
+        """That of a fit's file; older files do not say."""
+        rows = zip(*(table.get(name, ()) for name in TRIED), strict=True)
+        tried = tuple(Tried(str(j), str(f), float(g), bool(t), str(r)) for j, f, g, t, r in rows)
+        return cls(records, tried, refused=str(table.get("refused", GIVEN)))
 
     def lines(self) -> list[str]:
         """What was taken, family by family, and what was not."""
@@ -82,7 +94,10 @@ class Choice:
                 gained = "" if np.isnan(one.gain) else f" {100 * one.gain:.0f} %"
                 taken.setdefault(one.family, []).append(f"{one.joint}{gained}")
         told = [f"friction, {family}: {', '.join(names)}" for family, names in taken.items()]
-        others = dict.fromkeys(t.family for t in self.tried if t.family not in taken)
+        held = {family.split(" ")[0] for family in taken}
+        others = dict.fromkeys(
+            word for t in self.tried if (word := t.family.split(" ")[0]) not in held
+        )
         if others:
             told.append(f"friction, tried without use: {', '.join(others)}")
         return told or ["friction: plain (nothing else was offered)"]
@@ -114,19 +129,19 @@ def choose_friction(basis: Basis, tick: Tick = lambda part: None) -> Choice:
     groups = fold_groups(basis.runs)
     if len(groups) < FEWEST:
         return replace(plain, refused=f"too short: {len(groups)} folds of {FEWEST}")
+    states = _shaped(basis, scales, groups)
     free = basis.terms.arm.coupling.free and basis.terms.first == 0
-    first = _first_offers(scales, free)
-    search = _search(basis, scales, groups, first, [State()] * joints)
+    first = _first_offers(scales, free, states)
+    search = _search(basis, scales, groups, first, states)
     before = search.relative
     if _too_few(search.folds):
         return replace(plain, refused="too few samples for the columns of a trial", before=before)
     if np.nanmax(before, initial=0.0) < _EXACT:
         return replace(plain, refused="nothing is left to explain", before=before, after=before)
     tick(0.3)
-    search.choose_shapes()
     search.couple()
     search.grow(FAMILIES[:4])
-    search.accompany("curve", "presliding")
+    search.accompany("curve", FAMILIES[1:4])
     tick(0.6)
     offers = _second_offers(basis, scales, search, first)
     later = _search(basis, scales, groups, offers, search.states)
@@ -153,19 +168,31 @@ def scales_of(basis: Basis) -> Scales:
     return families.scales_of(q, qd, basis.resolution, resting(q))
 
 
-def _first_offers(scales: Scales, free: bool) -> list[Friction]:
+def _shaped(basis: Basis, scales: Scales, groups: Sequence[Sequence[int]]) -> list[State]:
+    """The states of plain friction with the sign's width that suits each joint."""
+    offers = [
+        families.curve(scales, j, (*families.SHAPES, *families.WIDTHS)) if moves else Friction()
+        for j, moves in enumerate(scales.moving)
+    ]
+    search = _search(basis, scales, groups, offers, [State()] * scales.joints)
+    search.choose_shapes(families.SHAPES)
+    return search.states
+
+
+def _first_offers(scales: Scales, free: bool, states: Sequence[State]) -> list[Friction]:
     """Curves, elements, both with the load, and coupling, of every joint that moves."""
     return [
-        _first_offer(scales, j, free) if scales.moving[j] else Friction()
-        for j in range(scales.joints)
+        _first_offer(scales, j, free, state.width) if scales.moving[j] else Friction()
+        for j, state in enumerate(states)
     ]
 
 
-def _first_offer(scales: Scales, j: int, free: bool) -> Friction:
+def _first_offer(scales: Scales, j: int, free: bool, width: float) -> Friction:
     near = families.neighbours(scales, j) if free else []
+    own = [width] if width and width not in families.WIDTHS else []
     return Friction(
         coupling=tuple(families.coupled(scales, j, i) for i in near),
-        curve=families.curve(scales, j).curve,
+        curve=families.curve(scales, j, (*families.WIDTHS, *own)).curve,
         presliding=families.presliding(scales, j).presliding,
         load_curve=families.load(scales, j).load_curve,
         load_presliding=families.load_presliding(scales, j).load_presliding,

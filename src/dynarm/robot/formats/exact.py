@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from ...border.arguments import numbers
 from ...border.kinds import Outside
-from ..arm import TAKEN
 from ..frames.snap import Snapped
+from ..origin import TAKEN
 from .change import STATES, Described, largest_change
 from .tree import Tree, listed
 

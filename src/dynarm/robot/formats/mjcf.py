@@ -20,7 +20,8 @@ from ...border.apart import asked
 from ...border.extras import extra
 from ...border.kinds import FloatArray, Outside
 from ...errors import FileMissing, FormatError, InputError, ModelError, UnknownName
-from ..arm import LEFT_OUT, Arm
+from ..arm import Arm
+from ..origin import LEFT_OUT
 from .mjcf_couplings import Couplings, couplings
 from .mjcf_files import Document, Places, full_text, read_document, stand_in_text
 from .mjcf_tree import WORLD, Compiled, tree_of

@@ -47,9 +47,7 @@ def couplings(
         label = f"equality '{row['name']}'" if row["name"] else "an equality"
         if not mimic:
             follows = f" to '{second}'" if second is not None else ""
-            rules.notes.append(
-                f"{label} (joint): joint '{first}' is not tied{follows} (mimic=False)"
-            )
+            rules.notes.append(f"{label} (joint): joint '{first}' is not tied{follows}, as asked")
             continue
         if any(row["data"][2:5]) and second is not None:
             raise FormatError(

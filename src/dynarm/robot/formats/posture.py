@@ -15,10 +15,10 @@ from ...border.arguments import number
 from ...border.kinds import Outside
 from ...border.words import shown
 from ...errors import FormatError, InputError, KindError, UnknownName
-from ..arm import FROZEN, HELD
 from ..frames.poses import exact_cos_sin
 from ..frames.rounding import norm
 from ..joint import LONGEST
+from ..origin import FROZEN, HELD
 from .tree import Follow, Tree, TreeJoint, listed
 
 SEVERAL_DEGREES = ("floating", "planar", "ball")

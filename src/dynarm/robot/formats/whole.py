@@ -14,16 +14,17 @@ import numpy as np
 
 from ...border.kinds import Outside
 from ...errors import FormatError, InputError, ModelError, UnknownName
-from ..arm import LEFT_OUT, MERGED, Arm, Body, Friction, Joint, Mimic, Origin, SourceFile, Tool
+from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, SourceFile, Tool
 from ..frames.dh import Frames, modified_dh
 from ..frames.poses import inverse
+from ..origin import LEFT_OUT, MERGED
 from .carried import CarriedLinks
 from .change import Described
 from .exact import exact_notes
 from .posture import SEVERAL_DEGREES, Posture, posture
 from .tree import MAX_JOINTS, Tree, TreeJoint, listed
 
-_MOVING = "couplings (mimic=False), so that these joints move on their own: "
+_MOVING = "couplings, as asked, so that these joints move on their own: "
 
 
 def arm_of_tree(
