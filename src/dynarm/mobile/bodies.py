@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..dynamics.papers.kane_tanner2001 import Machine
 from ..errors import ModelError
 from ..robot.arm import Arm
 from ..robot.frames.chain import tidy
+from ..robot.inertia import move_parameters, pack_parameters, unpack_parameters
 from .constraints import follows, roller
 from .platform import Base, Platform, Wheel
 
@@ -39,6 +41,19 @@ def links_of(arm: Arm) -> tuple[KaneLink, ...]:
             )
         )
     return tuple(links)
+
+
+def with_base_link(base: Base, arm: Arm) -> tuple[Base, Arm]:
+    """The base with the mass of the arm's own base link, as its file has it, and the arm without it."""
+    if arm.origin is None or arm.origin.base is None:
+        return base, arm
+    T = base.mount_pose
+    ten = pack_parameters(base.mass, base.com, base.inertia)
+    ten = ten + move_parameters(arm.origin.base, T[:3, :3], T[:3, 3])
+    mass, com, inertia = unpack_parameters(ten)
+    bare = replace(arm, origin=replace(arm.origin, base=None))
+    x, y, z = com.tolist() if mass else base.com
+    return Base(mass, (x, y, z), inertia, T), bare
 
 
 def mount_of(base: Base, arm: Arm) -> Mount:

@@ -20,6 +20,7 @@ from ..machine.load.march import March
 from ..model.functions import Functions
 from ..model.refusals import AXES, explained
 from ..robot.arm import Arm
+from .bodies import with_base_link
 from .constraints import SINGULAR, Guidance, guidance_of
 from .formulas import Formulas
 from .kernels import NAMES, PLANNED, graph_of, ports
@@ -90,6 +91,9 @@ class Wheeled:
         put(self, "friction", flag("friction", self.friction))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {shown(self.name)}; give a non-empty string")
+        base, arm = with_base_link(self.base, self.arm)
+        put(self, "base", base)
+        put(self, "arm", arm)
         self.formulas  # noqa: B018  wheels that cannot work are refused here and now
 
     def __repr__(self) -> str:

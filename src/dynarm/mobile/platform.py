@@ -169,7 +169,8 @@ class Base:
     """What the arm stands on, fixed to the platform.
 
     com: its mass centre in {v}, the paper's point 0, about which the interaction torque is taken. mount: 4x4 pose in
-    {v} of the arm's base link; default: upright at com.
+    {v} of the arm's base link; default: upright at com. A robot adds to it the inertia that the base link of its arm
+    has in the arm's file: `robot.base` holds both.
     """
 
     mass: float = 0.0
