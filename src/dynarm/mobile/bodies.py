@@ -43,6 +43,14 @@ def links_of(arm: Arm) -> tuple[KaneLink, ...]:
     return tuple(links)
 
 
+def hand_of(arm: Arm) -> tuple[int, np.ndarray]:
+    """The link that carries the load, and the tool's pose in its frame: the first tool, else that of the last link."""
+    tools = arm.all_tools
+    if tools and tools[0].joint >= 0:
+        return tools[0].joint, np.array(tools[0].pose, float).reshape(4, 4)
+    return arm.n - 1, arm.tool_pose
+
+
 def with_base_link(base: Base, arm: Arm) -> tuple[Base, Arm]:
     """The base with the mass of the arm's own base link, as its file has it, and the arm without it."""
     if arm.origin is None or arm.origin.base is None:
@@ -80,7 +88,8 @@ def machine_of(
     """The machine at a steering angle, as Kane's equations see it."""
     steering, height = platform.steering, platform.height
     mount = mount_of(base, arm)
-    tool = arm.tool_pose[:3, 3]
+    hand, pose = hand_of(arm)
+    tool = pose[:3, 3]
     size = max(1.0, float(np.abs(tool).max()))
     return Machine(
         tuple(roller(w, steering, phi) for w in wheels if w.guides),
@@ -95,4 +104,6 @@ def machine_of(
         mount,
         Vec3(*(tidy(float(x), size) for x in tool)),
         any(follows(w, steering) for w in wheels),
+        None if arm.plain else arm.parents,
+        hand,
     )

@@ -13,7 +13,7 @@ from ..border.arguments import among, flag, real, reals
 from ..border.kinds import Given, Maker, Numbers, Pickled
 from ..border.memo import cached_property
 from ..border.words import shown, titled
-from ..errors import DynarmError, InputError, KindError, UnknownName
+from ..errors import DynarmError, InputError, KindError, ModelError, UnknownName
 from ..graph.graph import Count, Graph, Port
 from ..machine.load.compiled import Kernel, kernel
 from ..machine.load.march import March
@@ -91,6 +91,11 @@ class Wheeled:
         put(self, "friction", flag("friction", self.friction))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {shown(self.name)}; give a non-empty string")
+        if self.arm.floating is not None or self.arm.nv != self.arm.n:
+            raise ModelError(
+                f"arm '{self.arm.name}' has a free base or joints that follow others; load it with floating=False and "
+                "hold these joints and those that they follow: freeze={'joint': position, ...}"
+            )
         base, arm = with_base_link(self.base, self.arm)
         put(self, "base", base)
         put(self, "arm", arm)
