@@ -42,7 +42,9 @@ class Ground:
     @property
     def friction(self) -> np.ndarray:
         """(..., w): smallest coefficient that holds each wheel; infinite for one pushed without load."""
-        return np.where(self.needed > _HUGE, np.inf, self.needed)
+        sideways = np.hypot(self.forces[..., 0], self.forces[..., 1])
+        idle = sideways <= _LIFTED * np.abs(self.load[..., 2:3])
+        return np.where(idle, 0.0, np.where(self.needed > _HUGE, np.inf, self.needed))
 
     @property
     def lifted(self) -> np.ndarray:

@@ -18,6 +18,7 @@ from ..dynamics.papers.kane_tanner2001 import (
     GroundLoad,
     Machine,
     PartialVelocities,
+    equations,
     ground,
     interaction,
 )
@@ -68,6 +69,24 @@ def contact(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) 
     measure = mul(smallest(angles), sqrt(R.dot(R)))
     friction = [_friction(*row) for row in forces]
     return (forces, friction, angles, measure, [*R, *n], *([skew] if skew else []))
+
+
+def demand(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) -> tuple[Flat, ...]:
+    """The load on the ground and the rolling force of each wheel, all driven wheels on the ground, bearings free."""
+    machine, at, skew = f.state(q, z, virtual=True, pull=-Vec3(*gravity))
+    M, F, B = equations(machine, at, f.push(load))
+    needed = [
+        add(total(*(mul(a, b) for a, b in zip(row, zd, strict=True))), bias)
+        for row, bias in zip(M, F, strict=True)
+    ]
+    drive = _inputs(f, machine, f._spread(B), needed, [1] * len(f.rolling))
+    wrench = interaction(machine, at, zd, f.push(load))
+    torques = [drive[j] for j in f.rolling]
+    carried = ground(machine, at, zd, torques, wrench, f.platform.height)
+    rolls: list[Scalar] = [0] * len(f.wheels)
+    for j, push in zip(f.rolling, carried.push, strict=True):
+        rolls[j] = push
+    return ([*carried.force, *carried.moment], rolls, *([skew] if skew else []))
 
 
 def _friction(rolling: Scalar, axle: Scalar, up: Scalar) -> Scalar:

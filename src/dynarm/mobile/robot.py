@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..model.export import Written
     from .admissibility import Admissibility
     from .ground import Ground
+    from .limits import EmergencyStop, MobileLimits
     from .pace import Motion, SafeSpeed
     from .run import MobileRun
 
@@ -180,6 +181,39 @@ class MobileManipulator(Wheeled):
         from .admissibility import admissibility
 
         return admissibility(self, q, z, tau, friction, load, locked, contact)
+
+    def limits(
+        self,
+        q: Numbers,
+        z: Given = None,
+        friction: Numbers = 0.6,
+        gravity: Given = None,
+        load: Given = None,
+        contact: str = "elastic",
+        radius: float = 1.0,
+    ) -> MobileLimits:
+        """What the ground allows in a pose: acceleration, braking, turning, slopes, payload; see `limits.MobileLimits`.
+
+        z: speeds at which acceleration and braking are asked for; default: at rest. radius: of the bend of a platform
+        without steering; with steering q says it.
+        """
+        from .limits import limits_of
+
+        return limits_of(self, q, z, friction, gravity, load, contact, radius)
+
+    def emergency_stop(
+        self,
+        q: Numbers,
+        speed: float,
+        friction: Numbers = 0.6,
+        gravity: Given = None,
+        load: Given = None,
+        contact: str = "elastic",
+    ) -> EmergencyStop:
+        """The shortest stop from a speed [m/s] straight ahead with the arm held; see `limits.EmergencyStop`."""
+        from .limits import emergency_stop
+
+        return emergency_stop(self, q, speed, friction, gravity, load, contact)
 
     def simulate(
         self, q0: Numbers, z0: Numbers, t_end: float, torque: Outside = None, **options: Outside
