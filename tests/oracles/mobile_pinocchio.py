@@ -54,7 +54,7 @@ class FreeRobot:
         model, data = self.model, self.data
         model.gravity.linear = np.array(gravity, float)
         q, v, a = pinocchio.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
-        vx, vy, w = twist
+        vx, _, w = twist
         v[[0, 1, 5]] = twist
         a[[0, 1, 5]] = change  # derivatives of components: pinocchio's own convention
         for name, (position, speed, acceleration) in joints.items():

@@ -106,13 +106,13 @@ def self_stresses(robot: MobileManipulator, phi: float) -> tuple[np.ndarray, np.
         [
             tuple(roller(wheel, robot.platform.steering, phi).skid)
             for wheel in robot.wheels
-            if wheel.guides
+            if wheel.constrains
         ],
         dtype=float,
-    )
-    open_axles = _null(rows.T)
+    ).reshape(-1, 3)
+    open_axles = _null(rows.T) if len(rows) else np.zeros((0, 0))
     axle = np.zeros((w, open_axles.shape[1]))
-    axle[list(robot.formulas.rolling)] = open_axles
+    axle[[j for j, wheel in enumerate(robot.wheels) if wheel.constrains]] = open_axles
     return vertical, axle
 
 

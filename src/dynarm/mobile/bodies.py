@@ -9,7 +9,7 @@ import numpy as np
 
 from ..algebra.vectors import IDENTITY, Mat3, Nested, Scalar, Sym3, Vec3
 from ..dynamics.papers.kane_arm_tanner2001 import KaneLink, Mount
-from ..dynamics.papers.kane_platform_tanner2001 import Carried
+from ..dynamics.papers.kane_platform_tanner2001 import Carried, Roller
 from ..dynamics.papers.kane_tanner2001 import Machine
 from ..errors import ModelError
 from ..robot.arm import Arm
@@ -82,6 +82,11 @@ def _sym(table: Nested) -> Sym3:
     return Sym3(*(float(table[i][j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
 
 
+def _light(wheel: Roller) -> Roller:
+    """The wheel, without its mass where it may move across: that is carried as a point."""
+    return wheel if wheel.slant is None else replace(wheel, mass=0)
+
+
 def machine_of(
     platform: Platform, wheels: Sequence[Wheel], base: Base, arm: Arm, phi: Scalar
 ) -> Machine:
@@ -92,13 +97,13 @@ def machine_of(
     tool = pose[:3, 3]
     size = max(1.0, float(np.abs(tool).max()))
     return Machine(
-        tuple(roller(w, steering, phi) for w in wheels if w.guides),
+        tuple(_light(roller(w, steering, phi)) for w in wheels if w.guides),
         Carried(platform.mass, Vec3(0, 0, 0), _sym(platform.inertia)),
         Carried(base.mass, mount.r0, _sym(base.inertia)),
         tuple(
             Carried(w.mass, Vec3(w.x, w.y, w.radius - height), Sym3(0, 0, 0, 0, 0, 0))
             for w in wheels
-            if not w.guides and w.mass
+            if not w.constrains and w.mass
         ),
         links_of(arm),
         mount,

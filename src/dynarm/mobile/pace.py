@@ -71,7 +71,7 @@ def motion_through(robot: MobileManipulator, t: Numbers, q: Numbers) -> Motion:
     phi = q[:, 3] if g.steered else np.zeros(len(t))
     sideways = np.zeros(len(t))
     for wheel in robot.wheels:
-        if wheel.guides:
+        if wheel.constrains:
             row = roller(wheel, robot.platform.steering, phi).skid
             slide = sum(a * b for a, b in zip(row, twist.T, strict=True))
             sideways = np.maximum(sideways, np.abs(slide))
@@ -85,7 +85,7 @@ def motion_through(robot: MobileManipulator, t: Numbers, q: Numbers) -> Motion:
             f"at t = {t[worst]:.6g} s a wheel would skid sideways at {sideways[worst]:.3g} m/s; "
             "a motion must roll: build it from speeds (robot.simulate) or correct the path"
         )
-    moving = [twist[:, 0]] if g.moving == 1 else [twist[:, 0], twist[:, 2]]
+    moving = [twist[:, k] for k in ((0,), (0, 2), (0, 1, 2))[g.moving - 1]]
     rest = [qd[:, k] for k in range(3, q.shape[1])]
     z = np.stack([*moving, *rest], axis=-1)
     zd = CubicSpline(t, z, bc_type="not-a-knot" if len(t) >= 4 else "natural")(t, 1)

@@ -142,7 +142,7 @@ def _able(columns: Rows, weights: Flat) -> list[Scalar]:
 
 
 def _spread(columns: Rows, weights: Flat) -> Scalar:
-    """The determinant of the sum of weight c c' over columns c of one or two entries."""
+    """The determinant of the sum of weight c c' over columns c of one to three entries."""
     p = len(columns[0])
     table = [
         [
@@ -153,6 +153,8 @@ def _spread(columns: Rows, weights: Flat) -> Scalar:
     ]
     if p == 1:
         return table[0][0]
+    if p == 3:
+        return Vec3(*table[0]).dot(Vec3(*table[1]).cross(Vec3(*table[2])))
     return sub(mul(table[0][0], table[1][1]), mul(table[0][1], table[0][1]))
 
 
@@ -163,7 +165,10 @@ def _axles(
     rest = [-carried.force.x, -carried.force.y, -carried.moment.z]
     for wheel, push in zip(machine.wheels, carried.push, strict=True):
         rest = [add(a, -mul(b, push)) for a, b in zip(rest, wheel.roll, strict=True)]
-    rows, twists = [wheel.skid for wheel in machine.wheels], at.carriage.twists()
+    # wheels with rollers: what the roller's axis takes along the axle goes with their push
+    fast = [k for k, wheel in enumerate(machine.wheels) if wheel.slant is None]
+    rows, twists = [machine.wheels[k].skid for k in fast], at.carriage.twists()
+    stands = [stands[k] for k in fast]
 
     def normal(weights: Flat) -> Sym3:
         whole = Sym3(0, 0, 0, 0, 0, 0)
@@ -175,7 +180,13 @@ def _axles(
     can = step(sub(_determinant(left), mul(_SINGULAR, _determinant(every))))
     weights = [chosen(can, g, 1) for g in stands]
     k = solved(normal(weights), Vec3(*rest))
-    return [mul(g, n.dot(k)) for n, g in zip(rows, weights, strict=True)]
+    sides = [
+        0 if wheel.slant is None else mul(wheel.slant, push)
+        for wheel, push in zip(machine.wheels, carried.push, strict=True)
+    ]
+    for j, n, g in zip(fast, rows, weights, strict=True):
+        sides[j] = mul(g, n.dot(k))
+    return sides
 
 
 def _determinant(A: Sym3) -> Scalar:

@@ -249,9 +249,12 @@ def _spread(
     forces[:, 0], forces[:, 2] = push, robot.support.share @ below(robot, ground)
     rolling = list(robot.formulas.rolling)
     at = [roller(robot.wheels[j], robot.platform.steering, phi) for j in rolling]
-    G = np.array([tuple(r.skid) for r in at], float).T
+    fast = [k for k, wheel in enumerate(at) if wheel.slant is None]
+    G = np.array([tuple(at[k].skid) for k in fast], float).reshape(-1, 3).T
     rest = -ground[[0, 1, 5]] - np.array([tuple(r.roll) for r in at], float).T @ push[rolling]
-    forces[rolling, 1] = np.linalg.pinv(G, rcond=1e-9) @ rest
+    for j, wheel in zip(rolling, at, strict=True):
+        forces[j, 1] = 0.0 if wheel.slant is None else float(wheel.slant) * push[j]
+    forces[[rolling[k] for k in fast], 1] = np.linalg.pinv(G, rcond=1e-9) @ rest
     return forces
 
 

@@ -12,7 +12,7 @@ from ..border.kinds import FloatArray, Given, Numbers, Outside
 from ..border.memo import cached_property
 from ..errors import InputError
 from .calls import NO_LOAD, Wheeled
-from .constraints import SINGULAR
+from .constraints import SINGULAR, mobility
 from .contact import Contact, contact_of
 from .stability import Tipover, friction_needed, tip_angles
 
@@ -32,6 +32,11 @@ class MobileManipulator(Wheeled):
     gravity: acceleration [m/s^2], downwards; the arm's own gravity is not used. friction=True: friction of wheels and
     joints and the joints' armature take part.
     """
+
+    @property
+    def mobility(self) -> str:
+        """What the wheels let the platform do, in a sentence."""
+        return mobility(self.guidance, self.platform, self.wheels)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot to x.toml."""
@@ -90,6 +95,10 @@ class MobileManipulator(Wheeled):
 
     def kane_equations(self, q: Numbers, u: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (7) in the paper's speeds u1, u2 = xd/Z_o, yd/Z_o, u4 = phid, joint speeds."""
+        if any(wheel.slant is not None for wheel in self.wheels):
+            raise InputError(
+                "the speeds of (7) are those of wheels without rollers; use robot.equations"
+            )
         M, F, B, Zo = self._outputs("kane_equations", q, u)
         if not (np.abs(Zo) > self.guidance.size / SINGULAR).all():
             raise InputError(
