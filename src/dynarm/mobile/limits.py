@@ -69,17 +69,20 @@ class MobileLimits:
         """One line a limit."""
         lines = []
         for name, unit in UNITS.items():
-            value = getattr(self, name)
-            text = "not even at rest" if math.isnan(value) else f"{value:.4g} {unit}"
-            if math.isinf(value):
-                text = "no limit"
-            rest = {way: f"{table[name]:.4g}" for way, table in self.others.items()}
+            text = _shown(getattr(self, name), f" {unit}")
+            rest = {way: _shown(table[name]) for way, table in self.others.items()}
             words = f"{name.replace('_', ' ')} {text}, limited by {self.by[name]}"
             lines.append(words + told_contact(self.contact, rest))
         return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.status
+
+
+def _shown(value: float, unit: str = "") -> str:
+    if math.isnan(value):
+        return "not even at rest"
+    return "no limit" if math.isinf(value) else f"{value:.4g}{unit}"
 
 
 @dataclass(frozen=True, slots=True)
