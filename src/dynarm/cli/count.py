@@ -21,6 +21,7 @@ from .options import (
     with_portion,
     writable_all,
 )
+from .wheeled import count_mobile, mobile_of
 
 if TYPE_CHECKING:
     from ..border.kinds import Json
@@ -118,6 +119,9 @@ def count(
     from ..dynamics.table import DIFFERENTIATED, QUANTITIES, check_quantity
 
     writable_all({"--html": (html, (".html",))})
+    wheeled = mobile_of(robot)
+    if wheeled is not None:
+        return count_mobile(wheeled, as_json)
     if quantity is not None:
         check_quantity(quantity)
     arms = _arms(robot, n, type, principal, portion)
@@ -141,6 +145,10 @@ def count(
     if as_json:
         print_json(report)
         return
+    _show(arms, report, html)
+
+
+def _show(arms: list[Arm], report: dict[str, dict[str, list[Json]]], html: str | None) -> None:
     for arm in arms:
         for q, table in report[arm.name].items():
             show_costs(f"{arm.name}, {arm.n} joints: {q}", table)

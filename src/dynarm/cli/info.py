@@ -13,6 +13,7 @@ from .console import busy, print_json, say, show_table
 from .count import costs, show_costs
 from .options import HTML, JSON, PORTION, ROBOT, Portion, load_arm, with_portion, writable_all
 from .sheet import WIDE, ends, limits, merged, show_sheet
+from .wheeled import mobile_of, show_mobile
 from .wording import options_of
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ def info(
     from ..parameters.minimal import minimal_parameters
 
     writable_all({"--html": (html, (".html",))})
+    wheeled = mobile_of(robot)
+    if wheeled is not None:
+        show_mobile(wheeled, as_json)
+        return
     arm = load_arm(robot, portion)
     if latex:
         return _print_latex(arm, convention, armature)

@@ -29,6 +29,8 @@ class Origin:
     notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
     rigid: tuple[tuple[str, float], ...] = ()  # movable joints of the file that are held, and where
     snap: bool = False  # whether rounded numbers of the file were taken as exact
+    # ten parameters of a fixed base link with all that is rigid on it, in its frame: what an arm on wheels brings along
+    base: tuple[float, ...] | None = None
 
     __repr__ = brief
 

@@ -135,6 +135,9 @@ def _arm(
         notes=tuple(_notes(tree, stand, carried, floating)),
         rigid=tuple(stand.held.items()),
         snap=tree.exact,
+        base=tuple(carried.tables[-1].tolist())
+        if not floating and carried.tables[-1].any()
+        else None,
     )
     made = [_joint(joint, i, frames, carried, stand) for i, joint in enumerate(kept)]
     return Arm(
