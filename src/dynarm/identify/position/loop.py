@@ -123,7 +123,7 @@ def simulated(
     gains[:, : 2 * n] = np.concatenate([loop.kp, loop.kd])
     gains[:, 2 * n :] = 1 / (loop.widths * factors)
     x = np.empty((min(_CHUNK, count) + 1, many, 2 * n))
-    x[0] = np.concatenate(start)
+    x[0] = np.concatenate(start, axis=-1)
     out = np.empty((count + 1, many, n))
     out[0] = x[0, :, :n]
     step, fixed = np.array(h), np.ascontiguousarray(drives)

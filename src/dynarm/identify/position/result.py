@@ -18,7 +18,7 @@ from ..logs.sources import log_of, logs_of
 from ..tables import html_table, plain_table
 from .checks import position_log
 from .loop import WORDS, Loop, simulated
-from .solving import DriveSolution, Track, tracks_of
+from .solving import DriveSolution, Track, first_state, tracks_of
 
 HARDLY, NOT = 0.3, 1.0  # deviations over the worth of an unknown
 _SMALL = 0.1  # of what an unknown could be at most: less is not asked of a log
@@ -161,7 +161,7 @@ class PositionFit:
     # ---- rollouts
 
     def rollout(self, log: Outside) -> Rollout:
-        """The closed loop simulated along the commands of a log, from its first state, and its error."""
+        """The closed loop simulated along a log's commands, from the state that its first half second tells."""
         one = position_log(self.arm, log_of(log, self.arm))
         return _rolled(self._loop, tracks_of([one]), self._drives, self.delay_, one.source)
 
@@ -250,8 +250,9 @@ def _rolled(
 ) -> Rollout:
     runs = []
     for k in tracks:
-        steps = loop.substeps(k.t, k.q, drives)
-        runs.append(simulated(loop, k.t, k.command, k.start, drives[None], delay, steps)[:, 0])
+        steps, x = loop.substeps(k.t, k.q, drives), first_state(loop, k, drives, delay)
+        start = x[: loop.n], x[loop.n :]
+        runs.append(simulated(loop, k.t, k.command, start, drives[None], delay, steps)[:, 0])
     q, recorded = np.vstack(runs), np.vstack([k.q for k in tracks])
     t = np.concatenate([k.t for k in tracks])
     return Rollout(source, t, q, recorded, np.sqrt(((q - recorded) ** 2).mean(axis=0)))

@@ -28,8 +28,10 @@ _BLOCK = 0.25  # [s] stretches of time whose errors count as independent
 _WIDTH = 0.01  # of a joint's usual speed: the width of its Coulomb friction
 _NARROW = 0.003  # [rad/s or m/s] and at least
 _LEAST = 1e-9  # [rad or m] of an error
-_RUN_IN = 0.3  # [s] at the start of a rollout that do not count
+_DAMPED = (0.01, 1.0)  # [rad, rad/s] by how much first states move in a step, about
+_BEGINNING = 0.5  # [s] of a log that tell the first state of a rollout
 _BETWEEN = 0.05  # of a sample: what commands do in it makes the delay uncertain
+_START = 1e-4  # [rad, rad/s] by which first states are
 _SHIFT = 1e-4  # [s] by which the delay is varied
 _WIDER = 0.05  # by which the logarithm of the widths is
 _WIDEST = 3.0  # of that logarithm, up and down
@@ -43,11 +45,6 @@ class Track:
     q: FloatArray
     command: FloatArray
     states: tuple[FloatArray, FloatArray, FloatArray]
-
-    @property
-    def begin(self) -> int:
-        """The first sample that counts: what the first state is not known by has died away."""
-        return int(min(np.searchsorted(self.t, self.t[0] + _RUN_IN), len(self.t) // 4))
 
     @property
     def start(self) -> tuple[FloatArray, FloatArray]:
@@ -79,6 +76,28 @@ def tracks_of(logs: Sequence[Log]) -> list[Track]:
             spline = spline_of(piece.t, piece.q)
             tracks.append(Track(piece.t, piece.q, piece.q_command, spline.states(piece.t)))
     return tracks
+
+
+def first_state(loop: Loop, track: Track, drives: FloatArray, delay: float) -> FloatArray:
+    """(2 n,): the q, qd from which a rollout follows the first half second best, by a few Gauss-Newton steps."""
+    n = loop.n
+    few = max(8, int(np.searchsorted(track.t, track.t[0] + _BEGINNING)))
+    t, q, c = track.t[:few], track.q[:few], track.command[:few]
+    x = np.concatenate(track.start)
+    steps, weights = loop.substeps(t, q, drives), np.repeat(_DAMPED, n)
+    best, least = x, np.inf
+    for _ in range(4):
+        varied = np.vstack([x, x + _START * np.eye(2 * n)])
+        given = np.tile(drives, (2 * n + 1, 1))
+        runs = simulated(loop, t, c, (varied[:, :n], varied[:, n:]), given, delay, steps)
+        left = (runs[:, 0] - q).ravel()
+        if not np.isfinite(runs).all() or not left @ left < least:
+            break
+        best, least = x, float(left @ left)
+        J = ((runs[:, 1:] - runs[:, :1]) / _START).transpose(0, 2, 1).reshape(-1, 2 * n) * weights
+        size = 1e-6 * np.trace(J.T @ J) / (2 * n)
+        x = x - weights * np.linalg.solve(J.T @ J + size * np.eye(2 * n), J.T @ left)
+    return best
 
 
 def widths_of(tracks: Sequence[Track]) -> FloatArray:
@@ -143,40 +162,70 @@ class Rollouts:
         places = [[i for i, own in enumerate(limbs) if own == limb] for limb in sorted(set(limbs))]
         self.limbs, self.rounds = places, max(map(len, places))
 
-    def positions(self, drives: FloatArray, delay: float, wider: FloatArray) -> FloatArray:
-        """(samples, N, n) along all tracks for drives (N, 4 n); wider (N,): logarithms of a factor of the widths."""
+    def positions(
+        self, drives: FloatArray, delay: float, wider: FloatArray, starts: FloatArray
+    ) -> FloatArray:
+        """(samples, N, n) along all tracks for drives (N, 4 n), from starts (N, tracks, 2 n).
+
+        wider (N,): logarithms of a factor of the widths.
+        """
         narrow = replace(self.loop, widths=self.loop.widths * np.exp(wider.min()))
-        out = []
-        for k in self.tracks:
+        n, out = self.loop.n, []
+        for i, k in enumerate(self.tracks):
             steps = narrow.substeps(k.t, k.q, drives[0])
-            run = simulated(self.loop, k.t, k.command, k.start, drives, delay, steps, wider)
-            out.append(run[k.begin :])
+            start = starts[:, i, :n], starts[:, i, n:]
+            run = simulated(self.loop, k.t, k.command, start, drives, delay, steps, wider)
+            out.append(run)
         return np.concatenate(out)
 
+    def parted(self, x: FloatArray) -> tuple[FloatArray, float, float, FloatArray]:
+        """Drives, delay, wider and starts (tracks, 2 n) of all unknowns in a row."""
+        n = self.loop.n
+        return x[: 4 * n], float(x[4 * n]), float(x[4 * n + 1]), x[4 * n + 2 :].reshape(-1, 2 * n)
+
     def left(self, x: FloatArray) -> FloatArray:
-        """(N, n): simulated less recorded positions; x: drives, delay, wider."""
-        recorded = np.concatenate([track.q[track.begin :] for track in self.tracks])
-        return np.asarray(self.positions(x[None, :-2], float(x[-2]), x[-1:])[:, 0] - recorded)
+        """(N, n): simulated less recorded positions."""
+        recorded = np.concatenate([track.q for track in self.tracks])
+        drives, delay, wider, starts = self.parted(x)
+        run = self.positions(drives[None], delay, np.array([wider]), starts[None])
+        return np.asarray(run[:, 0] - recorded)
 
     def jacobian(self, x: FloatArray, units: FloatArray) -> FloatArray:
-        """(N, n, 4 n + 2): by differences; units (4 n,): by how much each drive is varied."""
-        n, drives, delay = self.loop.n, x[:-2], float(x[-2])
-        varied = np.tile(drives, (4 * self.rounds + 2, 1))
-        for k in range(4 * self.rounds):
+        """(N, n, unknowns): by differences; units (4 n,): by how much each drive is varied."""
+        n, (drives, delay, wider, starts) = self.loop.n, self.parted(x)
+        rounds, last = 4 * self.rounds, 6 * self.rounds + 1
+        varied, begun = np.tile(drives, (last + 1, 1)), np.tile(starts, (last + 1, 1, 1))
+        for k in range(rounds):
             varied[1 + k] += self._which(k) * units
-        wider = np.full(len(varied), x[-1])
-        wider[-1] += _WIDER
-        runs = self.positions(varied, delay, wider)
-        J = np.zeros((len(runs), n, 4 * n + 2))
-        for k in range(4 * self.rounds):
-            change = runs[:, 1 + k] - runs[:, 0]
-            for place in np.flatnonzero(self._which(k)):
-                limb = next(own for own in self.limbs if place % n in own)
-                J[:, limb, place] = change[:, limb] / units[place]
-        later = self.positions(drives[None], delay + _SHIFT, x[-1:])[:, 0]
-        J[:, :, -2] = (later - runs[:, 0]) / _SHIFT
-        J[:, :, -1] = (runs[:, -1] - runs[:, 0]) / _WIDER
+        for k in range(2 * self.rounds):
+            begun[1 + rounds + k] += _START * self._which(k)[: 2 * n]
+        wide = np.full(last + 1, wider)
+        wide[-1] += _WIDER
+        runs = self.positions(varied, delay, wide, begun)
+        J = np.zeros((len(runs), n, len(x)))
+        for k in range(rounds):
+            self._spread(J, runs[:, 1 + k] - runs[:, 0], k, units, slice(0, 4 * n))
+        low, row = 4 * n + 2, 0
+        for track in self.tracks:
+            high = row + len(track.t)
+            for k in range(2 * self.rounds):
+                change = runs[row:high, 1 + rounds + k] - runs[row:high, 0]
+                self._spread(
+                    J[row:high], change, k, np.full(2 * n, _START), slice(low, low + 2 * n)
+                )
+            low, row = low + 2 * n, high
+        later = self.positions(drives[None], delay + _SHIFT, np.array([wider]), starts[None])
+        J[:, :, 4 * n] = (later[:, 0] - runs[:, 0]) / _SHIFT
+        J[:, :, 4 * n + 1] = (runs[:, -1] - runs[:, 0]) / _WIDER
         return J
+
+    def _spread(
+        self, J: FloatArray, change: FloatArray, k: int, units: FloatArray, where: slice
+    ) -> None:
+        """Put what a round changed into the columns of the unknowns that it varied, limb by limb."""
+        for place in np.flatnonzero(self._which(k)[: where.stop - where.start]):
+            limb = next(own for own in self.limbs if place % self.loop.n in own)
+            J[:, limb, where.start + place] = change[:, limb] / units[place]
 
     def _which(self, k: int) -> FloatArray:
         """(4 n,) the drives that are varied in one round: of every limb one joint's."""
@@ -189,15 +238,17 @@ class Rollouts:
 
 
 def solved(loop: Loop, tracks: Sequence[Track]) -> DriveSolution:
-    """Drives and delay by rollouts, from those that torques give."""
+    """Drives and delay by rollouts, from those that torques give; the first states are unknown, too."""
     drives, delay, torque = begun(loop, tracks)
     rollouts = Rollouts(loop, tracks)
     units = 1e-3 * _units(tracks, torque)
-    n = loop.n
-    low = np.concatenate([np.zeros(3 * n), np.full(n, -np.inf), [0.0, -_WIDEST]])
+    n, starts = loop.n, np.concatenate([np.concatenate(track.start) for track in tracks])
+    anything = np.full(len(starts), -np.inf)
+    low = np.concatenate([np.zeros(3 * n), np.full(n, -np.inf), [0.0, -_WIDEST], anything])
     still = ~_moving(tracks)
-    held = np.concatenate([still, still, still, np.zeros(n + 2, bool)])
-    x = np.concatenate([np.where(held[:-2], 0.0, drives), [delay, 0.0]])
+    held = np.concatenate([still, still, still, np.zeros(n + 2 + len(starts), bool)])
+    x = np.concatenate([drives, [delay, 0.0], starts])
+    x[held] = 0.0
     left, passes = rollouts.left(x), 0
     while passes < _PASSES:
         passes += 1
@@ -215,9 +266,10 @@ def solved(loop: Loop, tracks: Sequence[Track]) -> DriveSolution:
             break
     J, sigma = rollouts.jacobian(x, units), _sizes(left)
     covariance, told = _covariance(J, left, sigma, held, tracks)
-    widths = loop.widths * np.exp(x[-1])
+    drives, delay, wider, _ = rollouts.parted(x)
+    worth, widths, own = 1e3 * units, loop.widths * np.exp(wider), 4 * n + 2
     return DriveSolution(
-        x[:-2], float(x[-2]), widths, covariance, told[:-2], sigma, 1e3 * units, passes
+        drives, delay, widths, covariance[:own, :own], told[: 4 * n], sigma, worth, passes
     )
 
 
@@ -257,14 +309,18 @@ def _stepped(
 
     size = J.shape[2]
     A, b = (J / sigma[:, None]).reshape(-1, size), (left / sigma).ravel()
-    whole = A.T @ A
+    whole, n = A.T @ A, J.shape[1]
+    first = np.arange(4 * n + 2, size)
+    whole[first, first] += np.tile(np.repeat(np.square(_DAMPED) ** -1.0, n), len(first) // (2 * n))
     scale = np.maximum(np.sqrt(np.diag(whole)), 1e-12)
     gram = whole / np.outer(scale, scale) + 1e-9 * np.eye(size)
     R = np.linalg.cholesky(gram).T
     target = np.linalg.solve(R.T, -(A.T @ b) / scale)
-    top = np.append(np.full(size - 1, np.inf), (_WIDEST - x[-1]) * scale[-1] + 1e-12)
+    wide = 4 * n + 1
+    top = np.full(size, np.inf)
+    top[wide] = (_WIDEST - x[wide]) * scale[wide] + 1e-12
     bounds = (np.where(held, -1e-12, (low - x) * scale - 1e-12), np.where(held, 1e-12, top))
-    y = lsq_linear(R, target, bounds=bounds).x
+    y = lsq_linear(R, target, bounds=bounds, method="bvls").x
     return np.where(held, 0.0, y / scale), float(np.linalg.norm(R @ y))
 
 
@@ -287,7 +343,7 @@ def _covariance(
     S = np.zeros_like(inverse)
     blocks, first = 0, 0
     for track in tracks:
-        own = scores[first : first + len(track.t) - track.begin]
+        own = scores[first : first + len(track.t)]
         first += len(own)
         many = max(1, int((track.t[-1] - track.t[0]) / _BLOCK))
         for part in np.array_split(own, many):
@@ -298,19 +354,19 @@ def _covariance(
     out = np.full((size, size), 0.0)
     ratio = np.sqrt(np.maximum(1.0, np.diag(inverse) / np.maximum(np.diag(spread), 1e-300)))
     out[np.ix_(keep, keep)] = spread * np.outer(ratio, ratio)
-    out += _unseen(gram, keep, tracks)
+    out += _unseen(gram, keep, tracks, 4 * J.shape[1])
     out[~told, ~told] = np.inf
     return out, told
 
 
-def _unseen(gram: FloatArray, keep: np.ndarray, tracks: Sequence[Track]) -> FloatArray:
+def _unseen(gram: FloatArray, keep: np.ndarray, tracks: Sequence[Track], place: int) -> FloatArray:
     """The covariance that comes of what commands do between samples, which shows as a part of a sample of delay."""
     size = len(gram)
     late = _BETWEEN * float(np.median(np.diff(tracks[0].t)))
-    others = keep[keep != size - 2]
+    others = keep[keep != place]
     shift = np.zeros(size)
-    shift[size - 2] = late
+    shift[place] = late
     shift[others] = -np.linalg.pinv(gram[np.ix_(others, others)], hermitian=True) @ (
-        gram[others, size - 2] * late
+        gram[others, place] * late
     )
     return np.outer(shift, shift)
