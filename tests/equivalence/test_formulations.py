@@ -38,6 +38,8 @@ def reference(quantity, twin, q, qd, qdd):
         return twin.bias(q, qd)
     if quantity == "mass_matrix":
         return twin.mass_matrix(q)
+    if quantity == "gravity":
+        return twin.gravity(q)
     raise AssertionError(quantity)
 
 
@@ -51,7 +53,8 @@ def evaluate(row: Formulation, body, steps, qd, qdd):
     return row.function(body, steps, *state.get(row.quantity, ()))
 
 
-CASES = [row for row in TABLE if row.quantity in ("inverse_dynamics", "bias", "mass_matrix")]
+COMPARED = ("inverse_dynamics", "bias", "mass_matrix", "gravity")
+CASES = [row for row in TABLE if row.quantity in COMPARED]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +66,7 @@ def references():
         twin = pinocchio_model(arm)
         truth = {
             name: np.array([reference(name, twin, *s) for s in zip(q, qd, qdd, strict=True)])
-            for name in ("inverse_dynamics", "bias", "mass_matrix")
+            for name in COMPARED
         }
         found.append((arm, q, qd, qdd, truth))
     return found

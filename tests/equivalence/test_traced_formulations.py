@@ -18,6 +18,7 @@ KEYS = {
         *("inverse_dynamics", "inverse_dynamics:wrench", "gravity"),
         "inverse_dynamics_derivatives",
     ),
+    "gravity": ("gravity",),
     "bias": ("bias", "coriolis_matrix"),
     "mass_matrix": ("mass_matrix",),
     "mass_matrix_and_bias": ("mass_matrix_and_bias",),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dynarm import Arm, Log
-from dynarm.dynamics.friction_log import friction_along
 from dynarm.dynamics.papers.newton_euler_lin1995 import inverse_dynamics
 from dynarm.robot.frames.chain import chain_of, pose
+from oracles.friction_log import friction_along
 
 
 def exact_torque(arm: Arm, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:

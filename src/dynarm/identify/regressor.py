@@ -15,7 +15,8 @@ from functools import lru_cache
 import numpy as np
 
 from ..algebra.vectors import Scalar
-from ..border.kinds import FloatArray
+from ..border.arguments import numbers
+from ..border.kinds import FloatArray, Given
 from ..border.memo import cached_property
 from ..dynamics.drive import (
     FAMILIES,
@@ -28,7 +29,7 @@ from ..dynamics.drive import (
     with_coefficients,
 )
 from ..robot.arm import Arm, Friction
-from .friction.columns import Along, Motion, deflections, listed_columns
+from .friction.columns import Along, Motion, deflections, elements_of, listed_columns
 from .own_columns import Column
 from .rigid import Rigid, rigid_of
 from .rows import check_terms, force_names, listed_name
@@ -214,6 +215,12 @@ class Terms:
         if not self.listed:
             return None
         return deflections(self.records, self.motion(q, qd, qdd), starts)
+
+    def held(self, given: Given, samples: int) -> FloatArray | None:
+        """(samples, elements): deflections from outside, checked; None: without memory."""
+        if given is None:
+            return None
+        return numbers("friction_state", given, (samples, len(elements_of(self.records))))
 
     def listed_columns(
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, along: Along | None

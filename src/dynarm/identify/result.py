@@ -195,12 +195,14 @@ class Fit:
             raise InputError(
                 f"q has {len(q)} samples, qd has {len(states[1])}; give as many of each"
             )
+        held = self.record.terms.held(friction_state, len(q))
         out = np.empty(states[1].shape)
         for low in range(0, len(out), 4096):
             part = slice(low, low + 4096)
-            held = None if friction_state is None else np.asarray(friction_state, float)[part]
             at, speed, rate = (x[part] for x in states)
-            out[part] = self.record.terms.forces(self.values_, at, speed, rate, held)
+            out[part] = self.record.terms.forces(
+                self.values_, at, speed, rate, None if held is None else held[part]
+            )
         return out
 
     def predict(self, log: Outside) -> np.ndarray:

@@ -13,6 +13,7 @@ from ..identify.judgement.identifiability import DAMPED
 from ..identify.judgement.verdict import mean_error
 from ..identify.rows import force_names, force_units
 from . import figures
+from .friction import friction_sections
 from .html import (
     Cell,
     Markup,
@@ -79,7 +80,7 @@ def sections(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[Se
         _residuals(fit),
         _parameters(fit),
         _identifiability(fit),
-        *_friction(fit),
+        *friction_sections(fit),
         _about(fit),
     ]
 
@@ -330,50 +331,7 @@ def _identifiability(fit: Fit) -> Section:
     )
 
 
-# ---- friction and what was done
-
-
-def _friction(fit: Fit) -> list[Section]:
-    terms = fit.record.terms
-    if set(terms.friction) <= {"offset"}:  # nothing that depends on speed
-        return []
-    made = []
-    for k, joint in enumerate(terms.arm.joints[i] for i in terms.arm.coupling.masters):
-        speed, force = fit.friction_curve(k)
-        unit = (
-            ("velocity [rad/s]", "torque [N m]")
-            if joint.revolute
-            else ("velocity [m/s]", "force [N]")
-        )
-        made.append(
-            figure(
-                figures.lines(speed, {str(joint.name): force}, *unit, title=str(joint.name)),
-                height=240,
-            )
-        )
-    return [
-        section(
-            "Friction curves",
-            note(
-                "At the speeds of the logs; hysteresis slipped, without load, ripple and coupling."
-            ),
-            figures_grid(made),
-            lines(fit.choice_.lines()),
-            _tried(fit),
-        )
-    ]
-
-
-def _tried(fit: Fit) -> Markup | None:
-    """What was tried on friction, joint by joint."""
-    rows = [
-        [one.joint, one.family, _number(100 * one.gain), "yes" if one.taken else "no", one.reason]
-        for one in fit.choice_.tried
-    ]
-    if not rows:
-        return None
-    heads = ("joint", "family", "held-out error lowered by [%]", "taken", "why")
-    return table(heads, rows, "Families of friction that were tried", tall=len(rows) > 24)
+# ---- what was done
 
 
 def _about(fit: Fit) -> Section:

@@ -11,7 +11,7 @@ import pytest
 import dynarm
 from dynarm import Coupled, DynarmError, Friction
 from dynarm.dynamics.drive import pieces
-from dynarm.dynamics.friction_log import columns_along, friction_along
+from oracles.friction_log import columns_along, friction_along
 from oracles.rich_friction import friction_by_hand, rich, rigid_forces
 from oracles.simulated_tree import two_arms
 

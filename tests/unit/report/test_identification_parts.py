@@ -13,6 +13,7 @@ from dynarm.cli import story as steps
 from dynarm.identify.friction.choice import Tried
 from dynarm.identify.friction.selection import Choice
 from dynarm.report import identification, mobile
+from dynarm.report.friction import friction_sections
 from dynarm.report.story import Story
 from oracles.page_numbers import read
 
@@ -92,13 +93,18 @@ def test_doubts_stand_largest_first_between_bounds():
 )
 def test_friction_is_drawn_where_it_depends_on_speed(friction, drawn):
     arm = dynarm.load("scara")
-    terms = SimpleNamespace(friction=friction, arm=arm)
+    terms = SimpleNamespace(
+        friction=friction, arm=arm, listed=(), joints=range(4), friction_of=lambda k, values: None
+    )
     curve = np.array([-1.0, 1.0]), np.array([-2.0, 2.0])
     choice = Choice((), (Tried("j1", "curve", 0.25, True, "because"),))
     fit = SimpleNamespace(
-        record=SimpleNamespace(terms=terms), friction_curve=lambda k: curve, choice_=choice
+        record=SimpleNamespace(terms=terms, logs=()),
+        friction_curve=lambda k, points=2: curve,
+        choice_=choice,
+        values_=np.zeros(0),
     )
-    made = identification._friction(fit)
+    made = friction_sections(fit)
     assert len(made) == drawn
     for figure, joint in zip(parts(*made)["Friction curves"].figures if made else (), arm.joints):
         titles = [figure["layout"][a]["title"]["text"] for a in ("xaxis", "yaxis")]

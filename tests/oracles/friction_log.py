@@ -1,7 +1,7 @@
 """Friction along a log: forces and columns sample by sample, with the deflections that the motion left behind.
 
-What a regression, a prediction and a check of a compiled model have in common. Rigid-body forces come in, because what
-they are made from (values of parameters, a fit's last estimate) is the caller's affair.
+Written apart from the columns of identification, for logs with known friction and checks of compiled models. Rigid-body
+forces come in, because what they are made from is the caller's affair.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..algebra.vectors import Scalar
-from ..border.kinds import FloatArray
-from ..robot.arm import Arm
-from .drive import Instant, columns, force_at, pieces
-from .drive_train import DriveMotion, instants
-from .stops import elements, states_along
+from dynarm.algebra.vectors import Scalar
+from dynarm.border.kinds import FloatArray
+from dynarm.dynamics.drive import Instant, columns, force_at, pieces
+from dynarm.dynamics.drive_train import DriveMotion, instants
+from dynarm.dynamics.stops import elements, states_along
+from dynarm.robot.arm import Arm
 
 
 def instants_along(
