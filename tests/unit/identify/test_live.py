@@ -67,7 +67,11 @@ def test_it_is_the_solution_of_all_samples_at_once(carrying):
     info = A.T @ A + np.diag(1 / np.square(PRIOR))
     x = np.linalg.solve(info, A.T @ ((tau - own) / noise).ravel())
     assert np.allclose(live.parameters, x, rtol=1e-6, atol=1e-6)
-    assert np.allclose(live.std, np.sqrt(np.diag(np.linalg.inv(info))), rtol=1e-6)
+    spread = np.linalg.inv(info)
+    assert np.allclose(live.std, np.sqrt(np.diag(spread)), rtol=1e-6)
+    slope = np.column_stack([-x[1:4] / x[0] ** 2, np.eye(3) / x[0]])  # of mc / m
+    own = np.sqrt(np.diag(slope @ spread[:4, :4] @ slope.T))
+    assert np.allclose(live.com_std, own, rtol=1e-5)
 
 
 def test_the_observer_sees_a_push(carrying):
