@@ -14,10 +14,13 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .identify.design.excitation import excite as excite
     from .identify.design.trajectory import Trajectory as Trajectory
     from .identify.identifier import Identifier as Identifier
+    from .identify.live.payload import LivePayload as LivePayload
+    from .identify.live.payload import MomentumObserver as MomentumObserver
     from .identify.logs.log import Log as Log
     from .identify.own_columns import Column as Column
     from .identify.payload import drive_gains as drive_gains
     from .identify.payload import identify_payload as identify_payload
+    from .identify.position.result import PositionFit as PositionFit
     from .identify.preprocess import Preparation as Preparation
     from .identify.saved import load_fit as load_fit
     from .model.batch import set_threads as set_threads
@@ -91,6 +94,9 @@ _PUBLIC = {
     "excite": ".identify.design.excitation",
     "Trajectory": ".identify.design.trajectory",
     "identify_payload": ".identify.payload",
+    "LivePayload": ".identify.live.payload",
+    "MomentumObserver": ".identify.live.payload",
+    "PositionFit": ".identify.position.result",
     "load_fit": ".identify.saved",
     "drive_gains": ".identify.payload",
     "DynarmError": ".errors",
