@@ -26,6 +26,7 @@ from .wheeled import count_mobile, mobile_of
 if TYPE_CHECKING:
     from ..border.kinds import Json
     from ..plan.choice import Counted
+    from ..plan.printed import AsPrinted
     from ..reproductions.published import Printed
     from ..robot.arm import Arm
 
@@ -198,6 +199,7 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
     from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE, WHOLE, applicable
     from ..plan.choice import cheapest, unsuited
     from ..plan.choice import count as count_operations
+    from ..plan.printed import as_printed
     from ..plan.scene import PLAIN
     from ..reproductions.published import counted_on, published, quoted
     from ..robot.frames.chain import chain_of
@@ -220,18 +222,27 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
     rows = []
     for name, paper in tried:
         stands = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None
-        own = counted_on(paper, arm.n, *generic) if generic else arm
-        counted = count_operations(own, quantity, name)
-        rows.append(_cells(name, paper, counted, stands, arm.n))
+        counted = count_operations(arm, quantity, name)
+        listed = counted.as_printed
+        if generic:
+            listed = as_printed(chain_of(counted_on(paper, arm.n, *generic)), quantity, name)
+        rows.append(_cells(name, paper, counted, listed, stands, arm.n))
     rows.sort(key=lambda cells: cells["mul"] + cells["add"])
     if generic:
         for row in quoted(quantity, generic[0], arm.n, generic[1]):
-            rows.append(_cells(row.formulation, f"in {row.paper}", None, row, arm.n))
+            rows.append(_cells(row.formulation, f"in {row.paper}", None, None, row, arm.n))
     return rows
 
 
-def _cells(name: str, paper: str, counted: Counted | None, stands: Printed | None, n: int) -> Json:
-    listed = counted.as_printed if counted else None
+def _cells(
+    name: str,
+    paper: str,
+    counted: Counted | None,
+    listed: AsPrinted | None,
+    stands: Printed | None,
+    n: int,
+) -> Json:
+    """One row: our count on the arm itself, the paper's listing on the arm that the paper means, what it prints."""
     corrected = stands.corrected_at(n) if stands else None
     notes = [stands.why, f"without {stands.on_hand}" if stands.on_hand else ""] if stands else []
     return {

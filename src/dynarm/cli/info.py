@@ -104,14 +104,19 @@ def info(
         _show_choices(arm, counted)
         for quantity in ("inverse_dynamics", "mass_matrix"):
             show_costs(f"Operations: {quantity}", counted[quantity])
-    told = _about(robot)
-    if told:
-        say(f"{told['title']}; inertias: {told['inertias']}")
-        say(f"Source: {told['source']} ({told['licence']})")
+    _say_about(robot)
     shown = robot if len(robot) < WIDE // 2 else Path(robot).name
     say(f"Every quantity by formulation: dynarm count {shown}")
     if html:
         say(f"wrote {html}")
+
+
+def _say_about(robot: str) -> None:
+    """Where a built-in robot's numbers come from."""
+    told = _about(robot)
+    if told:
+        say(f"{told['title']}; inertias: {told['inertias']}")
+        say(f"Source: {told['source']} ({told['licence']})")
 
 
 def _print_latex(arm: Arm, convention: str, armature: bool) -> None:

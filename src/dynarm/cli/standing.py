@@ -22,7 +22,7 @@ _NAMES = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class Posed:
     """What acts on the robot and what is asked about it."""
 
     load: np.ndarray
@@ -53,7 +53,7 @@ def asked_of(
     stop_from: float | None,
     adhesion: float | None,
     contact: str,
-) -> Asked:
+) -> Posed:
     """The options as numbers. acting: load, payload, slope as written."""
     import numpy as np
 
@@ -75,7 +75,7 @@ def asked_of(
     if stop_from is not None:
         real("--stop-from", stop_from, "a speed above 0 m/s", lambda x: 0 < x < math.inf)
     given = any(x is not None for x in (load, payload, slope, stop_from))
-    return Asked(
+    return Posed(
         np.array(push), payload or 0.0, gravity, stop_from, adhesion, contact_word(contact), given
     )
 
@@ -100,7 +100,7 @@ def stand(
     z: list[float],
     tau: list[float] | None,
     locked: bool,
-    asked: Asked,
+    asked: Posed,
     as_json: bool,
 ) -> int:
     """The ground under one state, the arm held, or with inputs tau."""
@@ -148,7 +148,7 @@ _STOP = ("speed", "deceleration", "time", "distance", "by", "contact", "status")
 
 
 def _allowed(
-    robot: MobileManipulator, q: list[float], z: list[float], asked: Asked, push: np.ndarray
+    robot: MobileManipulator, q: list[float], z: list[float], asked: Posed, push: np.ndarray
 ) -> tuple[MobileLimits | None, EmergencyStop | None]:
     """Limits where a friction coefficient is given, and the stop, for which 0.6 is taken without one."""
     limits, stop = None, None
@@ -176,7 +176,7 @@ def _moved(
     z: list[float],
     tau: list[float],
     locked: bool,
-    asked: Asked,
+    asked: Posed,
     as_json: bool,
 ) -> None:
     """The ground under a state with given inputs."""
