@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..dynamics.friction_curves import presliding_loop, ripple_curve, velocity_curve
-from ..identify.preprocess import states_at
+from ..identify.bodies import wrench_forces
 from . import figures
 from .html import Markup, Section, figure, figures_grid, lines, note, section, table
 
@@ -54,13 +54,15 @@ def clouds_of(fit: Fit) -> list[Cloud]:
 
     A fit that was read from a file has no logs, and nothing behind its curves.
     """
-    terms, parts = fit.record.terms, []
-    for log in fit.record.logs:
-        q, qd, qdd = states_at(log, fit.record.preparation)
-        kept = np.arange(0, len(q), max(1, len(q) * len(fit.record.logs) // POINTS))
-        q, qd, qdd, tau = q[kept], qd[kept], qdd[kept], log.tau[kept]
-        rigid = terms.rigid_forces(fit.values_, q, qd, qdd)
-        parts.append([x[:, terms.first :] for x in (qd, tau - rigid, rigid)])
+    terms, record, parts = fit.record.terms, fit.record, []
+    pieces = record.recording.short.pieces(record.preparation)  # those that choices looked at
+    many = sum(map(len, pieces))
+    for piece in pieces:
+        some = piece.part(slice(None, None, max(1, many // POINTS)))
+        rigid = terms.rigid_forces(fit.values_, some.q, some.qd, some.qdd)
+        if some.wrench is not None:
+            rigid = rigid + wrench_forces(terms.arm, some.q, some.wrench)
+        parts.append([x[:, terms.first :] for x in (some.qd, some.tau - rigid, rigid)])
     if not parts:
         return [(np.empty(0), np.empty(0), np.empty(0))] * len(terms.joints)
     speed, rest, load = (np.concatenate(x) for x in zip(*parts, strict=True))
