@@ -1,4 +1,4 @@
-"""Control of mobile manipulators: M, F, B and all wheel forces of a 6-joint arm on 4 wheels, from C and from Python."""
+"""Mobile manipulators: M, F, B and all wheel forces; the ground under planned motions; from C and from Python."""
 
 from __future__ import annotations
 
@@ -34,7 +34,22 @@ def car() -> MobileManipulator:
     )
 
 
-MACHINES = {"car_puma560": car, "diffdrive_puma560": lambda: mobile.load("diffdrive_puma560")}
+def tiago() -> MobileManipulator:
+    """TIAGo's platform, lift and arm, from the URDF of example-robot-data."""
+    import pinocchio
+
+    for parent in Path(pinocchio.__file__).parents:
+        files = sorted(parent.glob("share/example-robot-data/robots/*/robots/tiago_no_hand.urdf"))
+        if files:
+            return mobile.load(files[0], tip="arm_7_link")
+    raise FileNotFoundError("tiago_no_hand.urdf; pip install 'dynarm[test]'")
+
+
+MACHINES = {
+    "car_puma560": car,
+    "diffdrive_puma560": lambda: mobile.load("diffdrive_puma560"),
+    "tiago": tiago,
+}
 
 
 def run(repeats: int = 30) -> dict[str, Any]:
@@ -66,7 +81,8 @@ def _machine(robot: MobileManipulator, repeats: int) -> dict[str, Any]:
     compiled = _from_c(robot, args, repeats)
     if compiled is not None:
         figures["c"] = compiled
-    for name in ("equations", "control"):
+    figures |= _ground(robot, args, repeats)
+    for name in ("equations", "control", "ground"):
         count = robot.count(name)
         figures[f"operations of {name}"] = {
             "mul": count.mul,
@@ -74,6 +90,23 @@ def _machine(robot: MobileManipulator, repeats: int) -> dict[str, Any]:
             "div": count.div,
             "sqrt": count.sqrt,
         }
+    return figures
+
+
+def _ground(
+    robot: MobileManipulator, args: list[np.ndarray], repeats: int
+) -> dict[str, dict[str, float]]:
+    """Forces, contact, margins and friction of planned motions: one state, batches on one core, from C."""
+    q, z, load = args[0], args[1], args[3]
+    zd = np.random.default_rng(1).uniform(-0.5, 0.5, len(z))
+    given = [q, z, zd, np.array([0.0, 0.0, -robot.gravity]), load]
+    figures = {"ground, python": _timed(lambda: robot.ground(q, z, zd), 2000, repeats)}
+    many = [np.broadcast_to(a, (4096, len(a))).copy() for a in given]
+    batch = _timed(lambda: robot.functions["ground"](*many), 3, repeats)
+    figures["ground, batch of 4096, each"] = {key: value / 4096 for key, value in batch.items()}
+    compiled = _from_c(robot, given, repeats, "ground")
+    if compiled is not None:
+        figures["ground, c"] = compiled
     return figures
 
 
@@ -101,7 +134,7 @@ double seconds(long n, {given})
     struct timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
     for (long i = 0; i < n; i++) {{
-        {name}_control({call});
+        {name}_{function}({call});
         __asm__ volatile("" : : "r"(forces) : "memory");
     }}
     clock_gettime(CLOCK_MONOTONIC, &b);
@@ -111,7 +144,7 @@ double seconds(long n, {given})
 
 
 def _from_c(
-    robot: MobileManipulator, args: list[np.ndarray], repeats: int
+    robot: MobileManipulator, args: list[np.ndarray], repeats: int, function: str = "control"
 ) -> dict[str, float] | None:
     """The exported C, compiled and timed in C; None where there is no compiler."""
     compiler = shutil.which("cc")
@@ -119,12 +152,13 @@ def _from_c(
         return None
     from dynarm.mobile.kernels import ports
 
-    inputs, outputs = ports(robot.formulas, "control")
+    inputs, outputs = ports(robot.formulas, function)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        header, source = export_c(robot, folder, ("control",))
+        header, source = export_c(robot, folder, (function,))
         text = LOOP.format(
             name=header.stem,
+            function=function,
             given=", ".join(f"const double *{p.name}" for p in inputs),
             made=", ".join(f"{p.name}[{p.size}]" for p in outputs),
             call=", ".join(p.name for p in (*inputs, *outputs)),

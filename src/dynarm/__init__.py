@@ -14,10 +14,13 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .identify.design.excitation import excite as excite
     from .identify.design.trajectory import Trajectory as Trajectory
     from .identify.identifier import Identifier as Identifier
+    from .identify.live.payload import LivePayload as LivePayload
+    from .identify.live.payload import MomentumObserver as MomentumObserver
     from .identify.logs.log import Log as Log
     from .identify.own_columns import Column as Column
     from .identify.payload import drive_gains as drive_gains
     from .identify.payload import identify_payload as identify_payload
+    from .identify.position.result import PositionFit as PositionFit
     from .identify.preprocess import Preparation as Preparation
     from .identify.saved import load_fit as load_fit
     from .model.batch import set_threads as set_threads
@@ -29,6 +32,8 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .model.pruning import term_shares as term_shares
     from .parameters.composite import composite_bodies as composite_bodies
     from .parameters.composite import inertia_constants as inertia_constants
+    from .parameters.explicit import ExplicitModel as ExplicitModel
+    from .parameters.explicit import explicit as explicit
     from .parameters.minimal import minimal_parameters as minimal_parameters
     from .plan.choice import count as count
     from .plan.schedule import schedule as schedule
@@ -57,6 +62,7 @@ _PUBLIC = {
     "Arm": ".robot.arm",
     "Body": ".robot.joint",
     "Coupled": ".robot.friction",
+    "ExplicitModel": ".parameters.explicit",
     "Friction": ".robot.friction",
     "Joint": ".robot.joint",
     "Mimic": ".robot.joint",
@@ -73,6 +79,7 @@ _PUBLIC = {
     "count": ".plan.choice",
     "schedule": ".plan.schedule",
     "equivalence": ".reproductions.equivalence",
+    "explicit": ".parameters.explicit",
     "prune": ".model.pruning",
     "term_shares": ".model.pruning",
     "set_threads": ".model.batch",
@@ -87,6 +94,9 @@ _PUBLIC = {
     "excite": ".identify.design.excitation",
     "Trajectory": ".identify.design.trajectory",
     "identify_payload": ".identify.payload",
+    "LivePayload": ".identify.live.payload",
+    "MomentumObserver": ".identify.live.payload",
+    "PositionFit": ".identify.position.result",
     "load_fit": ".identify.saved",
     "drive_gains": ".identify.payload",
     "DynarmError": ".errors",

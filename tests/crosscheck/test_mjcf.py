@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import dynarm
 from dynarm import Arm, DynarmError, Joint
+from dynarm.robot.formats import mjcf
 from oracles.batches import relative
 from oracles.mjcf_cases import ARM, CASES, FINGERS
+from oracles.mjcf_features import FEATURES, HAND, MISSING, PLAIN, TENDON
+from oracles.mjcf_here import asked_here
 from oracles.mujoco_file import file_oracle
 from oracles.scene_numbers import numbers_of, scene_of
 from strategies import whole_state
@@ -40,6 +45,37 @@ def test_the_file_and_what_is_written_of_it(case, tmp_path):
     assert again.joint_names == arm.joint_names
     agrees(again, file_oracle(path, again), 2)
     agrees(arm, file_oracle(tmp_path / "again.xml", arm), 3)
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_features_of_files_that_people_share(name, tmp_path, monkeypatch):
+    """All of them load whole; what the dynamics of the open tree does not feel is noted."""
+    monkeypatch.setattr(mjcf, "asked", asked_here)
+    feature = FEATURES[name]
+    path = written(tmp_path, feature.text)
+    arm = dynarm.load(path)
+    assert arm.nv == feature.speeds
+    agrees(arm, file_oracle(path, arm))
+    notes = [line.removeprefix("left out: ") for line in arm.check()]
+    assert len(notes) == len(feature.notes), notes
+    for note, pattern in zip(notes, feature.notes, strict=True):
+        assert re.search(pattern, note), note
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_files_that_are_not_there(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(mjcf, "asked", asked_here)
+    arm = dynarm.load(written(tmp_path, MISSING[name]))
+    agrees(arm, file_oracle(written(tmp_path, PLAIN, "plain.xml"), arm))
+
+
+def test_armature_of_tendons_is_refused_but_without_ties(tmp_path):
+    path = written(tmp_path, HAND + TENDON.format('armature=".1"'))
+    with pytest.raises(DynarmError, match=r"tendon 't' has armature.*mimic=False"):
+        dynarm.load(path)
+    arm = dynarm.load(path, mimic=False)
+    assert arm.check() == ["left out: tendon 't' (armature)"]
+    agrees(arm, file_oracle(written(tmp_path, HAND, "bare.xml"), arm))
 
 
 CURVE = '<equality><joint joint1="r" joint2="l" polycoef=".1 2 .3 0 .1"/><joint joint1="l" joint2="a"/></equality>'

@@ -25,10 +25,7 @@ from oracles.scene_numbers import numbers_of, scene_of
 from strategies import whole_state
 
 TOLERANCE = 1e-12  # |error| <= TOLERANCE * max(1, |reference|max)
-NO_ROBOT = (
-    "ur3.urdf",
-    "alex_psyonic_hands.urdf",
-)  # without links; a coupling to a joint that is not there
+NO_ROBOT = ("ur3.urdf",)  # without links
 BODIES = ("quadrotor_base.urdf", "iris_simple.urdf")  # without joints
 IMPOSSIBLE = {  # moving links that MuJoCo refuses
     "icub.urdf": "all of these are positive",

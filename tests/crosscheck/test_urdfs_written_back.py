@@ -15,7 +15,7 @@ from oracles.pinocchio_urdf import whole_urdf
 from strategies import whole_state
 
 FILES = sorted(robots_folder().rglob("*.urdf"))
-REFUSED = {"alex_psyonic_hands.urdf", "quadrotor_base.urdf", "iris_simple.urdf", "ur3.urdf"}
+REFUSED = {"quadrotor_base.urdf", "iris_simple.urdf", "ur3.urdf"}
 SMALL = 20  # joints
 INERTIAL = re.compile(rb"\s*<inertial\b.*?</inertial\s*>|<dynamics\b[^>]*>", re.DOTALL)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import sqlite3
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 import dynarm
 from dynarm import DynarmError, Log, mobile
 from dynarm.mobile.files import save as save_mobile
-from dynarm.robot.formats import mjcf
+from dynarm.robot.formats import mjcf_child, xacro, xacro_child
 from dynarm.robot.formats.mjcf_text import write_mjcf
 from fuzz import logs
 from fuzz.mutations import (
@@ -27,15 +27,20 @@ from fuzz.mutations import (
     damaged_csv,
     damaged_mat,
     damaged_toml,
+    damaged_xacro,
     damaged_xml,
     damaged_zip,
 )
 from oracles.example_robots import example_robot
+from oracles.forked import patience, readers_forked
 from oracles.mjcf_cases import CASES
-from oracles.mjcf_here import asked_here
+from oracles.mjcf_features import FEATURES, MISSING
+from oracles.xacro_cases import XACROS
 from strategies import random_urdf
 
+IMPORTED = (mjcf_child, xacro_child)  # here, so that forks have what they need
 Damage = Callable[[bytes, Random], bytes]
+NOTHING: Mapping[str, object] = {}
 LARGE = 60_000  # bytes of a seed: larger ones only take longer
 
 
@@ -47,7 +52,8 @@ class Kind:
     seeds: Callable[[], list[bytes]]
     damage: Damage
     use: Callable[[Path, Random], None]
-    apart: bool = False  # whether another process reads it, so that a file takes a second
+    apart: bool = False  # whether another process reads it
+    often: int = 200  # files in every run of the tests
 
     def case(self, seed: int, number: int) -> tuple[bytes, Random]:
         """The file of a number, and the chance that goes on from there."""
@@ -68,9 +74,10 @@ class Broken(AssertionError):
 # ---- robots
 
 
-def read_robot(path: Path, rng: Random) -> None:
+def read_robot(path: Path, rng: Random, more: Mapping[str, object] = NOTHING) -> None:
     """Load, look at, save in every format, load again."""
     parts: dict[str, object] = {"allow_massless": rng.random() < 0.5, "snap": rng.random() < 0.8}
+    parts |= more
     if path.suffix == ".toml":
         parts = {}
     elif rng.random() < 0.2:
@@ -133,13 +140,13 @@ def our_mjcfs() -> list[bytes]:
 
 def mjcfs() -> list[bytes]:
     """These, and a model for every feature."""
-    return [*our_mjcfs(), *(f"<mujoco>{text}</mujoco>".encode() for text in CASES.values())]
+    texts = [*CASES.values(), *(feature.text for feature in FEATURES.values()), *MISSING.values()]
+    return [*our_mjcfs(), *(f"<mujoco>{text}</mujoco>".encode() for text in texts)]
 
 
 def read_mjcf(path: Path, rng: Random) -> None:
-    """Load and write back, MuJoCo in this process: a child for every file takes a second."""
-    before, mjcf.asked = mjcf.asked, asked_here  # type: ignore[assignment]
-    try:
+    """Load and write back, MuJoCo in forks of this process."""
+    with readers_forked():
         arm = dynarm.load(path, mimic=rng.random() < 0.8)
         arm.check()
         str(arm)
@@ -148,8 +155,18 @@ def read_mjcf(path: Path, rng: Random) -> None:
         if again.read_bytes() != path.read_bytes():
             raise Broken("what did not change was written otherwise")
         again.unlink()
-    finally:
-        mjcf.asked = before
+
+
+def xacros() -> list[bytes]:
+    """Macros of every kind, with arguments, properties, loops and conditions."""
+    return [text.encode() for text in XACROS]
+
+
+def read_xacro(path: Path, rng: Random) -> None:
+    """Expand in a fork and load, with arguments that the file may know."""
+    arguments = {"prefix": rng.choice(["", "left_"]), "n": rng.choice([1, 2.5, "3"])}
+    with readers_forked(), patience(xacro, 3.0):
+        read_robot(path, rng, rng.choice([{}, {"xacro": arguments}]))
 
 
 def read_mobile(path: Path, rng: Random) -> None:
@@ -172,6 +189,12 @@ def read_log(path: Path, rng: Random) -> None:
     if not finite or not (np.diff(log.t) > 0).all():
         raise Broken("a log with numbers that are none, or times that go back")
     str(log)
+
+
+def read_apart(path: Path, rng: Random) -> None:
+    """A log whose reader is another process: a fork of this one."""
+    with readers_forked():
+        read_log(path, rng)
 
 
 def read_channels(path: Path, rng: Random) -> None:
@@ -228,8 +251,9 @@ def damaged_base(data: bytes, rng: Random) -> bytes:
 KINDS: dict[str, Kind] = {
     "urdf": Kind(".urdf", urdfs, damaged_xml, read_robot),
     "toml": Kind(".toml", lambda: catalogue_files("robot"), damaged_toml, read_robot),
-    "mjcf": Kind(".xml", mjcfs, damaged_xml, read_mjcf),
-    "mjcf_apart": Kind(".xml", our_mjcfs, damaged_xml, read_robot, apart=True),
+    "mjcf": Kind(".xml", mjcfs, damaged_xml, read_mjcf, apart=True),
+    "mjcf_apart": Kind(".xml", our_mjcfs, damaged_xml, read_robot, apart=True, often=6),
+    "xacro": Kind(".xacro", xacros, damaged_xacro, read_xacro, apart=True),
     "mobile": Kind(".toml", lambda: catalogue_files("mobile"), damaged_toml, read_mobile),
     "channels": Kind(".toml", logs.declarations, damaged_toml, read_channels),
     "fit": Kind(".toml", fits, damaged_toml, read_fit),
@@ -239,6 +263,6 @@ KINDS: dict[str, Kind] = {
     ),
     "mat": Kind(".mat", logs.mats, damaged_mat, read_log),
     "db3": Kind(".db3", lambda: [logs.base()], damaged_base, read_log),
-    "parquet": Kind(".parquet", lambda: [logs.parquet()], damaged_bytes, read_log, apart=True),
-    "mcap": Kind(".mcap", lambda: [logs.mcap()], damaged_bytes, read_log, apart=True),
+    "parquet": Kind(".parquet", lambda: [logs.parquet()], damaged_bytes, read_apart, apart=True),
+    "mcap": Kind(".mcap", lambda: [logs.mcap()], damaged_bytes, read_apart, apart=True),
 }

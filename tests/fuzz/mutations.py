@@ -90,6 +90,41 @@ def damaged_xml(data: bytes, rng: Random) -> bytes:
     return damaged_bytes(made, rng) if kind > 0.93 else made
 
 
+EXPRESSIONS = (
+    "${m}", "${L}", "${k + 1}", "${1 / 0}", "${0 ** -1}", "${'a' * 10 ** 12}", "${[0] * 10 ** 12}",
+    "${range(10 ** 15)}", "${().__class__}", "${open('/etc/passwd')}", "${lambda: 1}", "${[x for x in [1, 2] if x]}",
+    "${{}}", "${", "$(", "$$",
+    "${load_yaml('/etc/passwd')}", "${xacro.load_yaml('../../x.yaml')}", "$(find x)", "$(env HOME)", "$(optenv HOME a)",
+    "$(arg prefix)", "$(arg none)", "$(eval 1 +)", "$(eval arg('n') * 2)", "$(dirname)", "$(cwd)", "${'%s' % 1}",
+    "${1e400}",
+    "${float('nan')}", "${int('9' * 5000)}", "${abs}", "${math}", "${python}", "${xacro}", "${not}", "${m if L else k}",
+    "${'x'.join(['a', 'b'])}", "${'{0.__class__}'.format(1)}", "${name}", "${parent}", "true", "False", "2",
+    "${2 ** 5000}",
+    "${(" * 300, "${" + "-" * 3000 + "1}", "${{'a': 1}.a}", "${sum([1, 2])}", "${max(1, 'a')}", "${9 ** 9 ** 9}",
+    "k:=1", "k:=^", "*block", "**block", "a b c *d", "k:=^|${m}", "k:='a b'", "/etc/passwd", "../*", "case.xacro",
+)  # fmt: skip
+MACROS = (
+    "macro", "property", "if", "unless", "include", "insert_block", "limb", "row", "arg", "call", "element",
+    "attribute", "none", "eval",
+)  # fmt: skip
+_XACRO = "{http://www.ros.org/wiki/xacro}"
+ElementTree.register_namespace("xacro", "http://www.ros.org/wiki/xacro")
+
+
+def damaged_xacro(data: bytes, rng: Random) -> bytes:
+    """What is done to XML, or expressions and macros exchanged for others."""
+    if rng.random() < 0.4:
+        return damaged_xml(data, rng)
+    root = copy.deepcopy(_parsed(data))
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        here = rng.choice([e for e in root.iter() if e.attrib])
+        if rng.random() < 0.75:
+            here.set(rng.choice(list(here.attrib)), rng.choice(EXPRESSIONS))
+        else:
+            here.tag = _XACRO + rng.choice(MACROS)
+    return ElementTree.tostring(root)
+
+
 _TREES: dict[bytes, ElementTree.Element] = {}
 
 

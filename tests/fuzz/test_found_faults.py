@@ -142,3 +142,20 @@ def test_lengths_that_nothing_can_be_divided_by_are_none():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert dynarm.minimal_parameters(arm).count == 2  # both turn about one axis
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('name="b"', f'name="{"1" * 5000}"', "longer than 1000 letters; shorten it"),
+        # MuJoCo takes its own message as a format, and dies of it; the process apart does
+        ("<joint", '<joint class="%s%n"', "MuJoCo refuses it|its reader broke off"),
+    ],
+    ids=["a long name", "a format"],
+)
+def test_words_that_mujoco_stumbles_over(tmp_path, old, new, words):
+    text = '<mujoco><worldbody><body name="b"><joint/><geom size=".1"/></body></worldbody></mujoco>'
+    (tmp_path / "x.xml").write_text(text.replace(old, new))
+    with pytest.raises(DynarmError, match=words) as caught:
+        dynarm.load(tmp_path / "x.xml")
+    assert len(str(caught.value)) < 1000

@@ -199,6 +199,12 @@ class MultiplierModel:
                 *(ca.cross(angular[:, k], down) for k in range(self.size))
             )
             heading = q[5] + self._part(q, "steer")[j]
+            if wheel.kind in ("omni", "mecanum"):  # no sliding along the roller's axis
+                along = heading + wheel.roller
+                rows.append(ca.horzcat(ca.cos(along), ca.sin(along), 0) @ contact)
+                rows.append(contact[2, :])
+                self.count.append(2)
+                continue
             rows.append(ca.horzcat(ca.cos(heading), ca.sin(heading), 0) @ contact)
             rows.append(ca.horzcat(-ca.sin(heading), ca.cos(heading), 0) @ contact)
             rows.append(contact[2, :])
@@ -237,10 +243,14 @@ class MultiplierModel:
     def _selector(self, forward: np.ndarray, names) -> np.ndarray:
         """Rows that read z off the redundant rates."""
         rows = []
+        sideways = np.zeros(self.size)
+        sideways[:2] = -forward[1], forward[0]
         for name in names:
             row = np.zeros(self.size)
             if name == "v":
                 row = forward
+            elif name == "vy":
+                row = sideways
             elif name == "thetad":
                 row[5] = 1
             elif name == "phid":
@@ -268,6 +278,8 @@ class MultiplierModel:
         h, drift = h.ravel(), drift.ravel()
         bends = np.zeros(n)
         bends[0] = -float(forward_drift.item())
+        if "vy" in names:  # of the component across, which turns with the platform
+            bends[names.index("vy")] = rates[5] * float(forward @ rates)
         moving = np.linalg.lstsq(basis, np.concatenate([-drift, bends]), rcond=1e-12)[0]
         Q = self._inputs()
         force = Q @ tau + push @ (np.zeros(6) if load is None else np.asarray(load, float)) - h
@@ -280,10 +292,17 @@ class MultiplierModel:
         forces = np.zeros((self.w, 3))
         start = 0
         for j, count in enumerate(self.count):
-            forces[j, 3 - count :] = multipliers[start : start + count]
+            if count == 2:
+                push, up = multipliers[start : start + 2]
+                roller = self.robot.wheels[j].roller
+                forces[j] = push * np.cos(roller), push * np.sin(roller), up
+            else:
+                forces[j, 3 - count :] = multipliers[start : start + count]
             start += count
         selected = basis[k:] @ acceleration
         selected[0] += float(forward_drift.item())
+        if "vy" in names:
+            selected[names.index("vy")] -= rates[5] * float(forward @ rates)
         return Answer(
             T.T @ M @ T,
             T.T @ (M @ moving + h),

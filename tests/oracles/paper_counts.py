@@ -12,7 +12,7 @@ import pickle
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, wraps
 from pathlib import Path
@@ -28,7 +28,7 @@ from dynarm.graph.trace import trace_function
 from dynarm.machine.load.cache import digest
 from dynarm.plan.choice import Counted, graph
 from dynarm.robot.frames.chain import chain_of, pose, slid
-from dynarm.robot.frames.generic import generic_arm
+from dynarm.robot.frames.generic import along_standard_frames, generic_arm
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
@@ -115,14 +115,7 @@ def pair(c: Count) -> np.ndarray:
 @cache
 def standard_principal(n: int) -> dynarm.Arm:
     """The generic arm of Type 1 with principal axes parallel to the standard frames, as turney1980 has them."""
-    arm = generic_arm(n, principal=True)
-    joints = []
-    for joint, after in zip(arm.joints, (*arm.joints[1:], None), strict=True):
-        alpha = after.alpha if after else 0.0
-        c, s = np.cos(alpha), np.sin(alpha)
-        R = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
-        joints.append(replace(joint, parameters=None, inertia=R @ np.array(joint.inertia) @ R.T))
-    return replace(arm, joints=tuple(joints))
+    return along_standard_frames(generic_arm(n, principal=True))
 
 
 @kept

@@ -79,11 +79,14 @@ def whole_urdf(text: str, arm: Arm) -> PinocchioTree:
     first = 6 if arm.floating else 0
     columns = {name: first + k for k, name in enumerate(arm.joint_names)}
     rules = _mimics(text)
+    there = {name.removeprefix("joint of ") for name in model.names}
     G, offsets = np.zeros((model.nv, arm.nv)), np.zeros(model.nv - first)
     G[:first, :first] = np.eye(first)
     for index in range(2 if first else 1, model.njoints):
         name, row = model.names[index].removeprefix("joint of "), model.joints[index].idx_v
         master, factor, offset = rules.get(name, (name, 1.0, 0.0))
+        if master not in there:  # a misprint: it moves on its own
+            master, factor, offset = name, 1.0, 0.0
         G[row, columns[master]], offsets[row - first] = factor, offset
     return PinocchioTree(model, G, offsets, (), bool(first))
 

@@ -11,7 +11,7 @@ import pytest
 from dynarm import mobile
 from dynarm.mobile import cases
 from dynarm.mobile.outline import outline
-from dynarm.mobile.pace import _spread
+from dynarm.mobile.reach import _spread
 from dynarm.mobile.run import negative_spans
 
 ROBOT = mobile.load("tanner2001")

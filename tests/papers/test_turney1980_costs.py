@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dynarm
 from dynarm.errors import InputError
 from dynarm.plan.choice import Counted
-from dynarm.reproductions.schedule import COSTS, schedule
+from dynarm.reproductions.schedule import COSTS, schedule, table_5
+from dynarm.robot.frames.generic import generic_arm
 from oracles.paper_counts import counted, counted_principal, golden, sizes, tensor_counted, value
 
 GOLDEN = golden("turney1980")
@@ -165,3 +167,20 @@ def test_critical_path():
 def test_schedule_refuses_what_is_no_number_of_joints(n):
     with pytest.raises(InputError, match="whole number of joints"):
         schedule(n)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_table_5_is_rows_of_a_schedule(n):
+    plan = dynarm.schedule(generic_arm(n), "inverse_dynamics", "modified_newton_euler")
+    *rows, total = table_5(plan)
+    golden_rows = [row for row in GOLDEN["row"] if row["table"] == "5"]
+    wanted = [(value(r["mul"], n), value(r["add"], n)) for r in golden_rows]
+    assert [row.printed for row in rows] == wanted
+    (sums,) = GOLDEN["total"]
+    assert total.printed == (value(sums["mul"], n), value(sums["add"], n))
+    assert total.needed[0] <= total.printed[0] and total.needed[1] <= total.printed[1]
+    with pytest.raises(InputError, match="modified_newton_euler"):
+        table_5(dynarm.schedule(generic_arm(n), "inverse_dynamics", "newton_euler"))
+    slides = dynarm.schedule(generic_arm(4, 2), "inverse_dynamics", "modified_newton_euler")
+    with pytest.raises(InputError, match="rotational ones"):
+        table_5(slides)

@@ -107,7 +107,7 @@ def test_a_weight_takes_one_term_of_one_link_away(moving):
 def test_pruned_model_keeps_its_error(error):
     arm = generic_arm(4)
     q, qd, qdd = swing(arm)
-    pruned = prune(arm, q, qd, qdd, error)
+    pruned = prune(arm, q, qd, qdd, error, by="terms")
     exact = motion(arm, q, qd, qdd).forces()
     peak = np.abs(exact).max(axis=0)
     assert np.abs(pruned.limit - error * peak).max() < 1e-12
@@ -121,7 +121,7 @@ def test_pruned_model_keeps_its_error(error):
 
 def test_more_error_costs_fewer_operations():
     arm = generic_arm(4)
-    totals = [prune(arm, *swing(arm), error).count.total for error in (0.0, 0.01, 0.1)]
+    totals = [prune(arm, *swing(arm), error, by="terms").count.total for error in (0.0, 0.01, 0.1)]
     assert totals[0] > totals[1] > totals[2]
 
 
@@ -133,11 +133,11 @@ def test_pruning_a_light_wrist_takes_all_its_loads():
     light = arm.with_parameters(table)
     q, qd, qdd = swing(light)
     allowed = 0.02 * np.abs(motion(arm, q, qd, qdd).forces()).max(axis=0)
-    pruned = prune(light, q, qd, qdd, allowed)
+    pruned = prune(light, q, qd, qdd, allowed, by="terms")
     assert np.array_equal(pruned.limit, allowed)
     assert (pruned.error <= allowed).all()
     assert {(3, "force"), (3, "angular"), (3, "gyroscopic")} <= set(pruned.dropped)
-    assert pruned.count.total < prune(arm, q, qd, qdd, allowed).count.total
+    assert pruned.count.total < prune(arm, q, qd, qdd, allowed, by="terms").count.total
 
 
 def test_what_is_refused():

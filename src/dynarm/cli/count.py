@@ -21,10 +21,13 @@ from .options import (
     with_portion,
     writable_all,
 )
+from .wheeled import count_mobile, mobile_of
 
 if TYPE_CHECKING:
     from ..border.kinds import Json
     from ..plan.choice import Counted
+    from ..plan.printed import AsPrinted
+    from ..reproductions.published import Printed
     from ..robot.arm import Arm
 
 EXAMPLES = (
@@ -41,8 +44,11 @@ COLUMNS = [
     "path",
     "mul as written",
     "add as written",
+    "by its listing",
     "printed",
+    "corrected",
 ]
+PAPERS = ("by its listing", "printed", "corrected")  # columns that stand where a paper has numbers
 LONG = 12  # joints beyond which methods of O(n^3) and worse are left out
 MOST = 60
 
@@ -74,7 +80,14 @@ EQUIVALENCE = typer.Option(
 )
 DIGITS = typer.Option(50, "--digits", help="Digits of --equivalence.")
 SCHEDULE = typer.Option(False, "--schedule", help="Lay out the operations of --quantity in time.")
-OF_SCHEDULE = typer.Option(None, "--formulation", help="Of --schedule; default: the cheapest.")
+OF_SCHEDULE = typer.Option(
+    None, "--formulation", help="Of --schedule and --rows; default: the cheapest."
+)
+ROWS = typer.Option(
+    False,
+    "--rows",
+    help="Line by line: what the paper books, what its equation needs; of --quantity and --formulation.",
+)
 PROCESSORS = typer.Option(
     None, "--processors", help="Of --schedule; default: as many as can be used."
 )
@@ -92,37 +105,39 @@ def count(
     schedule: bool = SCHEDULE,
     formulation: str = OF_SCHEDULE,
     processors: int = PROCESSORS,
+    rows: bool = ROWS,
     portion: Portion = PORTION,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
     """Count operations of every formulation.
 
-    For a robot, or for the papers' generic manipulators. Beside the count of the simplified graph stand the count of
-    the formulas as written and, for generic arms, what the paper prints (its row sums corrected; multiplications /
-    additions).
+    For a robot, or for the papers' generic manipulators. Beside the count of the simplified graph stand that of the
+    formulas as this library writes them and that of the paper's own listing (its rotations, frames and gravity). For
+    generic arms there is what the paper prints, exactly, and beside it the corrected sum where a printed one is wrong
+    (multiplications / additions). --rows takes a listing apart, line by line.
     """
     from ..dynamics.table import DIFFERENTIATED, QUANTITIES, check_quantity
 
     writable_all({"--html": (html, (".html",))})
+    wheeled = mobile_of(robot)
+    if wheeled is not None:
+        return count_mobile(wheeled, as_json)
     if quantity is not None:
         check_quantity(quantity)
     arms = _arms(robot, n, type, principal, portion)
-    if equivalence or schedule:
-        from .studies import compare, lay_out, only
-
-        arm = only(arms, equivalence, schedule)
-        if equivalence:
-            return compare(arm, digits, html, as_json)
-        return lay_out(arm, quantity, formulation, processors, html, as_json)
-    wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
     generic = None if n is None else (type or 1, principal)
+    if equivalence or schedule or rows:
+        from .studies import Asked, study
+
+        asked = Asked(quantity, formulation, html, as_json)
+        return study(arms, asked, (equivalence, schedule, rows), digits, processors, generic)
+    wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
     report: dict[str, dict[str, list[Json]]] = {}
     jobs = [(arm, q) for arm in arms for q in wanted]
     with progress("counting") as done:
         for k, (arm, q) in enumerate(jobs):
-            rows = costs(arm, q, generic)
-            report.setdefault(arm.name, {})[q] = rows
+            report.setdefault(arm.name, {})[q] = costs(arm, q, generic)
             done((k + 1) / len(jobs))
     if html:
         from ..report.counts import page
@@ -131,17 +146,24 @@ def count(
     if as_json:
         print_json(report)
         return
+    _show(arms, report, html)
+
+
+def _show(arms: list[Arm], report: dict[str, dict[str, list[Json]]], html: str | None) -> None:
     for arm in arms:
-        for q, rows in report[arm.name].items():
-            show_costs(f"{arm.name}, {arm.n} joints: {q}", rows)
+        for q, table in report[arm.name].items():
+            show_costs(f"{arm.name}, {arm.n} joints: {q}", table)
     if html:
         say(f"wrote {html}")
 
 
 def show_costs(title: str, rows: list[Json]) -> None:
-    """The rows as a table; without the papers' column where no paper prints a number."""
-    columns = [c for c in COLUMNS if c != "printed" or any(row["printed"] for row in rows)]
+    """The rows as a table; without the papers' columns where no paper has a number; below it why some are corrected."""
+    columns = [c for c in COLUMNS if c not in PAPERS or any(row[c] for row in rows)]
     show_table(title, columns, [[row[c] for c in columns] for row in rows], right=2)
+    for row in rows:
+        if row["note"]:
+            say(f"  {row['formulation']}: {row['note']}")
 
 
 def _arms(
@@ -177,8 +199,9 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
     from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE, WHOLE, applicable
     from ..plan.choice import cheapest, unsuited
     from ..plan.choice import count as count_operations
+    from ..plan.printed import as_printed
     from ..plan.scene import PLAIN
-    from ..reproductions.published import published, quoted
+    from ..reproductions.published import counted_on, published, quoted
     from ..robot.frames.chain import chain_of
 
     chain = chain_of(arm)
@@ -198,16 +221,30 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
         tried += [(row.name, row.paper) for row in applicable(WHOLE[quantity], chain)]
     rows = []
     for name, paper in tried:
-        printed = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None
-        rows.append(_cells(name, paper, count_operations(arm, quantity, name), printed))
+        stands = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None
+        counted = count_operations(arm, quantity, name)
+        listed = counted.as_printed
+        if generic:
+            listed = as_printed(chain_of(counted_on(paper, arm.n, *generic)), quantity, name)
+        rows.append(_cells(name, paper, counted, listed, stands, arm.n))
     rows.sort(key=lambda cells: cells["mul"] + cells["add"])
     if generic:
         for row in quoted(quantity, generic[0], arm.n, generic[1]):
-            rows.append(_cells(row.formulation, f"in {row.paper}", None, row.at(arm.n)))
+            rows.append(_cells(row.formulation, f"in {row.paper}", None, None, row, arm.n))
     return rows
 
 
-def _cells(name: str, paper: str, counted: Counted | None, printed: tuple[int, int] | None) -> Json:
+def _cells(
+    name: str,
+    paper: str,
+    counted: Counted | None,
+    listed: AsPrinted | None,
+    stands: Printed | None,
+    n: int,
+) -> Json:
+    """One row: our count on the arm itself, the paper's listing on the arm that the paper means, what it prints."""
+    corrected = stands.corrected_at(n) if stands else None
+    notes = [stands.why, f"without {stands.on_hand}" if stands.on_hand else ""] if stands else []
     return {
         "formulation": name,
         "paper": paper,
@@ -216,5 +253,8 @@ def _cells(name: str, paper: str, counted: Counted | None, printed: tuple[int, i
         "path": counted.depth if counted else "",
         "mul as written": counted.as_written.mul if counted else "",
         "add as written": counted.as_written.add if counted else "",
-        "printed": f"{printed[0]} / {printed[1]}" if printed else "",
+        "by its listing": f"{listed.mul} / {listed.add}" if listed else "",
+        "printed": "{} / {}".format(*stands.at(n)) if stands else "",
+        "corrected": "{} / {}".format(*corrected) if corrected else "",
+        "note": "; ".join(filter(None, notes)),
     }

@@ -23,6 +23,7 @@ from .options import (
     with_portion,
     words,
 )
+from .wheeled import export_mobile, mobile_of
 
 if TYPE_CHECKING:
     from ..border.kinds import Json
@@ -73,6 +74,11 @@ def export(
     from ..model.model import compile as compile_arm
     from ..plan.quantities import QUANTITIES
 
+    wheeled = mobile_of(robot)
+    if wheeled is not None:
+        options = {"single": single, "bounded_stack": bounded_stack, "force": force, "name": name}
+        written = export_mobile(wheeled, folder, quantities, options)
+        return print_json(_as_data(written)) if as_json else _show(written)
     arm = load_arm(robot, portion)
     wanted = DEFAULT if quantities is None else words("--quantity", quantities, QUANTITIES)
     if name is not None and name != identifier(name):

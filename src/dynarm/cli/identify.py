@@ -29,6 +29,7 @@ from .options import (
     with_portion,
     words,
 )
+from .positions import KD, KP, identify_positions
 from .wording import spoken
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def identify(
     feasible: bool = FEASIBLE,
     cutoff: float = CUTOFF,
     limit: float = LIMIT,
+    kp: str = KP,
+    kd: str = KD,
     out: str = OUT,
     force: bool = FORCE,
     portion: Portion = PORTION,
@@ -89,13 +92,17 @@ def identify(
     """Find a robot's parameters from logs.
 
     Minimal parameters, motor inertias and friction. Says what the logs determine and what they do not, predicts held-
-    out logs, and writes model.toml, identified.urdf, report.html and c/. Exit code 1 if the verdict is FAIL.
+    out logs, and writes model.toml, identified.urdf, report.html and c/. Exit code 1 if the verdict is FAIL. With --kp
+    and --kd logs hold commanded positions in place of torques: motor inertias, friction and the commands' delay.
     """
     from ..identify.identifier import Identifier
 
     arm = load_arm(robot, portion)
     check_folder(out, force)
     check_logs(logs, channels, validate)
+    if kp or kd:
+        read = _read(logs, validate, channels, hold_out)
+        return identify_positions(arm, (kp or "0", kd), read, out, force, as_json)
     terms = _terms(friction, asymmetric)
     identifier = Identifier(
         arm,
@@ -114,12 +121,24 @@ def identify(
     verdict = fit.verdict(checks, limit)
     with busy("writing"), new_folder(out, force) as folder:
         notes = _write(fit, checks, verdict, folder, RobotFile(robot, portion))
+    return _told(fit, checks, verdict, out, notes, as_json)
+
+
+def _told(
+    fit: Fit,
+    checks: Sequence[Validation],
+    verdict: Verdict,
+    out: str,
+    notes: Sequence[str],
+    as_json: bool,
+) -> int:
+    """Print the outcome; the exit code."""
     if as_json:
         print_json(_as_data(fit, checks, verdict, out) | {"notes": notes})
-    else:
-        _show(fit, checks, verdict, out)
-        for note in notes:
-            say(f"identified.urdf: {note}")
+        return verdict.exit_code
+    _show(fit, checks, verdict, out)
+    for note in notes:
+        say(f"identified.urdf: {note}")
     return verdict.exit_code
 
 

@@ -13,6 +13,7 @@ from .console import busy, print_json, say, show_table
 from .count import costs, show_costs
 from .options import HTML, JSON, PORTION, ROBOT, Portion, load_arm, with_portion, writable_all
 from .sheet import WIDE, ends, limits, merged, show_sheet
+from .wheeled import mobile_of, show_mobile
 from .wording import options_of
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ CONVENTION = typer.Option(
 )
 ARMATURE = typer.Option(False, "--armature", help="Reflected motor inertias are parameters too.")
 
+LATEX = typer.Option(
+    False,
+    "--latex",
+    help="Print the minimal parameters as LaTeX instead, and M, C, G of chains of up to four joints.",
+)
+
 LONG = typer.Option(
     False, "--long", help="Of a robot's file: also every parameter, joint and formulation."
 )
@@ -54,6 +61,7 @@ def info(
     convention: str = CONVENTION,
     armature: bool = ARMATURE,
     long: bool = LONG,
+    latex: bool = LATEX,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> None:
@@ -66,7 +74,13 @@ def info(
     from ..parameters.minimal import minimal_parameters
 
     writable_all({"--html": (html, (".html",))})
+    wheeled = mobile_of(robot)
+    if wheeled is not None:
+        show_mobile(wheeled, as_json)
+        return
     arm = load_arm(robot, portion)
+    if latex:
+        return _print_latex(arm, convention, armature)
     with busy("counting"):
         minimal = minimal_parameters(arm, convention=convention, armature=armature)
         counted = {q: costs(arm, q) for q in _counted(arm)}
@@ -90,14 +104,31 @@ def info(
         _show_choices(arm, counted)
         for quantity in ("inverse_dynamics", "mass_matrix"):
             show_costs(f"Operations: {quantity}", counted[quantity])
-    told = _about(robot)
-    if told:
-        say(f"{told['title']}; inertias: {told['inertias']}")
-        say(f"Source: {told['source']} ({told['licence']})")
+    _say_about(robot)
     shown = robot if len(robot) < WIDE // 2 else Path(robot).name
     say(f"Every quantity by formulation: dynarm count {shown}")
     if html:
         say(f"wrote {html}")
+
+
+def _say_about(robot: str) -> None:
+    """Where a built-in robot's numbers come from."""
+    told = _about(robot)
+    if told:
+        say(f"{told['title']}; inertias: {told['inertias']}")
+        say(f"Source: {told['source']} ({told['licence']})")
+
+
+def _print_latex(arm: Arm, convention: str, armature: bool) -> None:
+    """The minimal parameters, and the equations of short arms, for a document."""
+    from ..parameters.explicit import MOST, explicit
+    from ..parameters.minimal import minimal_parameters
+
+    texts = [minimal_parameters(arm, convention=convention, armature=armature).latex()]
+    if arm.n <= MOST and not whole(arm):
+        texts.append(explicit(arm).latex())
+    for line in "\n".join(texts).splitlines():
+        say(line)
 
 
 def _show_file(

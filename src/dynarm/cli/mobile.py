@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -19,17 +19,17 @@ from .options import (
     turning,
     writable_all,
 )
+from .standing import asked_of, posed, stand
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from ..border.kinds import Json, Numbers
+    from ..border.kinds import Json
     from ..mobile.robot import MobileManipulator
     from ..mobile.run import MobileRun as Run
     from ..reproductions.tanner2001_cases import CaseRun
 
 EXAMPLES = (
     "dynarm mobile tanner2001 --case 5",
+    "dynarm mobile diffdrive_puma560 --payload 5 --slope 4deg --stop-from 1.2 --adhesion 0.6",
     "dynarm mobile diffdrive_puma560 --z0 0.5,0.3,0,0,0,0,0,0 --time 2 --html run.html",
 )
 PAPER = "tanner2001"
@@ -37,7 +37,7 @@ LENGTHS = ("x", "y", "v")  # among a platform's coordinates and speeds, which el
 
 
 MACHINE = typer.Argument(
-    help="A built-in mobile manipulator (tanner2001, diffdrive_puma560) or a path to a .toml file.",
+    help="A built-in mobile manipulator (tanner2001, diffdrive_puma560) or a path to a .toml or .urdf file.",
     autocompletion=mobile_robots,
     show_default=False,
 )
@@ -63,6 +63,25 @@ TORQUE = typer.Option(
 ADHESION = typer.Option(
     None, "--adhesion", min=0.0, help="Friction coefficient between wheels and ground."
 )
+POSE = typer.Option(
+    None, "--pose", help="Positions of the arm's joints; a number for all, or one each."
+)
+LOAD = typer.Option(
+    None, "--load", help="Force [N] then couple [N m] on the tool, in its axes: six numbers."
+)
+PAYLOAD = typer.Option(None, "--payload", min=0.0, help="A mass [kg] at the tool.")
+SLOPE = typer.Option(
+    None, "--slope", help="Of the ground, nose up, or nose up and left side up: 5deg or 5deg,2deg."
+)
+STOP_FROM = typer.Option(
+    None, "--stop-from", min=0.0, help="The shortest stop from this speed [m/s] straight ahead."
+)
+CONTACT = typer.Option(
+    "elastic",
+    "--contact",
+    help="How more than three wheels share the load: elastic, best or worst.",
+)
+TIP = typer.Option(None, "--tip", help="Of a URDF: the link to which the arm is taken.")
 STOP = typer.Option(False, "--stop", help="End at the first loss of contact or adhesion.")
 FRICTION = typer.Option(False, "--friction", help="Friction of wheels and joints takes part.")
 
@@ -78,43 +97,62 @@ def mobile(
     stop: bool = STOP,
     locked: bool = typer.Option(False, "--locked", help="Hold the steering."),
     friction: bool = FRICTION,
+    pose: str = POSE,
+    load: str = LOAD,
+    payload: float = PAYLOAD,
+    slope: str = SLOPE,
+    stop_from: float = STOP_FROM,
+    contact: str = CONTACT,
+    tip: str = TIP,
     html: str = HTML,
     as_json: bool = JSON,
 ) -> int:
     """Look at an arm on wheels: slip and tip-over.
 
-    Ground forces, friction needed and tip-over margin, at rest or along a motion. With --case one of the paper's
-    motions is run, its statements are checked (exit code 1 if one does not hold) and a page with an animated view
-    from above is written.
+    Ground forces, friction needed, degrees to tipping and what the ground still allows (acceleration, braking, bends,
+    slopes, payload), at rest or along a motion. With --case one of the paper's motions is run, its statements are
+    checked (exit code 1 if one does not hold) and a page with an animated view from above is written.
     """
-    from ..mobile.files import load
+    from ..mobile.files import load as load_robot
 
+    standing = {"--pose": pose, "--load": load, "--payload": payload, "--slope": slope}
+    standing |= {"--stop-from": stop_from}
     if case is not None:
         fixed = {"--q0": q0, "--z0": z0, "--time": time, "--torque": torque, "--adhesion": adhesion}
-        fixed |= {"--stop": stop, "--locked": locked, "--friction": friction}
+        fixed |= {"--stop": stop, "--locked": locked, "--friction": friction, "--tip": tip}
+        fixed |= standing
         refuse_given("does not go with --case, whose motion is the paper's; leave one out", fixed)
         return _case(robot, case, html, as_json)
-    writable_all({"--html": (html, (".html",))})
-    if time:
-        seconds("--time", time)
-    else:
-        refuse_given("is about a motion; give --time as well", {"--html": html, "--stop": stop})
-    if adhesion is not None:
-        real("--adhesion", adhesion, "a coefficient such as 0.6", lambda x: 0 <= x < float("inf"))
-    machine = load(robot, friction=friction or None)
+    _check(time, adhesion, standing, {"--html": html, "--stop": stop})
+    machine = load_robot(robot, friction=friction or None, tip=tip)
     q, z, tau = _state(machine, q0, z0, torque)
     if not time:
-        _stand(machine, q, z, None if torque is None else tau, adhesion, locked, as_json)
-        return 0
+        asked = asked_of(machine, (load, payload, slope), stop_from, adhesion, contact)
+        return stand(
+            machine, posed(machine, q, q0, pose), z, tau if torque else None, locked, asked, as_json
+        )
     with busy("simulating"):
         run = machine.simulate(q, z, time, tau, friction=adhesion, stop=stop, locked=locked)
-    if html is not None:
-        from ..mobile.outline import outline
-        from ..report.mobile import page
-
-        page(machine, run, outline, html)
+    _write(machine, run, html)
     _show_run(machine, run, html, as_json)
     return 0
+
+
+def _check(
+    time: float | None,
+    adhesion: float | None,
+    standing: dict[str, object],
+    moving: dict[str, object],
+) -> None:
+    """Refuse options that do not go with a motion, or without one, before anything is computed."""
+    writable_all({"--html": (moving["--html"], (".html",))})  # type: ignore[dict-item]
+    if time:
+        seconds("--time", time)
+        refuse_given("is about a robot that stands; leave --time out", standing)
+    else:
+        refuse_given("is about a motion; give --time as well", moving)
+    if adhesion is not None:
+        real("--adhesion", adhesion, "a coefficient such as 0.6", lambda x: 0 <= x < float("inf"))
 
 
 def _state(
@@ -135,90 +173,13 @@ def _state(
     return q, z, tau
 
 
-def _stand(
-    machine: MobileManipulator,
-    q: list[float],
-    z: list[float],
-    tau: list[float] | None,
-    adhesion: float | None,
-    locked: bool,
-    as_json: bool,
-) -> None:
-    """The ground forces of one state."""
-    state = _standing(machine, q, z, tau, locked)
-    judged = (
-        None
-        if adhesion is None
-        else machine.admissible(q, z, state.inputs, adhesion, locked=locked)
-    )
-    if as_json:
-        data = {
-            "robot": machine.name,
-            "coordinates": machine.coordinate_names,
-            "speeds": machine.speed_names,
-            "inputs": machine.input_names,
-            "wheel_forces": dict(zip(machine.wheel_names, state.forces.tolist(), strict=True)),
-            "tipover_measure": float(state.measure),
-            "status": state.status,
-            "admissible": None if judged is None else bool(judged),
-        }
-        print_json(data)
-        return
-    _show_names(machine)
-    rows = wheel_rows(machine, state.forces, state.needed)
-    show_table("Ground forces [N]", ["wheel", "rolling", "axle", "up", "friction needed"], rows)
-    say(state.status)
-    if judged is not None:
-        for line in str(judged).splitlines():
-            say(line)
+def _write(machine: MobileManipulator, run: Run, html: str | None) -> None:
+    """The page of a motion, where one is wanted."""
+    if html is not None:
+        from ..mobile.outline import outline
+        from ..report.mobile import page
 
-
-class _Standing(NamedTuple):
-    """What the ground carries of one state."""
-
-    forces: np.ndarray  # (w, 3)
-    needed: np.ndarray  # friction coefficient of each wheel
-    measure: np.ndarray
-    status: str
-    inputs: Numbers
-
-
-def _standing(
-    machine: MobileManipulator,
-    q: list[float],
-    z: list[float],
-    tau: list[float] | None,
-    locked: bool,
-) -> _Standing:
-    if tau is None:  # held: the joints' drives carry the arm
-        rest = [0.0] * len(z)
-        ground = machine.ground(q, z, rest)
-        inputs = machine.inverse_dynamics(q, z, rest)
-        return _Standing(ground.forces, ground.friction, ground.measure, ground.status, inputs)
-    contact = machine.contact(q, z, tau, locked=locked)
-    tipover = contact.tipover
-    return _Standing(contact.forces, contact.friction_needed, tipover.measure, tipover.status, tau)
-
-
-def _show_names(machine: MobileManipulator) -> None:
-    say(machine.name, "bold")
-    for word, names in (
-        ("coordinates q", machine.coordinate_names),
-        ("speeds z", machine.speed_names),
-        ("inputs tau", machine.input_names),
-    ):
-        say(f"  {word}: {', '.join(names)}")
-    say()
-
-
-def wheel_rows(
-    machine: MobileManipulator, forces: np.ndarray, needed: np.ndarray
-) -> list[list[str]]:
-    """Forces of each wheel and the friction coefficient that holds it."""
-    return [
-        [name, *(f"{x:.2f}" for x in force), f"{mu:.3f}"]
-        for name, force, mu in zip(machine.wheel_names, forces, needed, strict=True)
-    ]
+        page(machine, run, outline, html)
 
 
 def _show_run(machine: MobileManipulator, run: Run, html: str | None, as_json: bool) -> None:

@@ -65,6 +65,9 @@ FREEZE = typer.Option(
 SNAP = typer.Option(
     True, "--snap/--no-snap", help="Rounded angles such as 1.5708 are taken as exact."
 )
+MIMIC = typer.Option(
+    True, "--mimic/--no-mimic", help="Joints that follow others do so, and are none of their own."
+)
 XACRO = typer.Option(
     [], "--xacro", metavar="NAME=VALUE", help="An argument of a .xacro file; may be repeated."
 )
@@ -107,6 +110,7 @@ class Portion(NamedTuple):
     tools: list[str] = TOOLS
     freeze: list[str] = FREEZE
     snap: bool = SNAP
+    mimic: bool = MIMIC
     xacro: list[str] = XACRO
     packages: list[str] = PACKAGES
     allow_massless: bool = MASSLESS
@@ -117,8 +121,10 @@ class Portion(NamedTuple):
         declared: tuple[Foreign, ...] = PORTION
         told = zip(declared, self, strict=True)
         given: dict[str, object] = {o.param_decls[0]: said or None for o, said in told}
-        del given["--snap/--no-snap"]
-        return given | {"--no-snap": None if self.snap else True}
+        for kept, both in ((self.snap, "--snap/--no-snap"), (self.mimic, "--mimic/--no-mimic")):
+            del given[both]
+            given[both.partition("/")[2]] = None if kept else True
+        return given
 
     @property
     def xacro_arguments(self) -> dict[str, str]:
@@ -169,6 +175,7 @@ def load_arm(robot: str, portion: Portion) -> Arm:
         tools=list(portion.tools) or None,
         freeze=frozen(portion.freeze) or True,
         snap=portion.snap,
+        mimic=portion.mimic,
         xacro=portion.xacro_arguments or None,
         packages=portion.package_folders or None,
         allow_massless=portion.allow_massless,

@@ -63,6 +63,11 @@ METHOD = typer.Option(
     help="dop853, rk45, radau, bdf, lsoda, or by steps rk4, ab4, midpoint.",
 )
 DT = typer.Option(None, "--dt", help="Step of rk4, ab4 and midpoint [s]; default: from the speeds.")
+FORMULATION = typer.Option(
+    None,
+    "--formulation",
+    help="Of forward dynamics: base_composite (one graph), or a pair such as renaud+newton_euler.",
+)
 LIMITS = typer.Option("ignore", "--limits", help="Position limits: ignore, report or stop.")
 SAVE = typer.Option(None, "--save", metavar="FILE", help="Write .npz, .parquet, or .csv as a log.")
 
@@ -83,6 +88,7 @@ def simulate(
     friction: bool = FRICTION,
     method: str = METHOD,
     dt: float = DT,
+    formulation: str = FORMULATION,
     limits: str = LIMITS,
     save: str = SAVE,
     portion: Portion = PORTION,
@@ -104,16 +110,15 @@ def simulate(
     arm = load_arm(robot, portion)
     _check_log(arm, save)
     first, speeds = _first(arm, q0), _speeds(arm, qd0)
-    model = compile_arm(_loaded(arm, payload), friction=friction)
+    model = compile_arm(_loaded(arm, payload), _wish(formulation), friction)
     believed = compile_arm(arm, friction=friction)
     force = _force(believed, torque, control, target, kp, kd, control_rate)
-    times = None if method in STEPPED else _grid(time)
     how: dict[str, Outside] = {
         "torque": force,
         "method": method,
         "dt": dt,
         "limits": limits,
-        "times": times,
+        "times": None if method in STEPPED else _grid(time),
     }
     with progress("simulating") as done:
         run = integrate(model, first, speeds, time, progress=done, **how)
@@ -123,6 +128,10 @@ def simulate(
     else:
         _show(run, files)
     return 0 if _well(run) else 1
+
+
+def _wish(formulation: str | None) -> dict[str, str] | None:
+    return None if formulation is None else {"forward_dynamics": formulation}
 
 
 def _written(run: Run, save: str | None, html: str | None) -> list[str]:

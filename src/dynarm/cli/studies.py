@@ -1,22 +1,50 @@
-"""dynarm count --equivalence and --schedule: what the papers prove and plan, on one robot."""
+"""dynarm count --equivalence, --schedule and --rows: what the papers prove, plan and book."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from .console import print_json, say, show_table
 
 if TYPE_CHECKING:
+    from ..plan.schedule import Schedule
     from ..robot.arm import Arm
 
 
-def only(arms: Sequence[Arm], equivalence: bool, schedule: bool) -> Arm:
-    """The one robot that is studied."""
-    if len(arms) > 1 or (equivalence and schedule):
-        raise InputError("--equivalence and --schedule are for one robot, one of them at a time")
-    return arms[0]
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is studied, and where it is written."""
+
+    quantity: str | None
+    formulation: str | None
+    html: str | None
+    as_json: bool
+
+
+def study(
+    arms: Sequence[Arm],
+    asked: Asked,
+    kinds: tuple[bool, bool, bool],
+    digits: int,
+    processors: int | None,
+    generic: tuple[int, bool] | None,
+) -> None:
+    """One of --equivalence, --schedule and --rows."""
+    equivalence, _, rows = kinds
+    if sum(kinds) > 1:
+        raise InputError("--equivalence, --schedule and --rows: give one of them at a time")
+    if rows:
+        return line_by_line(arms, asked.quantity, asked.formulation, generic, asked.as_json)
+    if len(arms) > 1:
+        raise InputError("--equivalence and --schedule are for one robot")
+    if equivalence:
+        return compare(arms[0], digits, asked.html, asked.as_json)
+    return lay_out(
+        arms[0], asked.quantity, asked.formulation, processors, asked.html, asked.as_json
+    )
 
 
 def compare(arm: Arm, digits: int, html: str | None, as_json: bool) -> None:
@@ -81,10 +109,11 @@ def lay_out(
             "--schedule needs --quantity; for example: --schedule --quantity inverse_dynamics"
         )
     plan = schedule(arm, quantity, formulation, processors)
+    stages = _stages(plan)
     if html:
         from ..report.papers import schedule_page
 
-        schedule_page(plan, html)
+        schedule_page(plan, html, stages)
     curve = plan.curve()
     if as_json:
         print_json(
@@ -97,6 +126,7 @@ def lay_out(
                 "length": plan.length,
                 "speedup": plan.speedup,
                 "curve": [{"processors": p, "length": n, "speedup": x} for p, n, x in curve],
+                "table_5": stages,
             }
         )
         return
@@ -109,5 +139,55 @@ def lay_out(
         [[p, n, f"{x:.2f}"] for p, n, x in curve],
         right=0,
     )
+    if stages:
+        head = ["terms side by side", "mul", "add", "mul needed", "add needed"]
+        show_table("Table 5 of turney1980", head, stages, right=1)
     if html:
         say(f"wrote {html}")
+
+
+def _stages(plan: Schedule) -> list[list[str | int]]:
+    """The rows of Table 5, where it speaks of such a schedule."""
+    from ..reproductions.schedule import table_5
+
+    modified = (plan.quantity, plan.formulation) == ("inverse_dynamics", "modified_newton_euler")
+    if not modified or not all(joint.revolute for joint in plan.arm.joints):
+        return []
+    return [[row.terms, *row.printed, *row.needed] for row in table_5(plan)]
+
+
+def line_by_line(
+    arms: Sequence[Arm],
+    quantity: str | None,
+    formulation: str | None,
+    generic: tuple[int, bool] | None,
+    as_json: bool,
+) -> None:
+    """A paper's listing of a formulation: each line's booking, what its equation needs, and in the end what we need."""
+    from ..dynamics import table
+    from ..plan.choice import count
+    from ..plan.printed import LISTINGS, unspoken
+    from ..reproductions.published import counted_on
+    from ..robot.frames.chain import chain_of
+
+    if quantity is None or formulation is None or (quantity, formulation) not in LISTINGS:
+        known = ", ".join(f"-q {q} --formulation {f}" for q, f in LISTINGS)
+        raise InputError(f"--rows takes a formulation that a paper lists line by line: {known}")
+    paper = table.formulation(quantity, formulation).paper
+    report = []
+    for arm in (counted_on(paper, a.n, *generic) for a in arms) if generic else arms:
+        counted = count(arm, quantity, formulation)
+        listed = counted.as_printed
+        if listed is None:
+            reason = unspoken(chain_of(arm), quantity, formulation)
+            raise InputError(f"the paper's listing does not speak of robot '{arm.name}': {reason}")
+        rows = [[x.term, x.times, *x.booked, *x.needed] for x in listed.lines]
+        rows.append(["sum", "", *listed.booked, listed.mul, listed.add])
+        rows.append(["simplified here", "", "", "", counted.mul, counted.add])
+        report.append({"robot": arm.name, "rows": rows})
+    if as_json:
+        print_json(report)
+        return
+    head = ["line", "times", "booked mul", "booked add", "needed mul", "needed add"]
+    for one in report:
+        show_table(f"{one['robot']}: {quantity} by {formulation}", head, one["rows"], right=1)

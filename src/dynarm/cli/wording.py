@@ -26,10 +26,7 @@ _ONE_OF = (
 )
 _VERB = r"(?=(?: and [a-z0-9_]+)? (?:is|are|has|have|holds?|must|choose|cannot)\b)"
 _LISTED = r"((?:--[a-z0-9-]+, )*)"
-_NOT_HERE = (  # advice that no option can follow
-    ", or record less with every=",
-    ", or load with mimic=False: every joint then moves on its own",
-)
+_NOT_HERE = (", or record less with every=",)  # advice that no option can follow
 
 
 def spoken(message: str, options: Mapping[str, str]) -> str:

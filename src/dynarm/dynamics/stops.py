@@ -1,7 +1,8 @@
 """Maxwell-slip elements: which ones a robot's joints have, and how their deflections move along with positions.
 
 An element is a spring behind a slider: its deflection x follows the position and stops at its stroke,
-x <- clip(x + dq, -stroke, stroke). It begins at rest, x = 0. What force that makes is said in `drive.py`.
+x <- clip(x + dq, -stroke, stroke). What force that makes is said in `drive.py`. Where nothing is known of the past, as
+at the first sample of a log, x begins by one rule, `begun_deflections`; a robot at rest begins with x = 0.
 
 A friction state is one row of numbers: the deflections of all elements, in the order of `elements`, and after them the
 positions of the independent joints that these belong to. A robot without elements has an empty one.
@@ -17,6 +18,9 @@ import numpy as np
 
 from ..border.kinds import FloatArray
 from ..robot.arm import Arm, Joint
+from .drive import stand_in
+
+_MOVING = 0.1  # of the usual speed: a piece of motion that begins faster begins under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,30 @@ def states_along(
     moved = np.zeros((len(q), len(held)))
     moved[1:] = element_steps(arm, np.diff(own, axis=0))
     return np.concatenate([_all_pieces(moved, strokes_of(held), starts, begun), own], axis=-1)
+
+
+def begun_deflections(
+    held: Sequence[Stop], v: FloatArray, a: FloatArray, starts: Sequence[int] = ()
+) -> FloatArray:
+    """(pieces, k): what elements begin with at the first sample of a motion and at each of `starts`, in order.
+
+    v, a: (N, k), velocity and acceleration of what each element follows. An element that moves faster than a tenth of
+    its usual speed in that piece has slipped as far as `drive.stand_in` says; of a slower one nothing is known, and it
+    is not deflected: the sign of a velocity near rest is noise.
+    """
+    edges = [*piece_starts(starts, len(v)), len(v)]
+    begun = np.empty((len(edges) - 1, len(held)))
+    for k, (first, last) in enumerate(pairwise(edges)):
+        usual = np.sqrt((v[first:last] ** 2).mean(axis=0))
+        moving = np.abs(v[first]) > _MOVING * usual
+        begun[k] = np.where(moving, slipped_deflections(held, v[first], a[first]), 0.0)
+    return begun
+
+
+def slipped_deflections(held: Sequence[Stop], v: FloatArray, a: FloatArray) -> FloatArray:
+    """(..., k): deflections that velocity and acceleration (..., k) of each element alone let expect."""
+    made = [e.stroke * stand_in(v[..., k], a[..., k], e.stroke) for k, e in enumerate(held)]
+    return np.stack(made, axis=-1)
 
 
 def _joint_positions(arm: Arm, q: FloatArray) -> FloatArray:

@@ -70,6 +70,10 @@ def loaded(
 def fitting_log(arm: Arm, log: Log, rows: str | None) -> Log:
     """The log in the arm's joint order; refused or warned about where it cannot be right."""
     log = _with_rows(in_order(log, arm), rows)
+    if not log.measured.any():
+        raise InputError(
+            f"{log.source} holds no torques; give them, or the gains of the controller: Identifier(arm, pd=(kp, kd))"
+        )
     flat = spans(log.tau) <= 1e-9 * np.maximum(np.abs(log.tau).max(axis=0), 1e-300)
     still = resting(log.q, 7 if log.floating else 0)
     if (flat & ~still).any():

@@ -28,6 +28,8 @@ from .judgement.verdict import Validation
 from .logs.log import Log
 from .logs.sources import logs_of
 from .own_columns import Column
+from .position.checks import gains_of
+from .position.fitting import fit_positions
 from .preprocess import Preparation, Recording
 from .record import Record, nearest_to
 from .regressor import FRICTION, Terms, terms_of
@@ -63,6 +65,8 @@ class Identifier(Searchable):
     rows         of a free base: which forces are explained, "joints" (what holds the base is not measured; forces on
                  feet are wrenches on tools), "base" (the wrench on the base alone, which tells all minimal parameters),
                  "both"; None: whatever the logs hold. Unknowns that these rows do not feel are told as not determined
+    pd           (kp, kd) of the joints' controller, numbers or one a joint: logs hold commanded positions (q_command)
+                 in place of torques, torque = kp (q_command - q) - kd qd; the fit is a PositionFit: drives and delay
     progress     called with (samples done, samples in all) while the regressor is folded
     """
 
@@ -81,6 +85,7 @@ class Identifier(Searchable):
     preparation: Preparation = field(default_factory=Preparation)
     progress: Callable[[int, int], None] | None = None
     rows: str | None = None
+    pd: Kept = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
@@ -116,6 +121,8 @@ class Identifier(Searchable):
         shape = "sign" if among(self.shape, (AUTO,)) else self.shape
         check_terms(self._words(), (shape,), self.columns)
         self.terms(self._widths())
+        if self.pd is not None:
+            gains_of(self.arm, self.pd)
 
     def _check_records(self) -> None:
         """Refuse records of friction that are not one a joint, or that other options contradict."""
@@ -248,7 +255,11 @@ class Identifier(Searchable):
         """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such.
 
         The identifier remembers the fit as `fit_`, for `predict` and `score`. y is there for scikit-learn and unused.
+        With pd the fit is a PositionFit.
         """
+        if self.pd is not None:
+            positions: Fit = self._fit_positions(log)
+            return positions
         logs = self.prepare(log)
         try:
             done = self._fit(logs)
@@ -256,6 +267,12 @@ class Identifier(Searchable):
             raise FitError(
                 f"{logs[0].source}: numbers too far apart to be solved for ({error}); check the units of t, q and tau"
             ) from None
+        object.__setattr__(self, "fit_", done)
+        return done
+
+    def _fit_positions(self, log: Outside) -> Outside:
+        """The PositionFit of logs without torques, which only whoever gives pd asks for."""
+        done = fit_positions(self.arm, gains_of(self.arm, self.pd), logs_of(log, self.arm))
         object.__setattr__(self, "fit_", done)
         return done
 

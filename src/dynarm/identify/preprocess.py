@@ -211,7 +211,7 @@ def _even(log: Log) -> tuple[Log, float]:
             return None
         return np.column_stack([np.interp(grid, log.t, column) for column in x.T])
 
-    names = ("q", "qd", "qdd", "tau", "wrench", "reference")
+    names = ("q", "qd", "qdd", "tau", "wrench", "reference", "q_command")
     values: dict[str, Outside] = {name: onto(getattr(log, name)) for name in names}
     if log.floating:
         values["q"] = with_turns(values["q"], values["q"][:, TURN])

@@ -15,8 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..algebra.vectors import Scalar
-from ..border.arguments import numbers
-from ..border.kinds import FloatArray, Given
+from ..border.kinds import FloatArray
 from ..border.memo import cached_property
 from ..dynamics.drive import (
     FAMILIES,
@@ -28,8 +27,9 @@ from ..dynamics.drive import (
     shaped,
     with_coefficients,
 )
+from ..model.friction_state import FrictionState
 from ..robot.arm import Arm, Friction
-from .friction.columns import Along, Motion, deflections, elements_of, listed_columns
+from .friction.columns import Along, Motion, listed_columns
 from .own_columns import Column
 from .rigid import Rigid, rigid_of
 from .rows import check_terms, force_names, listed_name
@@ -212,15 +212,15 @@ class Terms:
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, starts: Sequence[int] = ()
     ) -> FloatArray | None:
         """(N, elements): of all elements with memory along states; None where there are none."""
-        if not self.listed:
-            return None
-        return deflections(self.records, self.motion(q, qd, qdd), starts)
+        count = len(self.memory.strokes) if self.listed else 0
+        return self.memory.along(q, starts, qd, qdd)[:, :count] if count else None
 
-    def held(self, given: Given, samples: int) -> FloatArray | None:
-        """(samples, elements): deflections from outside, checked; None: without memory."""
-        if given is None:
-            return None
-        return numbers("friction_state", given, (samples, len(elements_of(self.records))))
+    @cached_property
+    def memory(self) -> FrictionState:
+        """How the elements begin and go on: as those of the fitted model."""
+        own = dict(zip(self.joints, self.records, strict=True))
+        joints = [replace(j, friction=own.get(i)) for i, j in enumerate(self.arm.joints)]
+        return FrictionState(replace(self.arm, joints=tuple(joints)), True)
 
     def listed_columns(
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, along: Along | None
@@ -302,14 +302,17 @@ class Terms:
         qd: np.ndarray,
         qdd: np.ndarray,
         deflected: FloatArray | None = None,
+        held: FloatArray | None = None,
     ) -> np.ndarray:
         """(N, n): evaluate(...) @ values, without forming all columns; the load is what the values themselves give.
 
-        deflected: of elements with memory, as `deflections` has them; None: without memory.
+        deflected: of elements with memory, as `deflections` has them; None: without memory. held: (N, n) forces that
+        hold wrenches on tools, which are part of the load and not of the result.
         """
         p, words = self.rigid_size, len(self.drive_names)
         out = self.rigid_forces(values, q, qd, qdd)
-        along = Along(deflected, out.copy()) if self.listed else None
+        load = out.copy() if held is None else out + held
+        along = Along(deflected, load) if self.listed else None
         for k, column in enumerate(self.drive_columns(qd)):
             out[:, self.first :] += column * values[p + k : p + words * len(self.joints) : words]
         for j, listed in enumerate(self.listed_columns(q, qd, qdd, along)):

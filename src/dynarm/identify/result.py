@@ -11,13 +11,13 @@ import numpy as np
 from ..border.arguments import real, samples, whole
 from ..border.kinds import Foreign, Given, Numbers, Outside
 from ..border.memo import cached_property
-from ..dynamics.drive import Instant, pieces
 from ..errors import DynarmError, InputError
 from ..robot.arm import Arm, Friction
 from . import tables
 from .bodies import wrench_forces
 from .estimators import table
 from .estimators.feasibility import Feasible
+from .estimators.link_step import LinkByLink
 from .estimators.problem import Solution
 from .extended import ExtendedModel, with_columns
 from .friction.selection import Choice
@@ -28,14 +28,13 @@ from .judgement.statistics import Residuals, bootstrap, essential
 from .judgement.verdict import Validation, Verdict, compared, errors_over, mean_error
 from .logs.log import Log, in_order
 from .logs.sources import log_of, logs_of
+from .prediction import forces_along, friction_curve, smoother_signs
 from .preprocess import starts_of, states_at
 from .record import Record, nearest_to
-from .tuning import channel_delays, choose_widths, trial_factors
+from .tuning import channel_delays, trial_factors
 
 if TYPE_CHECKING:
     from ..model.model import Model
-
-WORTH_IT = 0.2  # part of an error by which another friction shape must lower it to be recommended
 
 
 class FitError(DynarmError, ArithmeticError):
@@ -43,7 +42,7 @@ class FitError(DynarmError, ArithmeticError):
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(LinkByLink):
     """names_, values_, std_ of all unknowns in order; see CONTRACT and the how-to for the rest."""
 
     record: Record
@@ -91,11 +90,6 @@ class Fit:
     def condition_(self) -> float:
         """Condition number of the weighted regressor with columns of length one."""
         return self.record.identifiability.condition
-
-    @property
-    def joint_conditions_(self) -> tuple[float, ...]:
-        """cond(A_i) of every joint (recursive estimator)."""
-        return self.solution.joint_conditions
 
     @property
     def ridge_(self) -> float:
@@ -186,7 +180,8 @@ class Fit:
     ) -> np.ndarray:
         """(N, n): the torques that the fit predicts for given states.
 
-        friction_state: (N, elements) deflections of friction with memory (`friction_states`); None: without memory.
+        friction_state: (N, m) states of friction with memory, as `friction_states` and `model_.friction_state` give
+        them; None: without memory.
         """
         arm = self.record.terms.arm
         (q,) = samples(arm.name, arm.nq, q=q)
@@ -195,25 +190,32 @@ class Fit:
             raise InputError(
                 f"q has {len(q)} samples, qd has {len(states[1])}; give as many of each"
             )
-        held = self.record.terms.held(friction_state, len(q))
-        out = np.empty(states[1].shape)
-        for low in range(0, len(out), 4096):
-            part = slice(low, low + 4096)
-            at, speed, rate = (x[part] for x in states)
-            out[part] = self.record.terms.forces(
-                self.values_, at, speed, rate, None if held is None else held[part]
-            )
-        return out
+        terms, deflected = self.record.terms, None
+        if friction_state is not None:
+            moved = terms.memory.next(friction_state, q)
+            deflected = moved[:, : len(terms.memory.strokes)]
+        return forces_along(terms, self.values_, (states[0], states[1], states[2]), deflected)
+
+    def friction_states(self, log: Outside) -> np.ndarray:
+        """(N, m): what friction with memory remembers at the samples of a log, as `predict` takes it.
+
+        States of `model_.friction_state`: model_.inverse_dynamics(*fit.states(log), friction_state=...) is what predict
+        says, and a controller that begins with the first of them goes on as predict does. m is 0 without memory.
+        """
+        log = self._log(log)
+        q, qd, qdd = states_at(log, self.record.preparation)
+        return self.record.terms.memory.along(q, starts_of(log), qd, qdd)
 
     def predict(self, log: Outside) -> np.ndarray:
         """(N, n): predicted torques at the samples of a log, the path of one, or a DataFrame."""
         log = self._log(log)
         q, qd, qdd = states_at(log, self.record.preparation)
-        held = self.record.terms.deflections(q, qd, qdd, starts_of(log))
-        tau = self.torque(q, qd, qdd) if held is None else self.torque(q, qd, qdd, held)
+        terms, held = self.record.terms, None
         if log.wrench is not None:
-            tau = tau + wrench_forces(self.record.terms.arm, log.q, log.wrench)
-        return tau
+            held = wrench_forces(terms.arm, q, log.wrench)
+        deflected = terms.deflections(q, qd, qdd, starts_of(log))
+        tau = forces_along(terms, self.values_, (q, qd, qdd), deflected, held)
+        return tau if held is None else tau + held
 
     def validate(self, log: Outside) -> Validation:
         """The prediction of a log (or its path, or a DataFrame) compared with what was measured."""
@@ -323,36 +325,12 @@ class Fit:
 
         Elements with memory count as slipped; load, ripple and coupling have no part in it.
         """
-        terms = self.record.terms
-        joint = whole("joint", joint, 0, len(terms.joints) - 1)
-        points = whole("points", points, 2, 10**7)
-        speed = np.linspace(-self.speeds_[joint], self.speeds_[joint], points)
-        wide = np.zeros((points, terms.n))
-        wide[:, terms.first + joint] = speed
-        force = np.zeros(points)
-        for word, column in zip(terms.drive_names, terms.drive_columns(wide), strict=True):
-            force += self.values_[terms.drive_index(joint, word)] * column[:, joint]
-        record = terms.friction_of(joint, self.values_)
-        for piece in [] if record is None else pieces(record):
-            if piece.family in ("curve", "presliding"):  # fully slipped, without load
-                force += piece.coefficient * piece.force(Instant(speed))
-        return speed, force
+        return friction_curve(self.record.terms, self.values_, self.speeds_, joint, points)
 
     @cached_property
     def friction_advice_(self) -> tuple[str, ...]:
         """Joints whose torque a smoothed sign would explain much better than the sharp one that was fitted."""
-        terms, how = self.record.terms, self.record.preparation
-        sharp = terms.shape == "sign" and "coulomb" in terms.friction
-        if not sharp or not self.record.logs or self.record.identifier.automatic:
-            return ()
-        widths, errors = choose_widths(terms, self.record.recording.short.pieces(how), how)
-        some = np.where(errors[:, 0] > 0, errors[:, 0], np.inf)  # no rows, no error, no gain
-        gains = np.where(errors[:, 0] > 0, 1 - errors.min(axis=1) / some, 0.0)
-        return tuple(
-            f"joint {name}: shape='tanh' (width {width:g}) would lower the error by {100 * gain:.0f} %"
-            for name, width, gain in zip(terms.arm.joint_names, widths, gains, strict=True)
-            if gain > WORTH_IT
-        )
+        return smoother_signs(self.record)
 
     def verdict(self, held_out: Outside = (), limit: float = POOR) -> Verdict:
         """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines.

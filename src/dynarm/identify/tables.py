@@ -176,6 +176,10 @@ def summary(fit: Fit) -> str:
         )
     for name, condition in zip(names, fit.joint_conditions_, strict=False):
         lines.append(f"cond(A_i) of {name}: {condition:.3g}")
+    for step in fit.steps_:
+        if step.blame != step.joint:
+            part = f"{100 * step.shares[step.blame]:.0f} % of the doubt about joint {step.name}"
+            lines.append(f"{part} comes from joint {names[step.blame]}")
     for log in record.logs:
         lines += [f"{log.source}: {note}" for note in (*log.notes, *log.quality.notes)]
     more = [*fit.choice_.lines(), *fit.friction_advice_, fit.status_]

@@ -11,6 +11,8 @@ from .admissibility import Admissibility
 from .contact import Contact
 from .files import catalogue, load
 from .ground import Ground
+from .limits import EmergencyStop
+from .limits import MobileLimits as Limits
 from .pace import Motion, SafeSpeed
 from .platform import Base, Platform, Steering, Wheel
 from .robot import MobileManipulator
@@ -21,8 +23,10 @@ __all__ = [
     "Admissibility",
     "Base",
     "Contact",
+    "EmergencyStop",
     "Friction",
     "Ground",
+    "Limits",
     "MobileManipulator",
     "Motion",
     "Platform",

@@ -1,13 +1,16 @@
 """All of (9) as one answer: balance, contact, adhesion and tip-over, each row with its margin.
 
-Where statics leaves forces open (axle forces of wheels on one axle, vertical forces of more than three wheels) the
-question is whether SOME distribution keeps every wheel on the ground and inside its friction cone. That is a small
-second-order cone program in the self-stresses: maximise t such that F_z - t >= |F| / sqrt(1 + eta^2) at every wheel.
+How more than three wheels share the vertical forces is a choice of the `contact` (`sharing.py`). Where statics leaves
+forces open (axle forces of wheels on one axle; at best also vertical forces) the question is whether SOME distribution
+keeps every wheel on the ground and inside its friction cone. That is a small second-order cone program in the
+self-stresses: maximise t such that F_z - t >= |F| / sqrt(1 + eta^2) at every wheel. The margin is concave in the
+vertical forces, so that it is worst where three wheels carry everything.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +20,7 @@ from ..border.kinds import Given, Numbers
 from ..border.words import brief
 from ..errors import DynarmError, InputError, KindError
 from .constraints import roller
+from .sharing import CONTACTS, below, contact_word, elastic, possible
 
 if TYPE_CHECKING:
     from .robot import MobileManipulator
@@ -44,6 +48,9 @@ class Admissibility:
     forces: np.ndarray  # (w, 3): a distribution that satisfies the rows, or comes nearest to it
     optimised: bool  # whether the distribution was searched for, because statics leaves it open
     status: str
+    contact: str = "elastic"  # how more than three wheels share the load
+    # smallest margin of contact and adhesion [N] by each way of sharing; one way where there are three wheels
+    margins: dict[str, float] = field(default_factory=dict)
 
     __repr__ = brief
 
@@ -99,13 +106,13 @@ def self_stresses(robot: MobileManipulator, phi: float) -> tuple[np.ndarray, np.
         [
             tuple(roller(wheel, robot.platform.steering, phi).skid)
             for wheel in robot.wheels
-            if wheel.guides
+            if wheel.constrains
         ],
         dtype=float,
-    )
-    open_axles = _null(rows.T)
+    ).reshape(-1, 3)
+    open_axles = _null(rows.T) if len(rows) else np.zeros((0, 0))
     axle = np.zeros((w, open_axles.shape[1]))
-    axle[list(robot.formulas.rolling)] = open_axles
+    axle[[j for j, wheel in enumerate(robot.wheels) if wheel.constrains]] = open_axles
     return vertical, axle
 
 
@@ -164,8 +171,10 @@ def admissibility(
     friction: Numbers,
     load: Given,
     locked: bool,
+    contact: str = "elastic",
 ) -> Admissibility:
     """Every row of (9) at one state."""
+    contact = contact_word(contact)
     q, z, tau = (
         reals(what, x, "real numbers", robot.entry_names(what))
         for what, x in (("q", q), ("z", z), ("tau", tau))
@@ -182,20 +191,64 @@ def admissibility(
     if not np.isfinite(forces).all():
         raise InputError("the state or the inputs hold NaN or infinity; give finite numbers")
     phi = float(q[3]) if robot.guidance.steered else 0.0
-    guides = np.array([w.guides for w in robot.wheels])
     vertical, axle = self_stresses(robot, phi)
-    chosen = best_distribution(forces, vertical, axle, eta, guides)
+    ways = (contact,) if robot.support.determinate else CONTACTS
+    splits = {
+        way: distribution(robot, way, forces, outputs.ground, (vertical, axle), eta) for way in ways
+    }
+    margins = {way: _smallest(robot, split, eta) for way, split in splits.items()}
     drive = _driving(robot, q, z, tau, outputs.zd, forces)
-    rows = _rows(robot, q, chosen, outputs.ground, eta, drive)
-    optimised = vertical.shape[1] + axle.shape[1] > 0
+    rows = _rows(robot, q, splits[contact], outputs.ground, eta, drive)
+    free = axle.shape[1] + (vertical.shape[1] if contact == "best" else 0)
     failing = [f"{r.name}{' of ' + r.wheel if r.wheel else ''}" for r in rows if not r.holds]
-    way = "some distribution of the open forces" if optimised else "the forces"
+    way = "some distribution of the open forces" if free else "the forces"
     status = (
         f"admissible: {way} satisfies every row"
         if not failing
         else "not admissible: " + ", ".join(failing)
     )
-    return Admissibility(tuple(rows), chosen, optimised, status)
+    others = {way: f"margin {value:.4g} N" for way, value in margins.items() if way != contact}
+    status += told_contact(contact, others)
+    return Admissibility(tuple(rows), splits[contact], bool(free), status, contact, margins)
+
+
+def told_contact(contact: str, others: Mapping[str, str]) -> str:
+    """Which way of sharing was taken, and what the others would give."""
+    rest = "".join(f"; {way}: {text}" for way, text in others.items())
+    return f" (contact {contact}{rest})"
+
+
+def distribution(
+    robot: MobileManipulator,
+    contact: str,
+    forces: np.ndarray,
+    ground: np.ndarray,
+    stresses: tuple[np.ndarray, np.ndarray],
+    eta: np.ndarray,
+) -> np.ndarray:
+    """The forces (w, 3) by a way of sharing, axle forces as good as they can be."""
+    guides = np.array([w.guides for w in robot.wheels])
+    vertical, axle = stresses
+    if contact == "best" or robot.support.determinate:
+        return best_distribution(forces, vertical, axle, eta, guides)
+    answer = below(robot, ground)
+    ups = [elastic(robot, answer)]
+    if contact == "worst":
+        corners = possible(robot, answer)
+        ups = list(corners[~np.isnan(corners).any(-1)]) or ups
+    splits = []
+    for up in ups:
+        given = forces.copy()
+        given[:, 2] = up
+        splits.append(best_distribution(given, vertical[:, :0], axle, eta, guides))
+    return min(splits, key=lambda split: _smallest(robot, split, eta))
+
+
+def _smallest(robot: MobileManipulator, forces: np.ndarray, eta: np.ndarray) -> float:
+    """The smallest margin of contact and adhesion [N]."""
+    guides = np.array([w.guides for w in robot.wheels])
+    slips = np.where(guides, slip_margins(forces, eta), forces[:, 2])
+    return float(np.minimum(slips, forces[:, 2]).min())
 
 
 def _driving(

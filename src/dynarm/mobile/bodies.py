@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..algebra.vectors import IDENTITY, Mat3, Nested, Scalar, Sym3, Vec3
 from ..dynamics.papers.kane_arm_tanner2001 import KaneLink, Mount
-from ..dynamics.papers.kane_platform_tanner2001 import Carried
+from ..dynamics.papers.kane_platform_tanner2001 import Carried, Roller
 from ..dynamics.papers.kane_tanner2001 import Machine
 from ..errors import ModelError
 from ..robot.arm import Arm
 from ..robot.frames.chain import tidy
+from ..robot.inertia import move_parameters, pack_parameters, unpack_parameters
 from .constraints import follows, roller
 from .platform import Base, Platform, Wheel
 
@@ -41,6 +43,27 @@ def links_of(arm: Arm) -> tuple[KaneLink, ...]:
     return tuple(links)
 
 
+def hand_of(arm: Arm) -> tuple[int, np.ndarray]:
+    """The link that carries the load, and the tool's pose in its frame: the first tool, else that of the last link."""
+    tools = arm.all_tools
+    if tools and tools[0].joint >= 0:
+        return tools[0].joint, np.array(tools[0].pose, float).reshape(4, 4)
+    return arm.n - 1, arm.tool_pose
+
+
+def with_base_link(base: Base, arm: Arm) -> tuple[Base, Arm]:
+    """The base with the mass of the arm's own base link, as its file has it, and the arm without it."""
+    if arm.origin is None or arm.origin.base is None:
+        return base, arm
+    T = base.mount_pose
+    ten = pack_parameters(base.mass, base.com, base.inertia)
+    ten = ten + move_parameters(arm.origin.base, T[:3, :3], T[:3, 3])
+    mass, com, inertia = unpack_parameters(ten)
+    bare = replace(arm, origin=replace(arm.origin, base=None))
+    x, y, z = com.tolist() if mass else base.com
+    return Base(mass, (x, y, z), inertia, T), bare
+
+
 def mount_of(base: Base, arm: Arm) -> Mount:
     """Where frame 0 of the arm stands in {v}."""
     T = base.mount_pose @ arm.frame0
@@ -59,25 +82,33 @@ def _sym(table: Nested) -> Sym3:
     return Sym3(*(float(table[i][j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
 
 
+def _light(wheel: Roller) -> Roller:
+    """The wheel, without its mass where it may move across: that is carried as a point."""
+    return wheel if wheel.slant is None else replace(wheel, mass=0)
+
+
 def machine_of(
     platform: Platform, wheels: Sequence[Wheel], base: Base, arm: Arm, phi: Scalar
 ) -> Machine:
     """The machine at a steering angle, as Kane's equations see it."""
     steering, height = platform.steering, platform.height
     mount = mount_of(base, arm)
-    tool = arm.tool_pose[:3, 3]
+    hand, pose = hand_of(arm)
+    tool = pose[:3, 3]
     size = max(1.0, float(np.abs(tool).max()))
     return Machine(
-        tuple(roller(w, steering, phi) for w in wheels if w.guides),
+        tuple(_light(roller(w, steering, phi)) for w in wheels if w.guides),
         Carried(platform.mass, Vec3(0, 0, 0), _sym(platform.inertia)),
         Carried(base.mass, mount.r0, _sym(base.inertia)),
         tuple(
             Carried(w.mass, Vec3(w.x, w.y, w.radius - height), Sym3(0, 0, 0, 0, 0, 0))
             for w in wheels
-            if not w.guides and w.mass
+            if not w.constrains and w.mass
         ),
         links_of(arm),
         mount,
         Vec3(*(tidy(float(x), size) for x in tool)),
         any(follows(w, steering) for w in wheels),
+        None if arm.plain else arm.parents,
+        hand,
     )

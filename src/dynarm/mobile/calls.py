@@ -13,18 +13,20 @@ from ..border.arguments import among, flag, real, reals
 from ..border.kinds import Given, Maker, Numbers, Pickled
 from ..border.memo import cached_property
 from ..border.words import shown, titled
-from ..errors import DynarmError, InputError, KindError, UnknownName
+from ..errors import DynarmError, InputError, KindError, ModelError, UnknownName
 from ..graph.graph import Count, Graph, Port
 from ..machine.load.compiled import Kernel, kernel
 from ..machine.load.march import March
 from ..model.functions import Functions
 from ..model.refusals import AXES, explained
 from ..robot.arm import Arm
+from .bodies import with_base_link
 from .constraints import SINGULAR, Guidance, guidance_of
 from .formulas import Formulas
 from .kernels import NAMES, PLANNED, graph_of, ports
 from .platform import Base, Platform, Wheel
 from .regularity import check_driven, check_regular
+from .sharing import SharingCase, corner_shares, elastic_shares
 from .stability import Support, support_of
 
 NO_LOAD = np.zeros(6)
@@ -89,6 +91,14 @@ class Wheeled:
         put(self, "friction", flag("friction", self.friction))
         if not isinstance(self.name, str) or not self.name:
             raise KindError(f"name is {shown(self.name)}; give a non-empty string")
+        if self.arm.floating is not None or self.arm.nv != self.arm.n:
+            raise ModelError(
+                f"arm '{self.arm.name}' has a free base or joints that follow others; load it with floating=False and "
+                "hold these joints and those that they follow: freeze={'joint': position, ...}"
+            )
+        base, arm = with_base_link(self.base, self.arm)
+        put(self, "base", base)
+        put(self, "arm", arm)
         self.formulas  # noqa: B018  wheels that cannot work are refused here and now
 
     def __repr__(self) -> str:
@@ -104,6 +114,16 @@ class Wheeled:
     def support(self) -> Support:
         """Support polygon of the wheels."""
         return support_of(self.wheels, self.platform.height)
+
+    @cached_property
+    def elastic_shares(self) -> tuple[SharingCase, ...]:
+        """The cases of wheels on springs."""
+        return elastic_shares(self.formulas.springs)
+
+    @cached_property
+    def corner_shares(self) -> tuple[SharingCase, ...]:
+        """The cases in which three wheels carry everything."""
+        return corner_shares(self.formulas.springs)
 
     @cached_property
     def guidance(self) -> Guidance:

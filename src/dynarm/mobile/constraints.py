@@ -2,7 +2,8 @@
 
 A wheel that rolls keeps its sideways speed at zero, one row (1) in (vx, vy, thd) a wheel. The rows of all wheels must
 leave the same freedom at every steering angle: rank 2 leaves the forward speed v (the axles meet in one point, perhaps
-at infinity), rank 1 leaves v and thd (one axle, as in differential drive).
+at infinity), rank 1 leaves v and thd (one axle, as in differential drive). Wheels with rollers have no row; where all
+wheels that roll have them, v, vy and thd are free.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Guidance:
     @property
     def speeds(self) -> tuple[str, ...]:
         """Names of the platform's independent speeds."""
-        moving = ("v",) if len(self.rows) == 2 else ("v", "thetad")
+        moving = (("v", "vy", "thetad"), ("v", "thetad"), ("v",))[len(self.rows)]
         return (*moving, "phid") if self.steered else moving
 
     @property
@@ -54,7 +55,7 @@ def turned(
         return cos(angle), sin(angle), _plain(wheel.ratio), 0
     if steering is not None and follows(wheel, steering):
         return _ackermann(wheel, steering, phi)
-    angle = wheel.angle if wheel.kind == "fixed" else 0.0
+    angle = wheel.angle if wheel.guides else 0.0
     return tidy(math.cos(angle)), tidy(math.sin(angle)), 0, 0
 
 
@@ -95,6 +96,7 @@ def roller(wheel: Wheel, steering: Steering | None, phi: Scalar) -> Roller:
         s,
         d,
         dd,
+        None if wheel.slant is None else _plain(wheel.slant),
     )
 
 
@@ -103,6 +105,8 @@ def columns(
 ) -> tuple[list[Vec3], list[Vec3]]:
     """(vx, vy, thd) per independent speed of the platform, and the derivatives in phi. Both start with vx = v."""
     rows = [roller(wheel, steering, phi) for wheel in guidance.rows]
+    if not rows:
+        return [Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)], [Vec3(0, 0, 0)] * 3
     n = [row.skid for row in rows]
     dn = [row.roll * mul(-1, row.d) for row in rows]
     if len(rows) == 1:
@@ -122,6 +126,26 @@ def columns(
     return [Vec3(1, side, turn)], [Vec3(0, dside, dturn)]
 
 
+def mobility(guidance: Guidance, platform: Platform, wheels: Sequence[Wheel]) -> str:
+    """What the wheels let the platform do, in a sentence."""
+    if not guidance.rows:
+        return "goes ahead, across and turns: the wheels that roll have rollers"
+    if guidance.moving == 2:
+        return "goes ahead and turns on the spot: the axles of the wheels lie in one line"
+    if not guidance.steered:
+        return (
+            "goes ahead only: the axles of the fixed wheels are parallel and cannot all roll in a bend; it would turn "
+            "by skidding, which is no rolling: make wheels casters, steered, 'omni' or 'mecanum'"
+        )
+    turns = [float(columns(guidance, platform.steering, float(phi))[0][0].z) for phi in (0.2, -0.3)]
+    if max(map(abs, turns)) * guidance.size < _RANK:
+        return (
+            "goes ahead and crabwise: all wheels are turned by the same phi, so that it moves along them without "
+            "turning; use kind='ackermann' with a steering geometry for bends"
+        )
+    return "goes ahead and along bends by the steering angle phi"
+
+
 def forwardness(guidance: Guidance, steering: Steering | None, phi: Scalar) -> Scalar:
     """What v is divided by: it changes sign where the steering angle is singular."""
     n = [roller(wheel, steering, phi).skid for wheel in guidance.rows]
@@ -130,12 +154,14 @@ def forwardness(guidance: Guidance, steering: Steering | None, phi: Scalar) -> S
 
 def guidance_of(platform: Platform, wheels: Sequence[Wheel]) -> Guidance:
     """The guidance that the wheels give, or an error that says why they do not go together."""
-    guides = [wheel for wheel in wheels if wheel.guides]
-    if not guides:
+    guides = [wheel for wheel in wheels if wheel.constrains]
+    if not any(wheel.guides for wheel in wheels):
         raise ModelError(
             "every wheel is a caster, so nothing keeps the platform from sliding; fix or steer one"
         )
     steering = platform.steering
+    if not guides and steering is None:
+        return Guidance((), False, 1.0)
     if steering is None and any(w.kind == "ackermann" for w in guides):
         raise ModelError(
             "a wheel is 'ackermann' but the platform has no steering; give Platform(steering=Steering(...))"

@@ -67,6 +67,8 @@ def contact_of(robot: MobileManipulator, outputs: Outputs) -> Contact:
 def _status(
     robot: MobileManipulator, determinate: np.ndarray, tipover: Tipover, formal: np.ndarray
 ) -> str:
+    if not np.isfinite(tipover.measure).all():
+        return tipover.status
     words = ["formal: a wheel has lifted, " + tipover.status if formal.any() else tipover.status]
     open_parts = [
         word
@@ -80,8 +82,15 @@ def _status(
 
 def _rows(robot: MobileManipulator, phi: float = _GENERIC) -> np.ndarray:
     """(k, 3): rows (1) of the wheels that guide."""
-    rows = [tuple(roller(w, robot.platform.steering, phi).skid) for w in robot.wheels if w.guides]
-    return np.array(rows, dtype=float)
+    rows = [
+        tuple(roller(w, robot.platform.steering, phi).skid) for w in robot.wheels if w.constrains
+    ]
+    return np.array(rows, dtype=float).reshape(-1, 3)
+
+
+def _fast(robot: MobileManipulator) -> list[int]:
+    """The wheels that keep the platform from moving along their axles."""
+    return [j for j, wheel in enumerate(robot.wheels) if wheel.constrains]
 
 
 def determinate_parts(robot: MobileManipulator) -> np.ndarray:
@@ -89,16 +98,20 @@ def determinate_parts(robot: MobileManipulator) -> np.ndarray:
     known = np.ones((len(robot.wheels), 3), dtype=bool)
     known[:, 2] = robot.support.determinate
     rows = _rows(robot)
+    if not len(rows):
+        return known
     _, values, right = np.linalg.svd(rows.T)
     rank = int((values > _SMALL * values[0]).sum())
     free = right[rank:]  # axle forces that hold each other
-    known[list(robot.formulas.rolling), 1] = (np.abs(free) < 1e-9).all(0)
+    known[_fast(robot), 1] = (np.abs(free) < 1e-9).all(0)
     return known
 
 
 def axles(robot: MobileManipulator) -> list[tuple[int, ...]]:
     """Groups of wheels on one axle whose forces are known as a sum only."""
-    rows, rolling = _rows(robot), robot.formulas.rolling
+    rows, rolling = _rows(robot), _fast(robot)
+    if not len(rows):
+        return []
     known = determinate_parts(robot)
     groups: list[list[int]] = []
     for k in range(len(rows)):

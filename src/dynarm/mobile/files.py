@@ -5,6 +5,9 @@ name = "..."        source = "where the numbers come from"        gravity = 9.81
 [[wheels]]          name, x, y, radius, mass, kind, angle, ratio, spin, turn, driven, rolling, swivel
 [base]              mass, com, inertia, mount (4x4, or position = [x, y, z] with yaw)
 arm = "puma560"     a built-in arm or a path, or a table [arm] as in an arm's own TOML file
+
+urdf = "tiago.urdf" in place of platform, base and arm; tip = "link"; wheels = ["joint", ...], { joint = "caster" } or
+                    [[wheels]] where they are not recognised
 """
 
 from __future__ import annotations
@@ -12,27 +15,28 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
-from ..border.arguments import number, numbers, path_of
+from ..border.arguments import flag, number, numbers, path_of
 from ..border.files import content, named
 from ..border.kinds import Outside
 from ..border.toml import known_keys, tables
 from ..border.toml_text import toml_lines, toml_value
 from ..border.words import shown
 from ..border.written import drafted
-from ..errors import DynarmError, FileError, FormatError, KindError, UnknownName
+from ..errors import DynarmError, FileError, FormatError, InputError, KindError, UnknownName
 from ..robot.arm import Arm, Friction
 from ..robot.formats.toml_file import arm_of_table, write_toml
 from .platform import Base, Platform, Steering, Wheel
 from .robot import MobileManipulator
 
 MAX_BYTES = 4 * 2**20
-_TOP = ("name", "source", "gravity", "friction", "platform", "wheels", "base", "arm")
+MAX_URDF = 16 * 2**20
+_TOP = ("name", "source", "gravity", "friction", "platform", "wheels", "base", "arm", "urdf", "tip")
 
 
 def catalogue() -> tuple[str, ...]:
@@ -43,8 +47,24 @@ def catalogue() -> tuple[str, ...]:
     )
 
 
-def load(robot: str | os.PathLike[str], friction: bool | None = None) -> MobileManipulator:
-    """The mobile manipulator behind a built-in name or a path to a .toml file; friction overrides the file's."""
+def load(
+    robot: str | os.PathLike[str],
+    friction: bool | None = None,
+    wheels: Outside = None,
+    tip: str | None = None,
+    snap: bool = True,
+) -> MobileManipulator:
+    """The mobile manipulator behind a built-in name or a path to a .toml or .urdf file.
+
+    friction  overrides the file's
+    wheels    of a URDF: the wheels where they are not recognised by name, axis and shape: names of joints or links,
+              {name: kind, ...}, or mobile.Wheel records in the axes of the root link, on whose ground they stand
+    tip       of a URDF: the link to which the arm is taken, joints off the way held at zero; default: all joints, those
+              held that follow others. The load then acts on the link that most joints move
+    snap      of a URDF: rounded numbers that were meant to be exact are taken as such, as in `dynarm.load`
+
+    A URDF's platform frame {v} stands at the mass centre of all that is rigid with its root link.
+    """
     if (
         isinstance(robot, bytes)
         or not isinstance(robot, (str, os.PathLike))
@@ -54,15 +74,31 @@ def load(robot: str | os.PathLike[str], friction: bool | None = None) -> MobileM
             f"robot is {shown(robot)}; give a built-in name (dynarm.mobile.catalogue()) or a path"
         )
     path = Path(robot)
+    if path.suffix.lower() == ".urdf":
+        return _urdf(path, bool(friction), wheels, tip, flag("snap", snap))
+    if wheels is not None or tip is not None:
+        raise InputError(
+            f"wheels and tip choose parts of a URDF; '{path}' is not one, leave them out"
+        )
     if path.suffix.lower() == ".toml":
         return _read(content(path, MAX_BYTES), named(path), friction, path.parent)
     known = catalogue()
     if str(robot) not in known:
         if path.suffix or len(path.parts) > 1:
-            raise FormatError(f"'{path}' is not a mobile manipulator's file; it must end in .toml")
+            raise FormatError(
+                f"'{path}' is not a mobile manipulator's file; it must end in .toml or .urdf"
+            )
         raise UnknownName("mobile manipulator", str(robot), known)
     file = resources.files(__package__) / "catalogue" / f"{robot}.toml"
     return _read(file.read_bytes(), f"built-in robot '{robot}'", friction, Path())
+
+
+def _urdf(
+    path: Path, friction: bool, wheels: Outside, tip: str | None, snap: bool = True
+) -> MobileManipulator:
+    from .urdf import robot_of_urdf
+
+    return robot_of_urdf(content(path, MAX_URDF), named(path), wheels, tip, friction, snap)
 
 
 def _read(text: bytes, source: str, friction: bool | None, folder: Path) -> MobileManipulator:
@@ -77,6 +113,8 @@ def _read(text: bytes, source: str, friction: bool | None, folder: Path) -> Mobi
 
 def _robot(table: Mapping[str, Outside], friction: bool | None, folder: Path) -> MobileManipulator:
     given = known_keys(table, _TOP, "the file")
+    if "urdf" in given:
+        return _of_urdf(given, friction, folder)
     for key in ("platform", "wheels", "arm"):
         if key not in given:
             raise FormatError(
@@ -94,6 +132,26 @@ def _robot(table: Mapping[str, Outside], friction: bool | None, folder: Path) ->
         friction=given.get("friction", False) if friction is None else friction,
         name=given.get("name", "mobile"),
     )
+
+
+def _of_urdf(
+    given: Mapping[str, Outside], friction: bool | None, folder: Path
+) -> MobileManipulator:
+    """A URDF beside the file, with what the file says about its wheels."""
+    others = sorted(set(given) & {"platform", "base", "arm"})
+    if others or not isinstance(given["urdf"], str):
+        raise FormatError(
+            f"urdf is {shown(given['urdf'])}"
+            + (f", and the file has {', '.join(others)} as well" if others else "")
+            + "; give the path of a URDF, and besides it name, gravity, friction, tip and wheels"
+        )
+    wheels = given.get("wheels")
+    if isinstance(wheels, list) and all(isinstance(row, Mapping) for row in wheels):
+        wheels = [_wheel(row, f"wheel {j}") for j, row in enumerate(wheels)]
+    rough = given.get("friction", False) if friction is None else friction
+    robot = _urdf(folder / given["urdf"], flag("friction", rough), wheels, given.get("tip"))
+    changed = {key: given[key] for key in ("name", "gravity") if key in given}
+    return replace(robot, **changed) if changed else robot
 
 
 def _platform(table: Outside) -> Platform:

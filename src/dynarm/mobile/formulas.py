@@ -23,7 +23,7 @@ from ..dynamics.papers.kane_tanner2001 import (
 )
 from ..robot.arm import Arm
 from ..robot.frames.chain import Chain, chain_of, pose, tidy
-from .bodies import links_of, machine_of, mount_of
+from .bodies import hand_of, links_of, machine_of, mount_of
 from .constraints import Guidance, columns
 from .platform import Base, Platform, Wheel
 from .springs import Springs, springs_of
@@ -125,7 +125,8 @@ class Formulas:
 
     def push(self, load: Flat) -> Load:
         """Force and couple on the end effector, from the tool's axes to those of the last link."""
-        R = Mat3(*(Vec3(*(tidy(float(x)) for x in row)) for row in self.arm.tool_pose[:3, :3]))
+        pose = hand_of(self.arm)[1]
+        R = Mat3(*(Vec3(*(tidy(float(x)) for x in row)) for row in pose[:3, :3]))
         return R @ Vec3(*load[:3]), R @ Vec3(*load[3:])
 
     @cached_property
@@ -301,9 +302,10 @@ class Formulas:
             total(*(mul(row[k], x) for row, x in zip(B, z, strict=True)))
             for k in range(self.inputs)
         ]
-        pushed = load_forces(at.links[-1], machine.links[-1], machine.tool, *push)
+        hand = at.links[machine.last]
+        pushed = load_forces(hand, machine.links[machine.last], machine.tool, *push)
         gained = [mul(t, rate) for t, rate in zip(tau, rates, strict=True)]
-        gained += [mul(f, z[row]) for row, f in zip(at.rows, pushed, strict=True)]
+        gained += [mul(f, z[row]) for row, f in zip(at.rows(hand), pushed, strict=True)]
         if not self.friction:
             return [total(*gained), 0]
         w, resist = len(self.wheels), self.wheel_friction(machine, at)
@@ -350,12 +352,15 @@ class Formulas:
 
     def _heights(self, joints: Flat) -> Scalar:
         """Sum of mass times height of the links over frame 0."""
-        up = mount_of(self.base, self.arm).into @ Vec3(0, 0, 1)
+        ground = mount_of(self.base, self.arm).into @ Vec3(0, 0, 1)
         moments: Scalar = 0
-        height: Scalar = 0
-        for link, step in zip(links_of(self.arm), pose(self.chain, joints), strict=True):
-            height = add(height, up.dot(step.s))
-            up = step.rise(up)
+        at: list[tuple[Vec3, Scalar]] = []  # upwards in each link's axes, height of its frame
+        steps = pose(self.chain, joints)
+        for i, (link, step) in enumerate(zip(links_of(self.arm), steps, strict=True)):
+            k = self.chain.parent_of(i)
+            up, height = at[k] if k >= 0 else (ground, 0)
+            height, up = add(height, up.dot(step.s)), step.rise(up)
+            at.append((up, height))
             moments = add(moments, mul(link.m, add(height, up.dot(link.c))))
         return moments
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..border.kinds import Given, Numbers
 from ..border.words import brief
+from .planned import NOTHING
+from .sharing import contact_word, shared
 
 if TYPE_CHECKING:
     from .robot import MobileManipulator
@@ -19,7 +21,7 @@ _LIFTED = 1e-12  # of the whole load, below which a wheel carries nothing
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ground:
-    """Unilateral ground forces of a planned motion (or a batch) on wheels that are springs: contact "elastic".
+    """Unilateral ground forces of a planned motion (or a batch); `contact`: how more than three wheels share the load.
 
     Where the measure is negative no upward forces balance the load: the robot tips over that edge, and `forces` are
     those of the moment of tipping. What is not finite in the state is NaN here, and no verdict.
@@ -40,7 +42,9 @@ class Ground:
     @property
     def friction(self) -> np.ndarray:
         """(..., w): smallest coefficient that holds each wheel; infinite for one pushed without load."""
-        return np.where(self.needed > _HUGE, np.inf, self.needed)
+        sideways = np.hypot(self.forces[..., 0], self.forces[..., 1])
+        idle = sideways <= _LIFTED * np.abs(self.load[..., 2:3])
+        return np.where(idle, 0.0, np.where(self.needed > _HUGE, np.inf, self.needed))
 
     @property
     def lifted(self) -> np.ndarray:
@@ -85,10 +89,15 @@ def ground_of(
     zd: Numbers,
     gravity: Given,
     load: Given,
+    contact: str,
 ) -> Ground:
     """The ground under a planned motion."""
+    contact = contact_word(contact)
     forces, needed, angles, measure, acting = robot.call(
         "ground", q, z, zd, *robot.acting(gravity, load)
     )[:5]
     names = robot.wheel_names
-    return Ground(forces, needed, angles, measure, acting, robot.tip_axes, names)
+    if contact != "elastic":
+        forces = shared(robot, contact, acting, forces)
+        needed = np.hypot(forces[..., 0], forces[..., 1]) / (forces[..., 2] + NOTHING)
+    return Ground(forces, needed, angles, measure, acting, robot.tip_axes, names, contact)

@@ -8,6 +8,7 @@
     prescribed      q, z, zd, load    -> needed, ground, push
     inverse_dynamics  q, z, zd, gravity, load -> tau
     ground          q, z, zd, gravity, load -> forces, friction, angles, measure, load on the ground
+    demand          q, z, zd, gravity, load -> load on the ground, rolling force of each wheel
     energy          q, z              -> kinetic, potential
 
 Every function of a steered platform also returns `skew`, the squared sideways and turning speed per unit of forward
@@ -24,7 +25,11 @@ from ..graph.trace import trace_function
 from . import planned
 from .formulas import Formulas
 
-PLANNED = {"inverse_dynamics": planned.inverse_dynamics, "ground": planned.contact}
+PLANNED = {
+    "inverse_dynamics": planned.inverse_dynamics,
+    "ground": planned.contact,
+    "demand": planned.demand,
+}
 
 NAMES = (
     "equations",
@@ -37,6 +42,7 @@ NAMES = (
     "prescribed",
     "inverse_dynamics",
     "ground",
+    "demand",
     "energy",
 )
 
@@ -76,6 +82,7 @@ def ports(f: Formulas, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
                 *skew,
             ),
         ),
+        "demand": ((q, z, zd, gravity, load), (ground_port, Port("push", (w,)), *skew)),
         "energy": ((q, z), (Port("kinetic", ()), Port("potential", ()))),
     }
     return table[name.partition(":")[0]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .bodies import hand_of
 from .constraints import roller
 
 if TYPE_CHECKING:
@@ -44,11 +45,12 @@ def wheel_headings(robot: MobileManipulator, q: np.ndarray) -> list[float]:
 
 def arm_frames(robot: MobileManipulator, q: np.ndarray) -> list[np.ndarray]:
     """4x4 poses on the ground of the arm's mount, its links and its tool."""
-    frame = platform_pose(q) @ robot.base.mount_pose @ robot.arm.base_pose
-    frames = [frame]
-    for joint, angle in zip(robot.arm.joints, q[len(q) - robot.arm.n :], strict=True):
-        frames.append(frames[-1] @ joint.displacement(float(angle)))
-    return [*frames, frames[-1] @ robot.arm.tool_pose]
+    arm = robot.arm
+    frames = [platform_pose(q) @ robot.base.mount_pose @ arm.base_pose]
+    for joint, parent, angle in zip(arm.joints, arm.parents, q[len(q) - arm.n :], strict=True):
+        frames.append(frames[parent + 1] @ joint.displacement(float(angle)))
+    hand, pose = hand_of(arm)
+    return [*frames, frames[hand + 1] @ pose]
 
 
 def outline(robot: MobileManipulator, q: np.ndarray) -> Outline:

@@ -18,6 +18,7 @@ from ..dynamics.papers.kane_tanner2001 import (
     GroundLoad,
     Machine,
     PartialVelocities,
+    equations,
     ground,
     interaction,
 )
@@ -68,6 +69,24 @@ def contact(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) 
     measure = mul(smallest(angles), sqrt(R.dot(R)))
     friction = [_friction(*row) for row in forces]
     return (forces, friction, angles, measure, [*R, *n], *([skew] if skew else []))
+
+
+def demand(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) -> tuple[Flat, ...]:
+    """The load on the ground and the rolling force of each wheel, all driven wheels on the ground, bearings free."""
+    machine, at, skew = f.state(q, z, virtual=True, pull=-Vec3(*gravity))
+    M, F, B = equations(machine, at, f.push(load))
+    needed = [
+        add(total(*(mul(a, b) for a, b in zip(row, zd, strict=True))), bias)
+        for row, bias in zip(M, F, strict=True)
+    ]
+    drive = _inputs(f, machine, f._spread(B), needed, [1] * len(f.rolling))
+    wrench = interaction(machine, at, zd, f.push(load))
+    torques = [drive[j] for j in f.rolling]
+    carried = ground(machine, at, zd, torques, wrench, f.platform.height)
+    rolls: list[Scalar] = [0] * len(f.wheels)
+    for j, push in zip(f.rolling, carried.push, strict=True):
+        rolls[j] = push
+    return ([*carried.force, *carried.moment], rolls, *([skew] if skew else []))
 
 
 def _friction(rolling: Scalar, axle: Scalar, up: Scalar) -> Scalar:
@@ -123,7 +142,7 @@ def _able(columns: Rows, weights: Flat) -> list[Scalar]:
 
 
 def _spread(columns: Rows, weights: Flat) -> Scalar:
-    """The determinant of the sum of weight c c' over columns c of one or two entries."""
+    """The determinant of the sum of weight c c' over columns c of one to three entries."""
     p = len(columns[0])
     table = [
         [
@@ -134,6 +153,8 @@ def _spread(columns: Rows, weights: Flat) -> Scalar:
     ]
     if p == 1:
         return table[0][0]
+    if p == 3:
+        return Vec3(*table[0]).dot(Vec3(*table[1]).cross(Vec3(*table[2])))
     return sub(mul(table[0][0], table[1][1]), mul(table[0][1], table[0][1]))
 
 
@@ -144,7 +165,10 @@ def _axles(
     rest = [-carried.force.x, -carried.force.y, -carried.moment.z]
     for wheel, push in zip(machine.wheels, carried.push, strict=True):
         rest = [add(a, -mul(b, push)) for a, b in zip(rest, wheel.roll, strict=True)]
-    rows, twists = [wheel.skid for wheel in machine.wheels], at.carriage.twists()
+    # wheels with rollers: what the roller's axis takes along the axle goes with their push
+    fast = [k for k, wheel in enumerate(machine.wheels) if wheel.slant is None]
+    rows, twists = [machine.wheels[k].skid for k in fast], at.carriage.twists()
+    stands = [stands[k] for k in fast]
 
     def normal(weights: Flat) -> Sym3:
         whole = Sym3(0, 0, 0, 0, 0, 0)
@@ -156,7 +180,13 @@ def _axles(
     can = step(sub(_determinant(left), mul(_SINGULAR, _determinant(every))))
     weights = [chosen(can, g, 1) for g in stands]
     k = solved(normal(weights), Vec3(*rest))
-    return [mul(g, n.dot(k)) for n, g in zip(rows, weights, strict=True)]
+    sides = [
+        0 if wheel.slant is None else mul(wheel.slant, push)
+        for wheel, push in zip(machine.wheels, carried.push, strict=True)
+    ]
+    for j, n, g in zip(fast, rows, weights, strict=True):
+        sides[j] = mul(g, n.dot(k))
+    return sides
 
 
 def _determinant(A: Sym3) -> Scalar:

@@ -6,6 +6,7 @@ Frame {v} stands at the platform's mass centre: x forward, y left, z up. The gro
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +18,9 @@ from ..border.words import brief
 from ..errors import InputError, KindError, ModelError
 from ..robot.arm import HEAVIEST, LONGEST, Friction, rigid
 
-KINDS = ("fixed", "steered", "ackermann", "caster")
+KINDS = ("fixed", "steered", "ackermann", "caster", "omni", "mecanum")
 Tensor = tuple[tuple[float, float, float], ...]
+_CROSSWAYS = math.radians(85)  # rollers nearer to the axle push nothing ahead
 _NO_INERTIA: Tensor = ((0.0, 0.0, 0.0),) * 3
 
 
@@ -103,7 +105,10 @@ class Wheel:
 
     kind       "fixed": rolls along `angle`. "steered": turned by ratio * phi + angle about its vertical diameter.
                "ackermann": turned so that its axle meets the others (platform.steering). "caster": free to roll any
-               way, carries weight only; its mass counts as a point at the wheel's centre.
+               way, carries weight only; its mass counts as a point at the wheel's centre. "omni", "mecanum": with
+               rollers on its rim, on which it moves across; the ground pushes along the axis of the roller below.
+    roller     [rad] angle of that axis from the rolling direction, seen from above: 0 for "omni"; for "mecanum"
+               usually -pi/4 front left and rear right, pi/4 front right and rear left
     spin, turn inertia about the axle and about a diameter; default: those of a disk, m r^2/2 and m r^2/4
     driven     False: `safe_speed` puts no drive torque on it
     stiffness  [N/m] of its tyre or suspension, by which wheels on the ground share the load; give it to all wheels
@@ -125,6 +130,7 @@ class Wheel:
     swivel: Friction | None = None
     name: str | None = None
     stiffness: float | None = None
+    roller: float = 0.0
 
     __repr__ = brief
 
@@ -138,8 +144,13 @@ class Wheel:
             raise InputError(
                 f"{label}: kind is {shown(self.kind)}; choose one of {', '.join(KINDS)}"
             )
-        for key in ("x", "y", "angle", "ratio"):
+        for key in ("x", "y", "angle", "ratio", "roller"):
             put(self, key, _number(f"{label}: {key}", getattr(self, key)))
+        if not abs(self.roller) < _CROSSWAYS or (self.roller != 0) != (self.kind == "mecanum"):
+            raise ModelError(
+                f"{label}: roller is {self.roller:g} and kind '{self.kind}'; a 'mecanum' wheel has rollers at an angle "
+                "between -pi/2 and pi/2 but 0, other wheels have none at an angle"
+            )
         put(self, "radius", _number(f"{label}: radius", self.radius, above=0.0))
         put(self, "mass", _not_negative(f"{label}: mass", self.mass))
         if self.stiffness is not None:
@@ -160,8 +171,18 @@ class Wheel:
 
     @property
     def guides(self) -> bool:
-        """Whether it can take a force along its axle."""
+        """Whether it can take a force along the ground."""
         return self.kind != "caster"
+
+    @property
+    def constrains(self) -> bool:
+        """Whether it keeps the platform from moving along its axle."""
+        return self.kind in ("fixed", "steered", "ackermann")
+
+    @property
+    def slant(self) -> float | None:
+        """Tangent of the rollers' angle; None without rollers."""
+        return math.tan(self.roller) if self.kind in ("omni", "mecanum") else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +190,8 @@ class Base:
     """What the arm stands on, fixed to the platform.
 
     com: its mass centre in {v}, the paper's point 0, about which the interaction torque is taken. mount: 4x4 pose in
-    {v} of the arm's base link; default: upright at com.
+    {v} of the arm's base link; default: upright at com. A robot adds to it the inertia that the base link of its arm
+    has in the arm's file: `robot.base` holds both.
     """
 
     mass: float = 0.0

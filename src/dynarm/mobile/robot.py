@@ -12,7 +12,7 @@ from ..border.kinds import FloatArray, Given, Numbers, Outside
 from ..border.memo import cached_property
 from ..errors import InputError
 from .calls import NO_LOAD, Wheeled
-from .constraints import SINGULAR
+from .constraints import SINGULAR, mobility
 from .contact import Contact, contact_of
 from .stability import Tipover, friction_needed, tip_angles
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..model.export import Written
     from .admissibility import Admissibility
     from .ground import Ground
+    from .limits import EmergencyStop, MobileLimits
     from .pace import Motion, SafeSpeed
     from .run import MobileRun
 
@@ -31,6 +32,11 @@ class MobileManipulator(Wheeled):
     gravity: acceleration [m/s^2], downwards; the arm's own gravity is not used. friction=True: friction of wheels and
     joints and the joints' armature take part.
     """
+
+    @property
+    def mobility(self) -> str:
+        """What the wheels let the platform do, in a sentence."""
+        return mobility(self.guidance, self.platform, self.wheels)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot to x.toml."""
@@ -64,16 +70,23 @@ class MobileManipulator(Wheeled):
         return tau
 
     def ground(
-        self, q: Numbers, z: Numbers, zd: Numbers, gravity: Given = None, load: Given = None
+        self,
+        q: Numbers,
+        z: Numbers,
+        zd: Numbers,
+        gravity: Given = None,
+        load: Given = None,
+        contact: str = "elastic",
     ) -> Ground:
-        """What the ground carries of a planned motion, wheels on springs that push and never pull; see `Ground`.
+        """What the ground carries of a planned motion, on wheels that push and never pull; see `Ground`.
 
         gravity: (..., 3) [m/s^2] in the axes of {v}, for slopes. load: (..., 6), force then couple on the tool, in the
-        tool's axes.
+        tool's axes. contact: how more than three wheels share the load: "elastic", as springs (`Wheel.stiffness`);
+        "best", "worst": in the way that asks for the least, the most friction.
         """
         from .ground import ground_of
 
-        return ground_of(self, q, z, zd, gravity, load)
+        return ground_of(self, q, z, zd, gravity, load, contact)
 
     def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (8): M zd + F = B tau, gravity inside F."""
@@ -82,6 +95,10 @@ class MobileManipulator(Wheeled):
 
     def kane_equations(self, q: Numbers, u: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (7) in the paper's speeds u1, u2 = xd/Z_o, yd/Z_o, u4 = phid, joint speeds."""
+        if any(wheel.slant is not None for wheel in self.wheels):
+            raise InputError(
+                "the speeds of (7) are those of wheels without rollers; use robot.equations"
+            )
         M, F, B, Zo = self._outputs("kane_equations", q, u)
         if not (np.abs(Zo) > self.guidance.size / SINGULAR).all():
             raise InputError(
@@ -167,11 +184,45 @@ class MobileManipulator(Wheeled):
         friction: Numbers,
         load: Given = None,
         locked: bool = False,
+        contact: str = "elastic",
     ) -> Admissibility:
         """Every row of (9) at one state, whether it holds and by what margin; see `admissibility.Admissibility`."""
         from .admissibility import admissibility
 
-        return admissibility(self, q, z, tau, friction, load, locked)
+        return admissibility(self, q, z, tau, friction, load, locked, contact)
+
+    def limits(
+        self,
+        q: Numbers,
+        z: Given = None,
+        friction: Numbers = 0.6,
+        gravity: Given = None,
+        load: Given = None,
+        contact: str = "elastic",
+        radius: float = 1.0,
+    ) -> MobileLimits:
+        """What the ground allows in a pose: acceleration, braking, turning, slopes, payload; see `limits.MobileLimits`.
+
+        z: speeds at which acceleration and braking are asked for; default: at rest. radius: of the bend of a platform
+        without steering; with steering q says it.
+        """
+        from .limits import limits_of
+
+        return limits_of(self, q, z, friction, gravity, load, contact, radius)
+
+    def emergency_stop(
+        self,
+        q: Numbers,
+        speed: float,
+        friction: Numbers = 0.6,
+        gravity: Given = None,
+        load: Given = None,
+        contact: str = "elastic",
+    ) -> EmergencyStop:
+        """The shortest stop from a speed [m/s] straight ahead with the arm held; see `limits.EmergencyStop`."""
+        from .limits import emergency_stop
+
+        return emergency_stop(self, q, speed, friction, gravity, load, contact)
 
     def simulate(
         self, q0: Numbers, z0: Numbers, t_end: float, torque: Outside = None, **options: Outside
@@ -187,8 +238,10 @@ class MobileManipulator(Wheeled):
 
         return motion_through(self, t, q)
 
-    def safe_speed(self, motion: Outside, friction: Numbers, load: Given = None) -> SafeSpeed:
+    def safe_speed(
+        self, motion: Outside, friction: Numbers, load: Given = None, contact: str = "elastic"
+    ) -> SafeSpeed:
         """The largest time scaling of a motion for which no wheel slips or lifts; see `pace.safe_speed`."""
         from .pace import safe_speed
 
-        return safe_speed(self, motion, friction, load)
+        return safe_speed(self, motion, friction, load, contact)

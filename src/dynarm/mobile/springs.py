@@ -87,8 +87,6 @@ def carry(springs: Springs, force: Scalar, about_x: Scalar, about_y: Scalar) -> 
     sides = [_moment(springs, side, force, about_x, about_y) for side in springs.sides]
     tips = step(-smallest(sides))
     inside = _on_springs(springs, force, about_x, about_y)
-    if all(isinstance(s, (int, float)) for s in inside):
-        return Carry(inside, tips, sides)
     outside = _on_a_side(springs, force, about_x, about_y)
     up = [chosen(tips, positive(b), positive(a)) for a, b in zip(inside, outside, strict=True)]
     return Carry(up, tips, sides)

@@ -110,12 +110,19 @@ def axle_forces(
     rest = [-ground.force.x, -ground.force.y, -ground.moment.z]
     for wheel, push in zip(wheels, ground.push, strict=True):
         rest = [add(a, -mul(b, push)) for a, b in zip(rest, wheel.roll, strict=True)]
-    rows = [wheel.skid for wheel in wheels]
+    fast = [j for j, wheel in enumerate(wheels) if wheel.slant is None]
+    rows = [wheels[j].skid for j in fast]
     normal = Sym3(0, 0, 0, 0, 0, 0)
     for n in [*rows, *twists]:
         normal = normal + n.outer(n).symmetric()
     k = solved(normal, Vec3(*rest))
-    return [n.dot(k) for n in rows]
+    sides = [
+        0 if wheel.slant is None else mul(wheel.slant, push)
+        for wheel, push in zip(wheels, ground.push, strict=True)
+    ]
+    for j, n in zip(fast, rows, strict=True):
+        sides[j] = n.dot(k)
+    return sides
 
 
 def _axis(support: Support, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
@@ -169,6 +176,8 @@ class Tipover:
     def status(self) -> str:
         """One sentence about the worst sample."""
         worst = float(np.min(self.measure)) if np.size(self.measure) else np.inf
+        if np.isnan(worst):
+            return "unknown: the state or what acts on it is not finite"
         if worst >= 0:
             return f"stands (smallest measure {worst:.4g} N rad)"
         axis = np.unravel_index(int(np.argmin(self.angles)), self.angles.shape)[-1]

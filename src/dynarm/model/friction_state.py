@@ -10,7 +10,6 @@ from ..algebra.vectors import Scalar
 from ..border.arguments import check_finite, each, items, reals, whole
 from ..border.kinds import FloatArray, Given, Numbers
 from ..dynamics import stops
-from ..dynamics.drive import stand_in
 from ..dynamics.drive_train import moved_deflections
 from ..errors import InputError
 from ..graph.graph import Graph, Port
@@ -70,9 +69,11 @@ class FrictionState:
         pose = self._poses(q)
         if not self._held:
             return np.empty((*pose.shape[:-1], 0))
-        x = self._expected(pose, qd, qdd)
-        state = stops.start_state(self._arm, pose)
-        return state if x is None else np.concatenate([x, state[..., x.shape[-1] :]], axis=-1)
+        moving, state = self._moving(pose, qd, qdd), stops.start_state(self._arm, pose)
+        if moving is None:
+            return state
+        x = stops.slipped_deflections(self._held, *moving)
+        return np.concatenate([x, state[..., x.shape[-1] :]], axis=-1)
 
     def next(self, state: Numbers, q: Numbers) -> FloatArray:
         """(..., size): the state once the robot has moved on to q (..., nq), straight from where the state is."""
@@ -98,7 +99,8 @@ class FrictionState:
         """(N, size): the states along a motion q (N, nq), which begin at rest at the first sample.
 
         starts: samples after a gap, where what was before is not known and states begin again. qd, qdd (N, nv): where
-        they are given, states begin as `start` says of a motion that is under way.
+        they are given, states begin as those of a fit's prediction do (`fit.predict`): elements that move faster there
+        than a tenth of their usual speed as `start` says of a motion under way, the others not deflected.
         """
         poses = self._poses(q)
         if poses.ndim != 2:
@@ -107,12 +109,14 @@ class FrictionState:
         edges = [whole("starts", k, 0, max(len(poses) - 1, 0)) for k in given]
         if not self._held or not len(poses):
             return np.empty((len(poses), self.size))
-        first = stops.piece_starts(edges, len(poses))
-        x = self._expected(poses, qd, qdd)
-        return stops.states_along(self._arm, poses, edges, None if x is None else x[first])
+        moving = self._moving(poses, qd, qdd)
+        begun = None if moving is None else stops.begun_deflections(self._held, *moving, edges)
+        return stops.states_along(self._arm, poses, edges, begun)
 
-    def _expected(self, poses: FloatArray, qd: Given, qdd: Given) -> FloatArray | None:
-        """(..., k): deflections that velocity and acceleration let expect; None where they are not given."""
+    def _moving(
+        self, poses: FloatArray, qd: Given, qdd: Given
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """(..., k) twice: velocity and acceleration of what each element follows; None where they are not given."""
         if qd is None and qdd is None:
             return None
         if qd is None or qdd is None:
@@ -124,11 +128,7 @@ class FrictionState:
         for name, given in (("qd", qd), ("qdd", qdd)):
             speeds = each(name, given, (*lead, arm.nv), arm.speed_names)
             moving.append(stops.element_steps(arm, check_finite(name, speeds)[..., arm.nv - n :]))
-        v, a = moving
-        parts = [
-            e.stroke * stand_in(v[..., k], a[..., k], e.stroke) for k, e in enumerate(self._held)
-        ]
-        return np.stack(parts, axis=-1)
+        return moving[0], moving[1]
 
     def graph(self, name: str) -> Graph:
         """The operations of 'friction_state_start' (q) or 'friction_state_next' (friction_state, q), for exports."""

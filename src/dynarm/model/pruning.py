@@ -6,8 +6,9 @@ and in gravity, and each link's part is the sum of three kinds:
 
     inertial   linear in qdd            coriolis   quadratic in qd            gravity   what is left at rest
 
-`term_shares` gives them by kind and link. `prune` leaves single terms of single links out of the recursion (those of
-`papers.newton_euler_turney1980.Weights`) as long as the joint forces along the given motion stay within an error.
+`term_shares` gives them by kind and link. `prune` leaves out what joint forces along a given motion do not need to stay
+within an error: single summands of the cheapest formulation's graph, minimal parameters and all (`pruned_graph`), or,
+by="terms", whole terms of single links of the paper's recursion (`papers.newton_euler_turney1980.Weights`).
 """
 
 from __future__ import annotations
@@ -19,20 +20,25 @@ from typing import NamedTuple
 import numpy as np
 
 from ..algebra.vectors import SYM_ZERO, ZERO, Scalar
-from ..border.arguments import reals, samples
+from ..border.arguments import among, items, reals, samples
 from ..border.frames import unlabelled
 from ..border.kinds import FloatArray, Numbers
 from ..border.memo import cached_property
 from ..border.words import brief, shown
 from ..dynamics.papers.newton_euler_turney1980 import ALL, Weights, inverse_dynamics
 from ..dynamics.table import formulation
-from ..errors import InputError, KindError
+from ..errors import InputError, KindError, UnknownName
 from ..graph.graph import Count, Graph, Port
 from ..graph.trace import trace_function
 from ..machine.load.compiled import function
+from ..plan.choice import planned
 from ..robot.arm import Arm
 from ..robot.frames.chain import Chain, Step, chain_of, pose
+from .export import Written, source_of
+from .model import compile as compile_arm
+from .pruned_graph import without_summands
 
+WAYS = ("graph", "terms")
 KINDS = ("inertial", "coriolis", "gravity")
 TERMS = tuple(field.name for field in fields(Weights))
 # of the largest joint force: a joint that carries nothing may still carry rounding
@@ -69,6 +75,16 @@ class SampledMotion:
 
 def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> SampledMotion:
     """The samples (N, n) of a motion of the arm, checked."""
+    _check(arm)
+    arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
+    chain = chain_of(arm)
+    formulation("inverse_dynamics", "newton_euler", chain)
+    position, velocity, acceleration = ([*x.T] for x in arrays)
+    return SampledMotion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
+
+
+def _check(arm: Arm) -> None:
+    """Refuse what is no arm, and joints that follow others."""
     if not isinstance(arm, Arm):
         raise KindError(
             f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load('puma560')"
@@ -77,11 +93,6 @@ def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> SampledMotion:
         raise InputError(
             f"joints of robot '{arm.name}' follow others; terms are left out of robots without mimic joints"
         )
-    arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
-    chain = chain_of(arm)
-    formulation("inverse_dynamics", "newton_euler", chain)
-    position, velocity, acceleration = ([*x.T] for x in arrays)
-    return SampledMotion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,13 +167,40 @@ class Pruned:
     error: np.ndarray  # (n,) largest deviation of each joint's force along the motion [N m or N]
     limit: np.ndarray  # (n,) what was allowed
     full: Count  # operations before
+    exact: Count  # operations of the exact model by its cheapest formulation
+    omitted: int = 0  # summands of that formulation's graph
+    left: Graph | None = None  # that graph without them; None: terms of the recursion were left out
+    checked: np.ndarray | None = (
+        None  # (n,) largest deviation along another motion, which took no part
+    )
 
     __repr__ = brief
 
     @cached_property
     def graph(self) -> Graph:
-        """The pruned recursion, q, qd, qdd -> tau, to be compiled or exported."""
-        return _graph(self.arm, self.dropped)
+        """The pruned computation, q, qd, qdd -> tau, to be compiled or exported (dynarm.export_c takes this object)."""
+        return _graph(self.arm, self.dropped) if self.left is None else self.left
+
+    @property
+    def held(self) -> bool | None:
+        """Whether the other motion's deviations are within the limit; None where none was given."""
+        return None if self.checked is None else bool((self.checked <= self.limit).all())
+
+    def written(self) -> Written:
+        """What an export makes of it: inverse_dynamics."""
+        whole = source_of(compile_arm(self.arm))
+        words = f"Pruned: {self.count.total} operations of {self.exact.total}; valid along one motion only."
+        return replace(
+            whole,
+            default=("inverse_dynamics",),
+            graph=self._of_name,
+            about=lambda stack: f"{whole.about(stack)}\n{words}",
+        )
+
+    def _of_name(self, name: str) -> Graph:
+        if name != "inverse_dynamics":
+            raise InputError(f"{name} was not pruned; a pruned model has inverse_dynamics only")
+        return self.graph
 
     @cached_property
     def count(self) -> Count:
@@ -184,7 +222,7 @@ class Pruned:
 
     @cached_property
     def _compiled(self) -> np.ufunc:
-        recipe = (self.arm, self.dropped)
+        recipe = (self.arm, self.dropped if self.left is None else self.left)
         ports = self.graph.inputs, self.graph.outputs
         return function(recipe, "pruned_inverse_dynamics", *ports, lambda: self.graph)
 
@@ -211,24 +249,73 @@ def by_worth(candidates: Iterable[Candidate]) -> list[Dropped]:
     return [c.term for c in sorted(candidates, key=rank)]
 
 
-def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Numbers = 0.01) -> Pruned:
-    """The inverse dynamics with the fewest terms found that keeps every joint's force within `error` on the motion.
+def prune(
+    arm: Arm,
+    q: Numbers,
+    qd: Numbers,
+    qdd: Numbers,
+    error: Numbers = 0.01,
+    *,
+    by: str = "graph",
+    validate: Sequence[Numbers] | None = None,
+) -> Pruned:
+    """The cheapest inverse dynamics found that keeps every joint's force within `error` on the motion.
 
     `error` is a fraction of the joint's largest force along the motion (N, n), or a force [N m or N] for each joint.
-    Terms are left out one after another, in the order of `by_worth`; what counts is the deviation of all of them
-    together.
+    by: "graph", summands of the cheapest formulation's graph for this robot; "terms", named terms of single links of
+    the Newton-Euler recursion, one after another in the order of `by_worth`. What counts is the deviation of all
+    omissions together. validate: (q, qd, qdd) of another motion, on which the result is judged (`checked`, `held`).
     """
-    samples = motion(arm, q, qd, qdd)
-    exact = samples.forces()
+    if not among(by, WAYS):
+        raise UnknownName("way of pruning", by, WAYS)
+    pruned = (
+        _by_terms(arm, q, qd, qdd, error) if by == "terms" else _by_graph(arm, q, qd, qdd, error)
+    )
+    if validate is None:
+        return pruned
+    other = items("validate", validate, "q, qd and qdd of a motion")
+    if len(other) != 3:
+        raise InputError(f"validate has {len(other)} entries; give q, qd and qdd of a motion")
+    states = samples(arm.name, arm.n, arm.joint_names, q=other[0], qd=other[1], qdd=other[2])
+    away = pruned.graph.evaluate(*states)[0] - _cheapest(arm).evaluate(*states)[0]
+    return replace(pruned, checked=np.asarray(np.abs(away).max(axis=0)))
+
+
+def _cheapest(arm: Arm) -> Graph:
+    """The graph of the exact inverse dynamics by the formulation that costs this robot least."""
+    return planned(arm, "inverse_dynamics", {}).graph
+
+
+def _by_graph(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Numbers) -> Pruned:
+    _check(arm)
+    if arm.floating:
+        raise InputError(f"robot '{arm.name}' has a free base; pruned are robots on a fixed one")
+    states = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
+    whole = _cheapest(arm)
+    exact = whole.evaluate(*states)[0]
+    allowed, rounding = _limits(arm, exact, error)
+    graph, gone = without_summands(whole, states, exact, allowed + rounding)
+    away = np.abs(graph.evaluate(*states)[0] - exact).max(axis=0)
+    full = whole.count()
+    return Pruned(arm, (), np.asarray(away), allowed, full, full, gone, graph)
+
+
+def _limits(arm: Arm, exact: np.ndarray, error: Numbers) -> tuple[np.ndarray, np.ndarray]:
+    """What is allowed (n,), and what rounding may add to it."""
     peak = np.abs(exact).max(axis=0)
-    allowed = _allowed(error, peak)
     turning = np.array([j.revolute for j in arm.joints])
     largest = [peak[turning == kind].max() for kind in turning]  # N m beside N m, N beside N
-    rounding = _ROUNDING * np.array(largest)
+    return _allowed(error, peak), _ROUNDING * np.array(largest)
+
+
+def _by_terms(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Numbers) -> Pruned:
+    along = motion(arm, q, qd, qdd)
+    exact = along.forces()
+    allowed, rounding = _limits(arm, exact, error)
     limit = allowed + rounding
 
     def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
-        away = np.abs(samples.forces(_weights(arm.n, dropped)) - exact)
+        away = np.abs(along.forces(_weights(arm.n, dropped)) - exact)
         return np.asarray(away.max(axis=0))
 
     full = _graph(arm, ()).count()
@@ -243,7 +330,9 @@ def prune(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Numbers = 0.01
     for term in by_worth(candidates):
         if (deviation([*dropped, term]) <= limit).all():
             dropped.append(term)
-    return Pruned(arm, tuple(sorted(dropped)), deviation(dropped), allowed, full)
+    return Pruned(
+        arm, tuple(sorted(dropped)), deviation(dropped), allowed, full, _cheapest(arm).count()
+    )
 
 
 def _allowed(error: Numbers, peak: np.ndarray) -> np.ndarray:

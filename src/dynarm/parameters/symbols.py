@@ -126,10 +126,10 @@ def latex(mp: MinimalParameters) -> str:
     short = {} if mp.convention == "gautier1990" else mp.closed_forms.short
     made = expressions(mp)
     symbols = {s for e in (*made, *map(_expression, short.values())) for s in e.free_symbols}
-    names = {s: _written(str(s)) for s in symbols}
+    names = {s: written(str(s)) for s in symbols}
     for name, form in short.items():
         text = sympy.latex(_expression(form), symbol_names=names)
-        lines.append(rf"{_written(name)} &= {text}")
+        lines.append(rf"{written(name)} &= {text}")
     for name, expression in zip(mp.names, made, strict=True):
         lines.append(rf"{_hat(name)} &= {sympy.latex(expression, symbol_names=names)}")
     body = " \\\\\n".join(lines)
@@ -149,13 +149,14 @@ def _hatted(part: str) -> str:
     match = re.fullmatch(r"([kU])(\d+)_(.+)", part)
     if match:
         return rf"\hat{{{match[1]}}}_{{{match[2]},{match[3]}}}"
-    return rf"\hat{{{_written(part.removesuffix('R'))}}}"
+    return rf"\hat{{{written(part.removesuffix('R'))}}}"
 
 
-def _written(name: str) -> str:
+def written(name: str) -> str:
     """A symbol's name in LaTeX."""
     match = re.fullmatch(r"([A-Za-z]+)_?(\d+)(?:_(\w+))?", name)
-    assert match is not None
+    if match is None:
+        return name
     stem, number, entry = match.groups()
     if entry:
         return rf"{stem}_{{{number},{entry}}}"

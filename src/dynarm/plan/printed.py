@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..algebra.vectors import Nested
-from ..dynamics.listings import lin1991, linfang1999
+from ..dynamics.listings import lin1991, lin1995, linfang1999, turney1980
 from ..dynamics.listings.tally import Ledger, ListedLine
 from ..graph.graph import Count
 from ..robot.frames.chain import Chain
+from ..robot.frames.standard import links, without_centre
 
 Listing = Callable[[Chain, list[float], Ledger], Nested]
 TABLES = (
@@ -26,6 +27,10 @@ def _with_bias(arm: Chain, q: list[float], tally: Ledger) -> Nested:
 
 
 LISTINGS: dict[tuple[str, str], Listing] = {
+    ("inverse_dynamics", "lagrange"): turney1980.lagrange,
+    ("inverse_dynamics", "newton_euler"): turney1980.newton_euler,
+    ("inverse_dynamics", "modified_newton_euler"): turney1980.modified_newton_euler,
+    ("inverse_dynamics", "minimal_newton_euler"): lin1995.inverse_dynamics,
     ("mass_matrix", "base_composite"): lin1991.inertia_matrix,
     ("mass_matrix", "renaud"): lin1991.renaud,
     ("mass_matrix_and_bias", "base_composite"): _with_bias,
@@ -58,7 +63,7 @@ class AsPrinted(Count):
 def as_printed(chain: Chain, quantity: str, formulation: str) -> AsPrinted | None:
     """The paper's listing counted for a chain; None where none is transcribed or it is not of such chains."""
     listing = LISTINGS.get((quantity, formulation))
-    if listing is None or not _spoken_of(chain, formulation.startswith("minimal")):
+    if listing is None or unspoken(chain, quantity, formulation) is not None:
         return None
     tally = Ledger()
     listing(chain, [0.3 + 0.1 * i for i in range(chain.n)], tally)
@@ -67,12 +72,28 @@ def as_printed(chain: Chain, quantity: str, formulation: str) -> AsPrinted | Non
     return AsPrinted(mul, add, lines=lines)
 
 
-def _spoken_of(chain: Chain, minimal: bool) -> bool:
-    """Whether a chain is one of the listings': two joints or more, the first rotational; in minimal terms, the second
-    one rotational too and not parallel to it."""
+def unspoken(chain: Chain, quantity: str, formulation: str) -> str | None:
+    """Why a chain is not one that a paper's listing speaks of, or None."""
     if not chain.serial or chain.n < 2 or not chain.joints[0].revolute:
-        return False
+        return "the listings are of chains of two joints and more, the first rotational"
     if any(joint.sb != 0 for joint in chain.joints):
-        return False
+        return "the listings are in Denavit-Hartenberg frames without a fifth parameter"
     second = chain.joints[1]
-    return not minimal or (second.revolute and second.sa != 0)
+    if formulation.startswith("minimal") and not (second.revolute and second.sa != 0):
+        return "in minimal terms the second joint is to be rotational and not parallel to the first"
+    if LISTINGS[quantity, formulation].__module__ == turney1980.__name__:
+        return _unspoken_of_1980(chain, formulation == "modified_newton_euler")
+    return None
+
+
+def _unspoken_of_1980(chain: Chain, principal: bool) -> str | None:
+    if not all(joint.revolute for joint in chain.joints):
+        return "turney1980 speaks of rotational joints only"
+    if without_centre(chain):
+        return "turney1980 speaks of links with centres of mass"
+    scale = max(abs(x) for link in links(chain) for x in link.I)
+    if principal and any(
+        abs(x) > 1e-9 * scale for link in links(chain) for x in (link.I.xy, link.I.xz, link.I.yz)
+    ):
+        return "Table 4 takes principal axes along the standard frames"
+    return None

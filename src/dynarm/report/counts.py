@@ -19,8 +19,11 @@ COLUMNS = (
     "path",
     "mul as written",
     "add as written",
+    "by its listing",
     "printed",
+    "corrected",
 )
+PAPERS = ("by its listing", "printed", "corrected")  # columns that stand where a paper has numbers
 
 
 def bars(rows: Rows, chosen: str = "") -> Markup:
@@ -41,16 +44,15 @@ def bars(rows: Rows, chosen: str = "") -> Markup:
 
 def cost_table(rows: Rows) -> Markup:
     """The same as a table that sorts."""
-    columns = [c for c in COLUMNS if c != "printed" or any(r["printed"] for r in rows)]
+    columns = [c for c in COLUMNS if c not in PAPERS or any(r.get(c) for r in rows)]
     cells = []
     for row in rows:
         total = row["mul"] + row["add"] if row["mul"] != "" else ""
         full = {**row, "total": total}
-        if row["printed"]:
-            full["printed"] = Cell(
-                row["printed"], sum(map(int, row["printed"].split("/"))), "number"
-            )
-        cells.append([full[c] for c in columns])
+        for c in PAPERS:
+            if row.get(c):
+                full[c] = Cell(row[c], sum(map(int, row[c].split("/"))), "number")
+        cells.append([full.get(c, "") for c in columns])
     return table(columns, cells)
 
 
@@ -59,15 +61,17 @@ def sections(report: Mapping[str, Mapping[str, Rows]]) -> list[Section]:
     parts = []
     for robot, quantities in report.items():
         for quantity, rows in quantities.items():
-            parts.append(section(f"{robot}: {quantity}", bars(rows), cost_table(rows)))
+            notes = [note(f"{r['formulation']}: {r['note']}") for r in rows if r.get("note")]
+            parts.append(section(f"{robot}: {quantity}", bars(rows), cost_table(rows), *notes))
     return parts
 
 
 RULES = (
     "Counted on the graph of operations after simplification: a product with a constant is a multiplication, a "
     "change of sign is free, sine and cosine of the joints are free, forming rotation matrices is not. Path: "
-    "the longest chain of operations that wait for each other. Printed: what the paper prints for generic arms, "
-    "its row sums corrected."
+    "the longest chain of operations that wait for each other. By its listing: the equations of the paper's "
+    "own figure or table, by its rotations, frames and gravity. Printed: what the paper prints for generic arms, "
+    "exactly; corrected: what it should have come to, where a printed sum is wrong."
 )
 
 

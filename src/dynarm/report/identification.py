@@ -28,6 +28,7 @@ from .html import (
     verdict,
     write_page,
 )
+from .link_steps import link_by_link
 
 if TYPE_CHECKING:
     from ..identify.judgement.verdict import Validation, Verdict
@@ -80,6 +81,7 @@ def sections(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[Se
         _residuals(fit),
         _parameters(fit),
         _identifiability(fit),
+        *link_by_link(fit),
         *friction_sections(fit),
         _about(fit),
     ]

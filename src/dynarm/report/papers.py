@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from ..plan.schedule import Schedule
 from ..reproductions.equivalence import QUANTITIES, Equivalence
-from .html import Markup, Section, note, section, table, write_page
+from .html import Cell, Markup, Section, note, section, table, write_page
 
 
 def equivalence_page(shown: Equivalence, path: str | os.PathLike[str]) -> None:
@@ -40,15 +41,20 @@ def _proof(shown: Equivalence) -> Section:
     return section(head, note(words), table(columns, rows, wide=["says"]))
 
 
-def schedule_page(plan: Schedule, path: str | os.PathLike[str]) -> None:
-    """The operations in time, and how the length falls with the number of processors."""
-    curve = [[p, length, f"{gain:.2f}"] for p, length, gain in plan.curve()]
-    picture = Markup('<div class="wide">{}</div>').format(Markup(plan.gantt()))
+def schedule_page(
+    plan: Schedule, path: str | os.PathLike[str], stages: Sequence[Sequence[str | int]] = ()
+) -> None:
+    """The operations in time, how the length falls with the number of processors, and the rows of Table 5, if any."""
+    curve = [[p, length, Cell(f"{gain:.2f}", gain, "number")] for p, length, gain in plan.curve()]
+    picture = Markup('<div style="overflow-x: auto">{}</div>').format(Markup(plan.gantt()))
     words = "A column is one operation long; operations of the critical path are framed."
     sections = [
         section("In time", note(words), picture),
         section("Speed-up", table(["processors", "steps", "times as fast as one"], curve)),
     ]
+    if stages:
+        head = ["terms side by side", "mul", "add", "mul needed", "add needed"]
+        sections.append(section("Table 5 of turney1980", table(head, stages)))
     title = f"{plan.quantity} by {plan.formulation}: {plan.arm.name}"
     told = f"{plan.operations} operations, critical path {len(plan.path)}"
     write_page(path, title, sections, told)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from ..border.words import shown
 from ..errors import InputError
+from ..plan.schedule import Schedule
 
 Key = tuple[str, int]
 
@@ -163,3 +164,49 @@ def _terms(n: int) -> dict[Key, ScheduledTerm]:
         put("R n", i, ("n", i + 1), ("own moment", i + 1))
         put("n", i, ("R n", i), ("r x R f", i), ("own moment", i))
     return terms
+
+
+@dataclass(frozen=True, slots=True)
+class StageRow:
+    """One row of Table 5 for an arm: terms that run side by side, and how long that takes in all its stages.
+
+    printed   multiplications and additions, every stage of a pass charged like its longest
+    needed    each stage charged with what it holds
+    """
+
+    terms: str
+    printed: tuple[int, int]
+    needed: tuple[int, int]
+
+
+OUTWARD = (
+    "w_(i+2), alpha_(i+2), A_(i+1), a_i, m_i abar_i, Tr{A_i K_i sigma}, m_(i-1) (r + rbar) x abar"
+)
+INWARD = "f_i, n_i, r_i x R f_(i+1), R n_(i+1)"
+
+
+def table_5(plan: Schedule) -> list[StageRow]:
+    """Table 5 of turney1980 for the arm of a schedule of modified_newton_euler; the last row is the sum."""
+    if (plan.quantity, plan.formulation) != ("inverse_dynamics", "modified_newton_euler"):
+        raise InputError(
+            f"the schedule is of {plan.quantity} by {plan.formulation}; Table 5 is of inverse_dynamics by "
+            "modified_newton_euler"
+        )
+    if not all(joint.revolute for joint in plan.arm.joints):
+        raise InputError(
+            f"robot '{plan.arm.name}' has translational joints; Table 5 speaks of rotational ones, "
+            "dynarm.schedule of all"
+        )
+    stages = schedule(plan.arm.n)
+    rows = [
+        StageRow(f"{t.name}_{t.link}", (s.mul, s.add), (s.mul, s.add))
+        for s in stages.start
+        for t in s.terms
+    ]
+    for name, some in ((OUTWARD, stages.outward), (INWARD, stages.inward)):
+        longest = max(s.mul for s in some), max(s.add for s in some)
+        charged = len(some) * longest[0], len(some) * longest[1]
+        rows.append(StageRow(name, charged, (sum(s.mul for s in some), sum(s.add for s in some))))
+    printed = sum(r.printed[0] for r in rows), sum(r.printed[1] for r in rows)
+    needed = sum(r.needed[0] for r in rows), sum(r.needed[1] for r in rows)
+    return [*rows, StageRow("total", printed, needed)]

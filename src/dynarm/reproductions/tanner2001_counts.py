@@ -132,14 +132,15 @@ def kane_inverse(f: Formulas, q: Flat, z: Flat, zd: Flat) -> list[Scalar]:
     """Generalised forces by (6a)-(6d): T* and F* with the accelerations inside, on the partial velocities."""
     machine, at, _ = f.state(q, z)
     out = platform_inverse(f, at, machine, zd)
-    joined = [zd[r] for r in at.rows]
+    rows = at.rows(at.links[-1])
+    joined = [zd[r] for r in rows]
     for link, motion in zip(machine.links, at.links, strict=True):
         alpha, a = motion.G, motion.D
         for A, B, acc in zip(motion.A, motion.B, joined, strict=False):
             alpha, a = alpha + A * acc, a + B * acc
         torque = link.I @ alpha + motion.w.cross(link.I @ motion.w)
         force = a * link.m
-        for r, A, B in zip(at.rows, motion.A, motion.B, strict=False):
+        for r, A, B in zip(rows, motion.A, motion.B, strict=False):
             out[r] = total(out[r], A.dot(torque), B.dot(force))
     return out
 

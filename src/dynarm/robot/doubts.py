@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import DynarmWarning, ModelError
 from .arm import Arm, Body, Joint
+from .origin import ASTRAY
 
 
 def all_doubts(arm: Arm) -> list[str]:
@@ -103,11 +104,17 @@ def _doubts(joint: Joint | Body) -> list[str]:
 
 
 def warn_doubts(arm: Arm, strict: bool = False) -> Arm:
-    """The arm itself, after a warning (or, with strict, an error) that lists its impossible links."""
+    """The arm itself, after a warning (or, with strict, an error) of impossible links and couplings to no joint."""
     doubts = impossible_links(arm)
     if doubts:
         text = f"robot '{arm.name}' has impossible inertias: " + "; ".join(doubts)
         if strict:
             raise ModelError(text + "; mend the file or load it with strict=False")
         warnings.warn(text, DynarmWarning, stacklevel=3)
+    for note in arm.origin.notes if arm.origin else ():
+        if note.startswith(ASTRAY):
+            text = f"robot '{arm.name}', {note}"
+            if strict:
+                raise ModelError(text + "; mend the names, or load it with strict=False")
+            warnings.warn(text, DynarmWarning, stacklevel=3)
     return arm

@@ -67,7 +67,8 @@ def load(
     allow_massless   accept moving links without any inertia
     freeze           {joint: position, ...}: hold these joints there and merge their links. Joints off a chain are
                      held at zero where they are not named; False: refuse them
-    floating         the base link moves freely; default: where an MJCF model has a free joint. False: it is fixed
+    floating         the base link moves freely; default: where an MJCF model has a free joint, or a URDF no joint that
+                     moves. False: it is fixed
     tools            names of links, of an MJCF model bodies or sites, whose frames are the robot's tools
     snap             rounded numbers of a URDF that were meant to be exact, such as an angle of 1.5708, are taken as
                      such; arm.check() lists them. False: every number as written
@@ -97,7 +98,6 @@ def load(
             chosen["path"] = path
         else:
             chosen["gravity"] = (0.0, 0.0, -9.81) if gravity is None else gravity
-            chosen["floating"] = bool(chosen["floating"])
         inside = _text(path, kind, xacro, packages)
         return warn_doubts(_at(path, kind.read(inside, named(path), chosen)), strict)
     if kind is not None and kind.read is None:

@@ -8,6 +8,10 @@ from ..border.words import brief
 
 # how notes about joints that were made rigid begin, and about what a model of rigid links does not hold
 FROZEN, HELD, LEFT_OUT = "frozen at zero: ", "held at ", "left out: "
+# what to be warned of: a name is wrong in the file
+ASTRAY = (
+    LEFT_OUT + "couplings to joints that the file does not have, so that these move on their own: "
+)
 TAKEN = "taken as exact: "  # how notes about rounded numbers begin
 MERGED = "merged into link "  # how notes about links that are rigid with others begin
 
@@ -25,6 +29,8 @@ class Origin:
     notes: tuple[str, ...] = ()  # what was frozen, merged or ignored on loading
     rigid: tuple[tuple[str, float], ...] = ()  # movable joints of the file that are held, and where
     snap: bool = False  # whether rounded numbers of the file were taken as exact
+    # ten parameters of a fixed base link with all that is rigid on it, in its frame: what an arm on wheels brings along
+    base: tuple[float, ...] | None = None
 
     __repr__ = brief
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from dynarm.algebra.vectors import ZERO
+from dynarm.dynamics.papers import composite_body_lin1991
+from dynarm.graph.graph import Count, Port
+from dynarm.graph.trace import trace_function
+from dynarm.reproductions.published import GENERAL
+from dynarm.robot.frames.chain import chain_of, pose
+from dynarm.robot.frames.generic import generic_arm
 from oracles.paper_counts import (
     COLUMNS,
     OPERATIONS,
     bare,
+    cell,
     closed_form,
     counted,
     golden,
     grid,
+    kept,
     pair,
     sizes,
     value,
@@ -36,7 +46,7 @@ def inertia(n: int, name: str) -> list[np.ndarray]:
 
 def increment(n: int, name: str) -> list[np.ndarray]:
     """The same of what the bias vector adds to it in one graph."""
-    c = counted(n, "mass_matrix_and_bias", name)
+    c = counted(n, "mass_matrix_and_bias", name, gravity=GENERAL)
     return [x - y for x, y in zip((pair(c.as_written), pair(c)), inertia(n, name), strict=True)]
 
 
@@ -82,11 +92,41 @@ def crossovers() -> str:
             [f"b in addition, `{name}`", *(str(sum(increment(n, name)[1])) for n in COLUMNS)]
         )
     for name in ("newton_euler_constants", "minimal_newton_euler"):
-        rows.append([f"b alone, `{name}`", *(str(counted(n, "bias", name).total) for n in COLUMNS)])
+        alone = (counted(n, "bias", name, gravity=GENERAL).total for n in COLUMNS)
+        rows.append([f"b alone, `{name}`", *map(str, alone)])
+    return grid(rows)
+
+
+@kept
+def body_fixed(n: int, k: int, bias: bool) -> Count:
+    """H, or H and b, with origin k (counted from 1; 1 is the base's) for the reference point, before factoring."""
+    chain = chain_of(generic_arm(n, 1, GENERAL))
+
+    def traced(q: Sequence[Any], qd: Sequence[Any]) -> list[Any]:
+        steps = pose(chain, q)
+        way = ZERO
+        for step in reversed(steps[1:k]):
+            way = step.fall(way) + step.s
+        if not bias:
+            rows = composite_body_lin1991.mass_matrix(chain, steps, -way)
+            return [rows[i][j] for j in range(n) for i in range(j + 1)]
+        rows, b = composite_body_lin1991.mass_matrix_and_bias(chain, steps, qd, -way)
+        return [rows[i][j] for j in range(n) for i in range(j + 1)] + list(b)
+
+    size = n * (n + 1) // 2 + n * bias
+    return trace_function([Port("q", (n,)), Port("qd", (n,))], [Port("H", (size,))], traced).count()
+
+
+def references() -> str:
+    rows = [["reference", "H, M / A", "H and b, M / A"]]
+    for k in range(1, 7):
+        name = "base" if k == 1 else f"origin {k}, on link {k}"
+        rows.append([name, *(cell(body_fixed(6, k, bias)) for bias in (False, True))])
     return grid(rows)
 
 
 BLOCKS = {
+    "references": references,
     "table I": lambda: table("I", METHODS | {MOVED: "(ours)"}, inertia),
     "table II": lambda: table("II", {"base_composite": "Present", MOVED: "(ours)"}, increment),
     "closed forms": closed_forms,

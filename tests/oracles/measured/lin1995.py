@@ -59,7 +59,8 @@ def robots(name: str) -> list[list[str]]:
 def minimal() -> str:
     rows = [["", "printed", "as written", "simplified", "n = 6"]]
     name = "minimal_newton_euler"
-    present, gautier = golden("lin1995")["polynomial"][:2]
+    rows_of = {row["formulation"]: row for row in golden("lin1995")["polynomial"]}
+    present, gautier = rows_of["minimal_newton_euler"], rows_of["gautier_khalil"]
     rows.append(
         ["Type 1, all rotational", printed(present), *forms(name, 1, "inverse_dynamics", 1)]
     )

@@ -209,7 +209,16 @@ mobile {empty}                                      | robot is ''
 mobile folder.toml                                  | folder.toml
 mobile empty.toml                                   | empty.toml
 mobile broken.toml                                  | broken.toml
-mobile scara.urdf                                   | .toml
+mobile scara.urdf                                   | no link of it is a wheel by name, axis and shape
+mobile tanner2001 --contact soft                    | contact is 'soft'; choose one of elastic, best, worst
+mobile tanner2001 --payload 2 --time 1              | leave --time out
+mobile tanner2001 --payload 2 --case 3              | --payload does not go with --case
+mobile tanner2001 --payload 2 --torque 0            | are about a held arm
+mobile tanner2001 --pose 0.1 --q0 0                 | --q0 and --pose both say where the arm is
+mobile tanner2001 --slope 90deg                     | give angles below 90deg
+mobile tanner2001 --load 1,2                        | --load
+mobile tanner2001 --stop-from 1                     | needs --adhesion
+mobile tanner2001 --tip hand                        | choose parts of a URDF
 mobile tanner2001 --case 0                          | one of: 3, 4, 5
 mobile tanner2001 --case 3 --time 2                 | --time does not go with --case
 mobile tanner2001 --case 3 --q0 1                   | --q0 does not go with --case

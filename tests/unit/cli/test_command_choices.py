@@ -270,7 +270,9 @@ def test_the_papers_numbers_stand_beside_generic_arms_of_their_type():
             if row["mul"] == "":
                 continue
             printed = published("mass_matrix", row["formulation"], kind, 4, principal)
-            assert row["printed"] == ("" if printed is None else f"{printed[0]} / {printed[1]}")
+            assert row["printed"] == ("" if printed is None else "{} / {}".format(*printed.at(4)))
+            corrected = None if printed is None else printed.corrected_at(4)
+            assert row["corrected"] == ("" if corrected is None else "{} / {}".format(*corrected))
         totals = [row["mul"] + row["add"] for row in rows if row["mul"] != ""]
         assert totals == sorted(totals) and len(totals) > 2
 
@@ -412,3 +414,35 @@ def test_export_says_what_a_function_takes(single, bounded, tmp_path):
         "stack of any function: at most " if bounded else "temporaries of any function: "
     )
     assert last.endswith(f"bytes; {'float' if single else 'double'}, 2 joints")
+
+
+def test_rows_of_a_listing_add_up_and_what_no_paper_lists_is_refused():
+    words = ["count", "--n", "6", "--rows", "-q", "inverse_dynamics", "--formulation"]
+    (one,) = json.loads(dynarm(*words, "minimal_newton_euler", "--json").check().out)
+    *lines, total, ours = one["rows"]
+    assert (
+        total[2:] == [sum(line[k] for line in lines) for k in range(2, 6)] == [451, 390, 413, 351]
+    )
+    assert ours[4] < total[4] and ours[5] < total[5]
+    assert "lists line by line" in dynarm(*words, "gathered_newton_euler").refusal()
+    slides = dynarm(
+        "count", "scara", "--rows", "-q", "inverse_dynamics", "--formulation", "lagrange"
+    )
+    assert "rotational joints only" in slides.refusal()
+
+
+def test_latex_of_a_short_arm_has_its_equations_and_of_a_long_one_its_parameters():
+    short, long = (dynarm("info", name, "--latex").check().out for name in ("two_link", "puma560"))
+    assert short.count(r"\begin{align*}") == 2 and "M_{11} &=" in short
+    assert long.count(r"\begin{align*}") == 1 and r"\hat{U}_{6,33}" in long
+
+
+def test_a_run_by_a_formulation_is_the_same_run():
+    words = ["simulate", "two_link", "--q0", "0.3", "--time", "0.5", "--json"]
+    ways = [[], ["--formulation", "base_composite"], ["--formulation", "renaud+lagrange"]]
+    ways.append(["--formulation", "strobed_modified+modified_newton_euler"])
+    ends = [json.loads(dynarm(*words, *way).check().out) for way in ways]
+    last = [end["q_end"] for end in ends]
+    assert all(np.allclose(last[0], other, atol=1e-9) for other in last[1:])
+    refused = dynarm(*words, "--formulation", "renaud")
+    assert "renaud" in refused.refusal()

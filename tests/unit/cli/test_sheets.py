@@ -16,7 +16,7 @@ from oracles.example_robots import example_robot, robots_folder
 
 SCREEN = 40  # lines
 BELOW = 10  # lines of `info` below the sheet: costs, minimal parameters, where to find more
-REFUSED = {"alex_psyonic_hands.urdf", "quadrotor_base.urdf", "iris_simple.urdf", "ur3.urdf"}
+REFUSED = {"quadrotor_base.urdf", "iris_simple.urdf", "ur3.urdf"}
 FILES = [p for p in sorted(robots_folder().rglob("*.urdf")) if p.name not in REFUSED]
 
 

@@ -81,3 +81,46 @@ def test_identified_parameters_go_back_into_the_file(place, ending):
     found = library.minimal_parameters(library.load(new))
     own = library.minimal_parameters(library.load(place / "robot.urdf"))
     np.testing.assert_allclose(found.values, 1.5 * own.values, atol=0.02 * np.abs(own.values).max())
+
+
+GRIPPER = """
+  <link name="left">{finger}</link>
+  <link name="right">{finger}</link>
+  <link name="head"><visual><geometry><sphere radius="0.1"/></geometry></visual>{finger}</link>
+  <joint name="open" type="prismatic">
+    <parent link="hand"/><child link="left"/><axis xyz="0 1 0"/><limit lower="0" upper="0.5" effort="9" velocity="1"/>
+  </joint>
+  <joint name="other" type="prismatic">
+    <parent link="hand"/><child link="right"/><axis xyz="0 -1 0"/><mimic joint="open" multiplier="1"/>
+    <limit lower="0" upper="0.5" effort="9" velocity="1"/>
+  </joint>
+  <joint name="neck" type="revolute">
+    <parent link="base"/><child link="head"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="9" velocity="4"/>
+  </joint>
+</robot>
+"""
+
+
+@pytest.mark.parametrize("freeze", [{}, {"neck": 0.5}], ids=["whole", "with a neck that is held"])
+def test_whole_robots_with_followers_and_held_joints_go_back(tmp_path, freeze):
+    """A tree of two branches, a gripper whose second finger follows the first, a joint that is held."""
+    text = TEXT.replace("</robot>\n", GRIPPER.format(finger=BODY.format(m=0.2)))
+    (tmp_path / "robot.urdf").write_text(text)
+    arm = library.load(tmp_path / "robot.urdf", freeze=freeze or True)
+    assert arm.n > arm.nv == 4 - len(freeze) and arm.branched
+    series, t = Series(10.0, 5), np.arange(1001) / 100
+    x = series.random(np.random.default_rng(5), arm.nv) * 0.5
+    q, qd, qdd = (B @ x.T for B in series.basis(t))
+    real = arm.with_parameters(1.5 * arm.parameters)
+    write_log(simulated_log(real, t, q, qd, qdd, noise=0.001), tmp_path / "log.csv")
+    held = [word for name, at in freeze.items() for word in ("--freeze", f"{name}={at}")]
+    plain = ("--friction", "none", "--no-armature")
+    done = dynarm("identify", "robot.urdf", "log.csv", *held, *plain, folder=tmp_path)
+    assert done.code == 0, done.err
+    new = tmp_path / "identified" / "identified.urdf"
+    assert MASKED.sub("", new.read_text()) == MASKED.sub("", text) != new.read_text()
+    again = library.load(new, freeze=freeze or True)
+    theirs, own = (library.minimal_parameters(one).values for one in (again, real))
+    np.testing.assert_allclose(theirs, own, atol=0.03 * np.abs(own).max())
+    head = text[text.index('<link name="head">') :].partition("</link>")[0]
+    assert (head in new.read_text()) == bool(freeze), "what is held keeps what it had"

@@ -10,9 +10,9 @@ import pytest
 import dynarm
 from dynarm import Coupled, DynarmError, Friction, Identifier, Log, Preparation, minimal_parameters
 from dynarm.identify.friction import families
-from dynarm.identify.friction.columns import deflections
 from dynarm.identify.friction.ripple import ripple_orders
 from dynarm.identify.friction.trial import gain
+from dynarm.identify.regressor import Terms
 from oracles.known_drives import STROKES, drawn_arm, known_log, slipped
 from oracles.simulated_log import multi_sine
 
@@ -158,10 +158,11 @@ def test_elements_finer_than_the_encoder_are_refused_by_name():
 
 def test_elements_follow_the_motion_from_gap_to_gap():
     _, q, qd, qdd = multi_sine(2, 4.0, 200.0)
-    records = [Friction(presliding=[(d, 0.0) for d in STROKES])] * 2
-    held = deflections(records, (q, qd, qdd), [0, 300])
+    records = (Friction(presliding=[(d, 0.0) for d in STROKES]),) * 2
+    terms = Terms(dynarm.load("two_link"), listed=records)
+    held = terms.deflections(q, qd, qdd, [0, 300])
     expected = slipped(q[:300] - q[0], STROKES)
-    still = deflections(records, (q, 0 * qd, qdd), [0, 300])
+    still = terms.deflections(q, 0 * qd, qdd, [0, 300])
     np.testing.assert_allclose(still[:300], (expected * STROKES).reshape(300, 6), atol=1e-12)
     late = np.abs(held - still) > 1e-9  # begun in motion, until every element has slipped
     assert late[[0, 300]].any() and not late[[250, 750]].any()

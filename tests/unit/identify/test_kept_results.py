@@ -257,7 +257,7 @@ def test_validation_and_score_by_hand(fit):
     log = Log(t, OTHER.q[:400], np.column_stack([7 + 5 * swing, -2 + 10 * swing]))
 
     class Known(type(fit)):
-        def torque(self, q, qd, qdd):
+        def predict(self, _):
             return log.tau + np.column_stack([np.full(400, 3.0), 4 * swing])
 
     known = Known(fit.record, fit.solution, fit.values_, fit.covariance_)

@@ -119,7 +119,7 @@ def test_mistakes_are_named(old, new, words, tmp_path):
     [
         ("tanner2002", UnknownName, "did you mean tanner2001"),
         ("missing.toml", FileError, "no such file"),
-        ("robot.urdf", FormatError, "must end in .toml"),
+        ("robot.xml", FormatError, "must end in .toml or .urdf"),
         (3, KindError, "built-in name"),
         ("", KindError, "built-in name"),
     ],

@@ -95,7 +95,7 @@ REFUSED = {
     "zero radius": (lambda: Wheel(0, 0, 0.0), ModelError, "radius is 0"),
     "negative radius": (lambda: Wheel(0, 0, -0.1), ModelError, "radius is -0.1"),
     "negative mass": (lambda: Wheel(0, 0, 0.1, -1.0), ModelError, "cannot be negative"),
-    "unknown kind": (lambda: Wheel(0, 0, 0.1, kind="mecanum"), InputError, "mecanum"),
+    "unknown kind": (lambda: Wheel(0, 0, 0.1, kind="tracked"), InputError, "tracked"),
     "ratio 0": (lambda: Wheel(0, 0, 0.1, kind="steered", ratio=0.0), ModelError, "make it 'fixed'"),
     "text for a number": (lambda: Wheel("a", 0, 0.1), KindError, "one number"),
     "infinite": (lambda: Wheel(np.inf, 0, 0.1), InputError, "finite"),

@@ -359,7 +359,8 @@ def test_one_exporter_for_arms_and_wheels(tmp_path):
     header, source = export_c(TANNER, tmp_path / "own")
     made = dynarm.export_c(TANNER, tmp_path / "model")
     assert made.functions == tuple(
-        f"{header.stem}_{f}" for f in ("equations", "control", "derivative")
+        f"{header.stem}_{f}"
+        for f in ("equations", "control", "derivative", "inverse_dynamics", "ground")
     )
     for path in (header, source):
         assert path.read_text() == (tmp_path / "model" / path.name).read_text()

@@ -160,7 +160,7 @@ def test_admissible_means_some_distribution(name):
         forces = robot.wheel_forces(q[k], z[k], tau[k], load[k])
         vertical, axle = self_stresses(robot, phi)
         best = best_distribution(forces, vertical, axle, eta, guides)
-        answer = robot.admissible(q[k], z[k], tau[k], 0.4, load[k])
+        answer = robot.admissible(q[k], z[k], tau[k], 0.4, load[k], contact="best")
         top = slip_margins(best, eta)[guides].min()
         assert answer.margin == pytest.approx(min(top, best[:, 2].min()), abs=1e-6)
         for _ in range(300):

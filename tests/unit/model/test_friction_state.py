@@ -10,6 +10,7 @@ import pytest
 
 import dynarm
 from dynarm import Coupled, DynarmError, Friction
+from dynarm.dynamics import stops
 from dynarm.dynamics.drive import pieces
 from oracles.friction_log import columns_along, friction_along
 from oracles.rich_friction import friction_by_hand, rich, rigid_forces
@@ -158,10 +159,21 @@ def test_states_of_a_motion_that_is_under_way():
     assert np.array_equal(memory.start(q[0], 0 * qd[0], qdd[0]), memory.start(q[0]))
     starts = [120, 40]
     states = memory.along(q, starts, qd, qdd)
-    state = begun[0]
-    for k in range(N):
-        state = begun[k] if k in (0, 40, 120) else memory.next(state, q[k])
-        np.testing.assert_allclose(states[k], state, atol=1e-14)
+    rest, own = memory.start(q), qd[:, model.arm.nv - len(model.arm.coupling.masters) :]
+    speeds, count = stops.element_steps(model.arm, own), len(memory.strokes)
+    for first, last in ((0, 40), (40, 120), (120, N)):
+        usual = np.sqrt((speeds[first:last] ** 2).mean(axis=0))
+        fast = np.abs(speeds[first]) > 0.1 * usual  # slower ones begin without a deflection
+        assert fast.any()
+        state = np.r_[
+            np.where(fast, begun[first, :count], rest[first, :count]), begun[first, count:]
+        ]
+        for k in range(first, last):
+            state = state if k == first else memory.next(state, q[k])
+            np.testing.assert_allclose(states[k], state, atol=1e-14)
+    slow = qd.copy()
+    slow[0] *= 1e-3
+    np.testing.assert_array_equal(memory.along(q, (), slow, qdd)[0], rest[0])
     with pytest.raises(DynarmError, match="qdd is missing"):
         memory.start(q[0], qd[0])
     with pytest.raises(DynarmError, match="qd holds NaN"):

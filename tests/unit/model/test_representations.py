@@ -55,6 +55,7 @@ RECORDS = {  # every public record, and those that they hold
     "minimal": lambda: dynarm.minimal_parameters(many_joints()),
     "count": lambda: dynarm.count(dynarm.load("two_link"), "bias"),
     "shares": lambda: dynarm.term_shares(dynarm.load("two_link"), *np.ones((3, 99, 2))),
+    "explicit": lambda: dynarm.explicit(dynarm.load("two_link")),
     "pruned": lambda: dynarm.prune(dynarm.load("two_link"), *np.ones((3, 99, 2))),
     "run": run,
     "trajectory": lambda: dynarm.Trajectory(

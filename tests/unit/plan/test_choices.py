@@ -124,7 +124,7 @@ def test_the_order_decides_what_can_be_left_out():
     t = np.linspace(0, 2 * np.pi, 60)[:, None]
     k = 1 + np.arange(arm.n) / 3
     motion = np.sin(k * t + k), k * np.cos(k * t + k), -(k**2) * np.sin(k * t + k)
-    pruned = prune(arm, *motion, 0.21)
+    pruned = prune(arm, *motion, 0.21, by="terms")
     assert (pruned.count.total, pruned.full.total) == (41, 69)
     wanted = ((1, "angular"), (1, "force"), (1, "offset"), (3, "angular"), (4, "force"))
     assert pruned.dropped == wanted

@@ -43,6 +43,7 @@ SAME = (
     "table.get('none', 5), [k for k, v in table.items()]",
     "'a' 'b' * 3 or False",
     "x and 0 and 1/0, x or 1/0",
+    "2 ** 5000 + (1 << 5000) + (-1) ** 10 ** 9, 2.0 ** -3 + 2 ** -3, 'ab' * 5000, 5000 * [1], 'a' * -9",
 )
 REFUSED = (
     "().__class__",
@@ -58,6 +59,12 @@ REFUSED = (
     "hidden('/etc/passwd')",
     "[hidden][0]('/etc/passwd')",
     "lambda: 1",
+    "9 ** 9 ** 9",
+    "9 ** 9 ** 9 ** 9",
+    "1 << 2 ** 40",
+    "'ab' * 10 ** 12",
+    "10 ** 12 * [0]",
+    "(0,) * 10 ** 999",
     "(y := 5)",
     "f'{x}'",
     "rows.append(1)",

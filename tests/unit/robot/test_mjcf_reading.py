@@ -90,9 +90,10 @@ def test_what_is_left_out_is_said(case, tmp_path):
 
 
 CURVE = '<equality><joint joint1="two_joint" joint2="one_joint" polycoef="0 1 2 0 0"/></equality>'
+HEAVY = '<tendon><fixed name="t" armature="1"><joint joint="one_joint" coef="1"/></fixed></tendon>'
 REFUSED = {
     "ball": (HINGE.format("one", 'type="ball"', TWO.replace("one", "x")), "", "'one_joint'.*ball"),
-    "curve": (TWO, CURVE, "'two_joint' follows 'one_joint' on a curve"),
+    "heavy tendon": (TWO, HEAVY, r"tendon 't' has armature.*mimic=False"),
     "two free": (
         FREE.format("a", TWO) + FREE.format("b", HINGE.format("x", "", "")),
         "",
@@ -117,16 +118,20 @@ def test_what_is_refused_is_named(case, tmp_path):
         loaded(tmp_path / "in", body, rest)
 
 
-def test_curves_are_loaded_where_the_joint_is_held(tmp_path):
+def test_joints_on_a_curve_move_on_their_own_or_are_held(tmp_path):
+    arm = loaded(tmp_path, TWO, CURVE)
+    assert arm.coupling.free and arm.n == 2 and "on a curve" in arm.check()[0]
     assert loaded(tmp_path, TWO, CURVE, freeze={"two_joint": 0}).joint_names == ("one_joint",)
 
 
 def test_the_command_line_names_no_keywords(tmp_path, capsys):
     path = tmp_path / "robot.xml"
-    path.write_text(f"<mujoco><worldbody>{TWO}</worldbody>{CURVE}</mujoco>")
+    path.write_text(f"<mujoco><worldbody>{TWO}</worldbody>{HEAVY}</mujoco>")
     assert run(["info", str(path)]) == 2
     said = capsys.readouterr().err
-    assert "--freeze two_joint=0" in said and "mimic=" not in said
+    assert "--no-mimic" in said and "mimic=" not in said
+    assert run(["info", str(path), "--no-mimic"]) == 0
+    assert "tendon 't' (armature)" in capsys.readouterr().out
 
 
 def test_entities_are_refused(tmp_path):

@@ -17,14 +17,13 @@ from ...algebra.vectors import (
     Z,
     add,
     mul,
-    pair,
     square_skew,
     sub,
     total,
 )
 from ...robot.frames.chain import Chain
 from ..papers.composite_body_lin1991 import about_centre, half_trace_less
-from .tally import Ledger, Rotation
+from .tally import ADDITION, Ledger, Rotation
 
 Rows = list[list[Scalar]]
 
@@ -266,6 +265,9 @@ def _dyad(x: Vec3, y: Vec3) -> Sym3:
 
 def renaud(arm: Chain, q: Sequence[float], tally: Ledger) -> Rows:
     """H by Fig. A1."""
+    tally.doubling = (
+        ADDITION  # 2x is an addition in Fig. A1: only so its rows have their 40 and 43 additions
+    )
     steps, at, n = tally.steps(arm, q), tally.at, arm.n
     turns = [joint.revolute for joint in arm.joints]
     u, sh = _renaud_axes(steps, turns, tally)
@@ -336,16 +338,29 @@ def _renaud_bodies(
             c[i] = c[i] + step.s * m[i + 1]
         if i:
             at("J^_i", *((46, 40) if not slides else (55, 43)))
-            J[i] = tensor + step.fall_sym(J[i + 1]) + pair(step.s, moved)
+            J[i] = tensor + step.fall_sym(J[i + 1]) + _twice_paired(step.s, moved, tally)
             if slides:
                 J[i] = J[i] - square_skew(step.s) * m[i + 1]
         else:
             at("(J^_1)_33", *((14, 11) if not slides else (17, 12)))
             u = step.inner_axis
-            both = add(mul(mul(2, step.s.x), moved.x), mul(mul(2, step.s.y), moved.y))
+            both = tally.twice(add(mul(step.s.x, moved.x), mul(step.s.y, moved.y)))
             J[0] = total(tensor.zz, u.dot(J[1] @ u), both)
             if slides:
                 square = add(mul(step.s.x, step.s.x), mul(step.s.y, step.s.y))
                 J[0] = add(J[0], mul(m[1], square))
         m[i] = m[i] + m[i + 1]
     return m, c, J
+
+
+def _twice_paired(s: Vec3, c: Vec3, tally: Ledger) -> Sym3:
+    """-[s x][c x] - [c x][s x], its diagonal doubled after the sum (9 mul 9 add)."""
+    xx, yy, zz = (mul(p, q) for p, q in zip(s, c, strict=True))
+    return Sym3(
+        tally.twice(add(yy, zz)),
+        -add(mul(s.x, c.y), mul(s.y, c.x)),
+        tally.twice(add(xx, zz)),
+        -add(mul(s.x, c.z), mul(s.z, c.x)),
+        -add(mul(s.y, c.z), mul(s.z, c.y)),
+        tally.twice(add(xx, yy)),
+    )

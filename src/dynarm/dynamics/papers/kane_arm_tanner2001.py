@@ -8,7 +8,8 @@ Frames     Link i carries the axes of dynarm's frame i (z on joint i); velocitie
            mass centre.
 Differs    Inertia tensors are whole and the joint need not be parallel to a principal axis. Link 1 is not written out
            apart: the recursion starts at the base. Translational joints, which the paper leaves out, add (A), (B), (Y1)
-           their own terms. A+ and B+ are carried along, not multiplied out. Gravity is inside Y of the base.
+           their own terms. A+ and B+ are carried along, not multiplied out. Gravity is inside Y of the base. Arms may
+           branch: i-1 is then the link that link i hangs on.
            Errata: docs/papers/tanner2001.md.
 
     (A)   A_i = R [A_{i-1} e_z]                       partial angular velocities
@@ -27,8 +28,8 @@ Differs    Inertia tensors are whole and the joint need not be parallel to a pri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from ...algebra.vectors import IDENTITY, ZERO, Mat3, Scalar, Sym3, Vec3, Z, add, total
 from ...robot.frames.chain import Step
@@ -72,6 +73,7 @@ class LinkMotion:
     D: Vec3
     M: tuple[Vec3, ...] = ()  # per virtual angular speed of the base; also N2
     N: tuple[Vec3, ...] = ()  # N1
+    path: tuple[int, ...] = ()  # the joints between the base and this link, to which A and B belong
 
 
 def base_motion(carriage: Carriage, mount: Mount, virtual: bool) -> LinkMotion:
@@ -93,14 +95,15 @@ def link_motions(
     rates: Sequence[Scalar],
     mount: Mount,
     base: LinkMotion,
+    parents: Sequence[int] | None = None,
 ) -> list[LinkMotion]:
-    """The motion of every link from the motion of the base and the joint speeds."""
-    motions = []
-    motion, r = base, mount.into @ mount.r01
-    for link, step, u in zip(links, pose, rates, strict=True):
-        motion = _next(motion, link, step, u, r + step.s)
-        r = -link.c
-        motions.append(motion)
+    """The motion of every link from the motion of the base and the joint speeds; parents: where the arm branches."""
+    motions: list[LinkMotion] = []
+    for i, (link, step, u) in enumerate(zip(links, pose, rates, strict=True)):
+        k = i - 1 if parents is None else parents[i]
+        before, r = (base, mount.into @ mount.r01) if k < 0 else (motions[k], -links[k].c)
+        path = (*before.path, i)
+        motions.append(replace(_next(before, link, step, u, r + step.s), path=path))
     return motions
 
 
@@ -131,10 +134,14 @@ def _next(p: LinkMotion, link: KaneLink, step: Step, u: Scalar, r: Vec3) -> Link
 
 
 def add_links(
-    sums: Sums, links: Sequence[KaneLink], motions: Sequence[LinkMotion], places: Sequence[int]
+    sums: Sums,
+    links: Sequence[KaneLink],
+    motions: Sequence[LinkMotion],
+    rows: Callable[[LinkMotion], Sequence[int]],
 ) -> None:
-    """T* + F* of the links; places[k] is the row of the k-th partial velocity (platform, then joints)."""
+    """T* + F* of the links; rows: those of a link's partial velocities (platform, then joints)."""
     for link, motion in zip(links, motions, strict=True):
+        places = rows(motion)
         torque = link.I @ motion.G + motion.w.cross(link.I @ motion.w)  # (Ti)
         force = motion.D * link.m  # (Fi)
         turned = [link.I @ a for a in motion.A]
@@ -158,22 +165,23 @@ def load_forces(
 def base_wrench(
     links: Sequence[KaneLink],
     motions: Sequence[LinkMotion],
-    accelerations: Sequence[Scalar],
+    accelerations: Callable[[LinkMotion], Sequence[Scalar]],
     load: tuple[Vec3, Vec3, Vec3],
+    hand: int,
 ) -> tuple[Vec3, Vec3]:
     """Force and torque about the base's mass centre that the links exert on the base, axes of {v}.
 
-    load: the end effector in the last link's frame, force and couple on it.
+    accelerations: of the speeds that move a link. load: the end effector in the frame of link `hand`, force and couple.
     """
     F: list[Scalar] = [0, 0, 0]
     T: list[Scalar] = [0, 0, 0]
     for i, (link, motion) in enumerate(zip(links, motions, strict=True)):
         alpha, a = motion.G, motion.D
-        for A, B, acc in zip(motion.A, motion.B, accelerations, strict=False):
+        for A, B, acc in zip(motion.A, motion.B, accelerations(motion), strict=True):
             alpha, a = alpha + A * acc, a + B * acc
         torque = -(link.I @ alpha + motion.w.cross(link.I @ motion.w))  # (Ti)
         force = -(a * link.m)  # (Fi)
-        if i == len(links) - 1:
+        if i == hand:
             tool, push, couple = load
             force, torque = force + push, torque + couple + (tool - link.c).cross(push)  # (ee)
         for k in range(3):

@@ -8,7 +8,9 @@ Frames     {v} stands at the platform's mass centre, z up, x forward; theta is i
 Differs    Any set of speeds may move the platform: `inertial_speeds` are the paper's u1, u2; `rolling_speeds` are the
            independent ones of (8), whose columns the wheels' axles give. Derivatives are those of components in {v},
            as in the appendix. Inertia tensors are whole, in the axes of {v}, in place of principal axes and
-           direction cosines. Gravity enters as an upward acceleration. Errata: docs/papers/tanner2001.md.
+           direction cosines. A wheel with rollers may move across; its rim runs with V_j plus the tangent of the
+           rollers' angle times the speed across, and the ground pushes along the roller's axis. Gravity enters as an
+           upward acceleration. Errata: docs/papers/tanner2001.md.
 
     (1)   -s vx + c vy + Z_7j thd = 0,  Z_7j = l_y s + l_x c     no skidding
     (2)   V_j = c (vx - l_y thd) + s (vy + l_x thd)              speed of rolling; per speed Z_3j, Z_4j
@@ -48,6 +50,8 @@ class Roller:
     s: Scalar
     d: Scalar = 0  # d phi_j / d phi
     dd: Scalar = 0  # second derivative
+    # of a wheel with rollers: tangent of the angle from its rolling direction to the axis of the roller below
+    slant: Scalar | None = None
 
     @property
     def skid(self) -> Vec3:
@@ -57,7 +61,8 @@ class Roller:
     @property
     def roll(self) -> Vec3:
         """Speed of rolling per (vx, vy, thd); its last entry is -Z_1j."""
-        return Vec3(self.c, self.s, sub(mul(self.x, self.s), mul(self.y, self.c)))  # (2)
+        row = Vec3(self.c, self.s, sub(mul(self.x, self.s), mul(self.y, self.c)))  # (2)
+        return row if self.slant is None else row + self.skid * self.slant
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -60,8 +60,15 @@ class Machine:
     casters: tuple[Carried, ...]
     links: tuple[KaneLink, ...]
     mount: Mount
-    tool: Vec3  # end effector in the last link's frame
+    tool: Vec3  # end effector in the frame of link `hand`
     steered: bool
+    parents: tuple[int, ...] | None = None  # where the arm branches
+    hand: int = -1  # the link that carries the end effector
+
+    @property
+    def last(self) -> int:
+        """Index of the link that carries the end effector."""
+        return self.hand % len(self.links)
 
     @property
     def carried(self) -> tuple[Carried, ...]:
@@ -76,8 +83,12 @@ class PartialVelocities:
     rolling: tuple[Rolling, ...]
     links: tuple[LinkMotion, ...]
     steering: int | None  # row of the steering speed
-    rows: tuple[int, ...]  # row of each partial velocity of the links: platform, then joints
     size: int
+
+    def rows(self, link: LinkMotion) -> tuple[int, ...]:
+        """Row of each partial velocity of a link: platform, then the joints that move it."""
+        first = self.size - len(self.links)
+        return (*range(len(self.carriage.angular)), *(first + j for j in link.path))
 
 
 def motion(
@@ -94,7 +105,7 @@ def motion(
         for j, wheel in enumerate(machine.wheels)
     )
     base = base_motion(carriage, machine.mount, virtual)
-    links = tuple(link_motions(machine.links, pose, rates, machine.mount, base))
+    links = tuple(link_motions(machine.links, pose, rates, machine.mount, base, machine.parents))
     p = len(carriage.angular)
     first = p + (1 if machine.steered else 0)
     size = first + len(links)
@@ -103,7 +114,6 @@ def motion(
         wheels,
         links,
         p if machine.steered else None,
-        (*range(p), *range(first, size)),
         size,
     )
 
@@ -117,8 +127,9 @@ def equations(
     add_carried(sums, at.carriage, machine.carried)  # (6a), (6b)
     add_links(sums, machine.links, at.links, at.rows)  # (6a), (6b), (6d)
     if load is not None:
-        forces = load_forces(at.links[-1], machine.links[-1], machine.tool, *load)
-        for row, value in zip(at.rows, forces, strict=True):
+        hand = at.links[machine.last]
+        forces = load_forces(hand, machine.links[machine.last], machine.tool, *load)
+        for row, value in zip(at.rows(hand), forces, strict=True):
             sums.bias(row, -value)
     return sums.M, sums.F, _inputs(machine, at)  # (7)
 
@@ -172,8 +183,12 @@ def interaction(
     load: Load = (ZERO, ZERO),
 ) -> tuple[Vec3, Vec3]:
     """Force [N] and torque [N m] about c_0 that arm and base exert on the platform, axes of {v}."""
-    joined = [accelerations[r] for r in at.rows]
-    force, torque = base_wrench(machine.links, at.links, joined, (machine.tool, *load))
+
+    def joined(link: LinkMotion) -> list[Scalar]:
+        return [accelerations[r] for r in at.rows(link)]
+
+    whole = (machine.tool, *load)
+    force, torque = base_wrench(machine.links, at.links, joined, whole, machine.last)
     a, wd = _platform_acceleration(at, accelerations)
     base = machine.base
     force = force - _at(at, base.at, a, wd) * base.mass  # (6f), (6g)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...border.kinds import FloatArray, Foreign, Json, Outside
 from ...robot.arm import Friction
+from ..bodies import wrench_forces
 from ..estimators.factors import BLOCKS, block_edges
 from ..estimators.prior import DAMPING
 from ..estimators.problem import Pull
@@ -285,6 +286,8 @@ def with_memory(
     out = []
     for p in pieces:
         load = None if values is None else terms.rigid_forces(values, p.q, p.qd, p.qdd)
+        if load is not None and p.wrench is not None:
+            load = load + wrench_forces(terms.arm, p.q, p.wrench)
         out.append(replace(p, deflections=terms.deflections(p.q, p.qd, p.qdd), load=load))
     return out
 

@@ -98,13 +98,12 @@ def _excerpt(pieces: Sequence[Stretch]) -> list[Stretch]:
 def _undecimated(terms: Terms, piece: Stretch, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Measured and predicted torques of a stretch, all samples."""
     force = np.empty_like(piece.tau)
+    held = None if piece.wrench is None else wrench_forces(terms.arm, piece.q, piece.wrench)
     for low in range(0, len(piece), CHUNK):
         rows = slice(low, low + CHUNK)
-        x = None if piece.deflections is None else piece.deflections[rows]
-        force[rows] = terms.forces(values, piece.q[rows], piece.qd[rows], piece.qdd[rows], x)
-    if piece.wrench is None:
-        return piece.tau, force
-    return piece.tau - wrench_forces(terms.arm, piece.q, piece.wrench), force
+        x, borne = (None if array is None else array[rows] for array in (piece.deflections, held))
+        force[rows] = terms.forces(values, piece.q[rows], piece.qd[rows], piece.qdd[rows], x, borne)
+    return piece.tau if held is None else piece.tau - held, force
 
 
 def _thin(x: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ A declaration is a TOML file beside the log, or a dict:
     joint_names = ["shoulder", ...] # the robot's joints in the order of the columns; default: as the arm has them
     missing = "drop"                # leave rows with missing numbers out (default: refuse them)
 
-    [q]                             # likewise [qd], [qdd], [tau], [wrench], [reference] (commanded positions)
+    [q]                             # likewise [qd], [qdd], [tau], [wrench], [q_command] (commanded positions)
     columns = ["q1", "q2"]          # names, or a pattern "q{}" that counts from 0 or 1, or the name of one array
     file = "positions.csv"          # another file beside the log, row by row the same samples
     unit = "deg"                    # or one a joint; scale and offset are in this unit
@@ -19,8 +19,8 @@ A declaration is a TOML file beside the log, or a dict:
 
 On a free base [q] begins with x, y, z, qx, qy, qz, qw, its pose in the world, and [qd], [qdd] with six velocities in
 its axes. [base_wrench] is the force and moment on it in its axes; [tau] may begin with these instead, or be left out.
-joint_names name the joints. Without a declaration the base is recognised by columns called so: x ... qw, vx ... wz,
-fx ... mz (or tau_vx ... tau_wz).
+joint_names name the joints. With [q_command] (or [reference], its other name) [tau] may be left out. Without a
+declaration the base is recognised by columns called so: x ... qw, vx ... wz, fx ... mz (or tau_vx ... tau_wz).
 """
 
 from __future__ import annotations

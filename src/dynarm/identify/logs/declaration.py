@@ -19,7 +19,7 @@ from ...errors import DynarmError, FormatError, KindError
 from .formats.table import LONGEST_NAME, MOST_COLUMNS, listed
 from .units import UNITS
 
-CHANNELS = ("q", "qd", "qdd", "tau", "wrench", "reference", "base_wrench")
+CHANNELS = ("q", "qd", "qdd", "tau", "wrench", "reference", "base_wrench", "q_command")
 _ENTRIES = ("columns", "file", "unit", "scale", "divide", "offset")
 _KEYS = (*CHANNELS, "time", "rate", "joint_names", "missing")
 _LARGEST = 1 << 20  # bytes of a declaration's file
@@ -83,7 +83,8 @@ def declared(given: Mapping[Outside, Outside], source: str) -> Declaration:
     """The records of a declaration, or an error that names the entry."""
     _check_keys(given, _KEYS, source)
     for key in ("q", "tau"):
-        if key not in given and not (key == "tau" and "base_wrench" in given):
+        instead = key == "tau" and {"base_wrench", "q_command", "reference"} & set(given)
+        if key not in given and not instead:
             raise FormatError(f"{source}: no [{key}]; name its columns")
     if ("rate" in given) == ("time" in given):
         raise FormatError(

@@ -22,7 +22,7 @@ from .frames import Values, check_indexes, columns_in_order, numbers_of, seconds
 from .recognition import recognise
 from .summary import headline, html_summary, text_summary
 
-_STATES = ("q", "qd", "qdd", "tau", "reference")
+_STATES = ("q", "qd", "qdd", "tau", "reference", "q_command")
 
 
 def _array(
@@ -62,6 +62,12 @@ def _wrench(array: np.ndarray, rows: int) -> np.ndarray:
     return _array("wrench", array, None if whole else 6, rows)
 
 
+def _unmeasured(q: Values) -> tuple[int, int]:
+    """The shape of torques that nobody measured."""
+    wide = 1 if q.array.ndim == 1 else q.array.shape[-1]
+    return len(q.array), wide - (set(BASE_POSE) <= set(q.labels or ()))
+
+
 def _joints_among(labels: tuple[str, ...]) -> tuple[str, ...]:
     """The labels that are not of a base's pose, where all of that is there."""
     poses = set(BASE_POSE) <= set(labels)
@@ -94,7 +100,9 @@ class Log:
     given, were not measured: see `measured`. Several tools: wrench (N, k, 6), kept as (N, 6 k). joint_names name the
     joints, not the base.
 
-    `reference` holds commanded positions where the controller recorded them. Time must increase; rows that repeat a
+    `q_command` (N, n) holds the positions that were commanded, where the controller recorded them; `reference` is
+    another name for it, and where only one is given both hold it. tau may then be left out
+    (`dynarm.Identifier(arm, pd=(kp, kd))`), and its columns are NaN. Time must increase; rows that repeat a
     time stamp are left out and noted. Times may be dates or durations of any unit. DataFrames are matched to the
     joints by the names of their columns where these are names of joints, else by place; `labels` keeps those of q
     where joint_names is not given.
@@ -112,6 +120,7 @@ class Log:
     notes: tuple[str, ...] = field(default=())
     labels: tuple[str, ...] | None = None
     base_wrench: Kept = None  # becomes the first six columns of tau
+    q_command: Kept = None
 
     def __post_init__(self) -> None:
         names = _names(self.joint_names)
@@ -123,8 +132,11 @@ class Log:
         }
         if "q" not in given:
             raise InputError("q is None; a log needs positions")
+        commanded = given.get("q_command", given.get("reference"))
         if "tau" not in given and "base_wrench" not in given:
-            raise InputError("tau is None; a log needs torques")
+            if commanded is None:
+                raise InputError("tau is None; a log needs torques, or q_command")
+            given["tau"] = Values(np.full(_unmeasured(given["q"]), np.nan))
         check_indexes(given)
         t = _array("t", given["t"].array, 1, None)[:, 0]
         if len(t) < 2:
@@ -138,6 +150,9 @@ class Log:
             raise InputError(f"{len(names)} joint names for {joints} columns of q")
         if free:
             values["q"] = upright(values["q"], named(self.source))
+        for name, other in (("reference", "q_command"), ("q_command", "reference")):
+            if name not in values and other in values:
+                values[name] = values[other]
         self._keep(t, values)
         object.__setattr__(self, "joint_names", names)
         object.__setattr__(self, "base_wrench", None)
@@ -163,8 +178,9 @@ class Log:
         if free and nq < 7:
             raise InputError(f"q has {nq} columns; a free base alone has 7: {', '.join(BASE_POSE)}")
         for name in (k for k in _STATES[1:] if k in given and k != "tau"):
-            n = nq if name == "reference" or not free else nq - 1
-            first = BASE_SPEEDS if free and name != "reference" else BASE_POSE if free else ()
+            posed = name in ("reference", "q_command")
+            n = nq if posed or not free else nq - 1
+            first = BASE_SPEEDS if free and not posed else BASE_POSE if free else ()
             ordered = _ordered(name, given[name], first, order)
             values[name] = _array(name, ordered, n, rows)
         values["tau"] = (
@@ -172,8 +188,8 @@ class Log:
             if free
             else _array("tau", columns_in_order("tau", given["tau"], order), nq, rows, gaps=True)
         )
-        if np.isnan(values["tau"]).all():
-            raise InputError("tau is NaN throughout; a log needs torques")
+        if np.isnan(values["tau"]).all() and not {"reference", "q_command"} & set(given):
+            raise InputError("tau is NaN throughout; a log needs torques, or q_command")
         return values
 
     def _torques(

@@ -20,7 +20,9 @@ _WORDS = {  # whole names of a channel, longest first where one begins another
     "qdd": "actual_qdd|joint_accelerations?|accelerations?|acc|qacc|qdd|ddq|q_ddot",
     "tau": "tau_measured|measured_tau|tau_j|tau|joint_torques?|torques?|joint_efforts?|efforts?|ctrl",
     "drive": "actual_current|currents?|motor_currents?|actual_voltage",
-    "reference": "target_q|target_positions?|q_ref|q_des|qg|q_cmd",
+    "reference": "target_q|target_positions?|q_ref|qg",
+    "q_command": "q_commands?|q_cmd|commanded_q|positions?_commands?|position_cmd|joint_commands?|"
+    "joint_position_commands?|commanded_positions?|command_positions?|qpos_cmd|q_des|q_target|commands?|cmd|action",
 }
 _SUFFIXES = {
     "deg": "deg",
@@ -54,10 +56,11 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
             entries[channel] = entry
     names = entries.get("q", {}).get("joint_names")
     drive = entries.pop("drive", None)
-    if "tau" not in entries and drive:
+    if "tau" not in entries and drive and "q_command" not in entries:
         raise _only_currents(source, drive["columns"], place)
     base = _base(table)
-    missing = [k for k in ("q", "tau") if k not in entries and not (k == "tau" and k in base)]
+    instead = "tau" in base or {"q_command", "reference"} & set(entries)
+    missing = [k for k in ("q", "tau") if k not in entries and not (k == "tau" and instead)]
     times = [name for name in table if name.lower() in _TIMES and table[name].ndim == 1]
     if not times:
         missing.append("time")
@@ -78,7 +81,7 @@ def recognise(source: str, table: Table, place: str, joints: Sequence[str] = ())
     for channel, entry in entries.items():
         columns = _in_order(entry, names)
         if columns is not None and widths[channel] in (
-            known if channel != "reference" else (wide,)
+            known if channel not in ("reference", "q_command") else (wide,)
         ):
             channels[channel] = Channel(columns=columns, unit=entry.get("unit"))
         elif channel == "tau":  # others may be of other joints or of the motor side: left out

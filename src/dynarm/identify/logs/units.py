@@ -40,6 +40,7 @@ UNITS: dict[str, tuple[str, float]] = {
 _MEASURES = {
     "q": ("position",),
     "reference": ("position",),
+    "q_command": ("position",),
     "qd": ("velocity",),
     "qdd": ("acceleration",),
     "tau": ("force", "drive"),

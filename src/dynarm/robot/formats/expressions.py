@@ -17,6 +17,7 @@ from ...border.kinds import Outside
 from ...errors import FormatError
 
 LONGEST = 20_000  # letters of an expression
+LARGEST = 1 << 20  # bits of a whole number, letters of a text, entries of a list
 _BINARY: Mapping[type, Callable[[Outside, Outside], Outside]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -133,7 +134,9 @@ class _Evaluation:
     def _binop(self, node: ast.BinOp) -> Outside:
         if type(node.op) not in _BINARY:
             raise _Refused(f"the operator {type(node.op).__name__}")
-        return _BINARY[type(node.op)](self.value(node.left), self.value(node.right))
+        left, right = self.value(node.left), self.value(node.right)
+        _check_size(type(node.op), left, right)
+        return _BINARY[type(node.op)](left, right)
 
     def _unaryop(self, node: ast.UnaryOp) -> Outside:
         return _UNARY[type(node.op)](self.value(node.operand))
@@ -249,6 +252,22 @@ class _Evaluation:
                 self._bind(part, one)
         else:
             raise _Refused("such a loop")
+
+
+def _check_size(op: type, left: Outside, right: Outside) -> None:
+    """Refuse what would only take time and memory: powers of thousands of digits, texts and lists without end."""
+    size = 0
+    if op is ast.Mult:
+        for many, times in ((left, right), (right, left)):
+            if isinstance(many, (str, list, tuple)) and isinstance(times, int):
+                size = len(many) * times
+    elif isinstance(left, int) and isinstance(right, int) and right > 0:
+        if op is ast.Pow and abs(left) > 1:
+            size = left.bit_length() * right
+        elif op is ast.LShift:
+            size = left.bit_length() + right
+    if size > LARGEST:
+        raise _Refused(f"a value of a size of {size:.0e}" if size < 10**300 else "so large a value")
 
 
 def _is_one(value: Outside, kinds: tuple[type, ...]) -> bool:

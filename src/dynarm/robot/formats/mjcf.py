@@ -2,8 +2,9 @@
 
 Defaults, classes, includes, frames, attached models, compiler options and inertias of geoms are MuJoCo's own; what
 comes from it are the numbers by which it computes (`mjcf_child.py`, a process of its own). What inverse dynamics of the
-open tree does not feel is left out and said in `arm.check()`: closed loops, tendons, springs, gravity compensation,
-fluids. What an arm cannot be is refused by name: ball joints, couplings on curves, several free robots.
+open tree does not feel is left out and said in `arm.check()`: closed loops, couplings on curves, tendons, springs,
+gravity compensation, fluids. What an arm cannot be is refused by name: ball joints, armature of tendons, several free
+robots.
 """
 
 from __future__ import annotations
@@ -105,9 +106,20 @@ def opened(
     inside = {
         name for root in stand.roots for i in model.under(root) for name, _ in model.own_joints(i)
     }
-    rules = couplings(model, source, inside, frozen or {}, mimic)
+    rules = couplings(model, inside, frozen or {}, mimic)
+    _check_tendons(model, source, mimic)
     tree = tree_of(model, source, stand.roots, stand.top, stand.fixed, rules.follows, sites)
     return Opened(document, model, stand, rules, tree)
+
+
+def _check_tendons(model: Compiled, source: str, mimic: bool) -> None:
+    """Refuse tendons that are part of the mass matrix; mimic=False: they tie no joints either."""
+    heavy = [row["name"] or "unnamed" for row in model.numbers["tendons"] if row["heavy"]]
+    if heavy and mimic:
+        raise FormatError(
+            f"{source}: tendon {listed(heavy)} has armature, which couples the inertias of its joints; dynarm has no "
+            "tendons, take the armature out, or load without it by mimic=False"
+        )
 
 
 # ---- compiled by MuJoCo
@@ -170,9 +182,11 @@ def _stand(model: Compiled, source: str, base: Outside, floating: bool | None) -
     if not candidates:
         raise ModelError(f"{source}: no joint moves any body; an arm needs at least one")
     free, rest = _names(model, candidates), _names(model, standing)
-    standing_too = f" beside {listed(rest)}, which stand on the world" if rest else ""
+    stand = "stands" if len(rest) == 1 else "stand"
+    standing_too = f" beside {listed(rest)}, which {stand} on the world" if rest else ""
     raise FormatError(
-        f"{source}: bodies {listed(free)} move freely{standing_too}; a robot has one base, choose it: "
+        f"{source}: {'bodies' if len(free) > 1 else 'body'} {listed(free)} move{'s' * (len(free) == 1)} "
+        f"freely{standing_too}; a robot has one base, choose it: "
         f"base='{free[0]}'" + (f", or base='{WORLD}'" if rest else "")
     )
 
@@ -275,4 +289,4 @@ def _loop(model: Compiled, row: Mapping[str, Outside]) -> str:
     label = f"'{row['name']}' " if row["name"] else ""
     if row["kind"] in ("connect", "weld"):
         return f"equality {label}({row['kind']}): the loop that it closes stays open, its forces are in no torque"
-    return f"equality {label}({row['kind']})"
+    return f"equality {label}({row['kind']}): its forces are in no torque"

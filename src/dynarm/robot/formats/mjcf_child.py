@@ -176,7 +176,7 @@ def _tendons(model: Outside) -> Rows:
         acts = [key for key in keys if np.any(getattr(model, f"tendon_{key}", np.zeros(i + 1))[i])]
         if model.tendon_limited[i]:
             acts.append("limits")
-        rows.append({"name": model.tendon(i).name, "acts": acts})
+        rows.append({"name": model.tendon(i).name, "acts": acts, "heavy": "armature" in acts})
     return rows
 
 

@@ -1,7 +1,8 @@
 """Joints of an MJCF model that follow others: equalities of joints, brought into one rule a joint.
 
 MuJoCo's rule is y - y0 = a0 + a1 (x - x0) + a2 (x - x0)^2 + ..., for the positions y, x of two joints and where they
-stand at reference. The linear ones make rows: y = m r + o with r a joint that follows none.
+stand at reference. The linear ones make rows: y = m r + o with r a joint that follows none. Joints on curves stay
+joints of their own, as in mj_rne, with a note.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...errors import FormatError
 from .mjcf_tree import Compiled, Row
 from .tree import Follow
 
@@ -28,7 +28,7 @@ class Couplings:
 
 
 def couplings(
-    model: Compiled, source: str, inside: set[str], frozen: Mapping[str, float], mimic: bool = True
+    model: Compiled, inside: set[str], frozen: Mapping[str, float], mimic: bool = True
 ) -> Couplings:
     """The rules of the active equalities between joints of the robot, but for those that the user holds.
 
@@ -50,11 +50,12 @@ def couplings(
             rules.notes.append(f"{label} (joint): joint '{first}' is not tied{follows}, as asked")
             continue
         if any(row["data"][2:5]) and second is not None:
-            raise FormatError(
-                f"{source}: by {label} joint '{first}' follows '{second}' on a curve (polycoef {row['data']}); "
-                f"dynarm couples joints by lines, hold it: freeze={{'{first}': 0}}, or load "
-                "with mimic=False: every joint then moves on its own"
+            curve = " ".join(f"{x:g}" for x in row["data"])
+            rules.notes.append(
+                f"{label} (joint): joint '{first}' follows '{second}' on a curve (polycoef {curve}) and is not tied "
+                "to it here; the forces that hold it there are in no torque"
             )
+            continue
         _add(rules, model, row, first, second, label)
     return rules
 

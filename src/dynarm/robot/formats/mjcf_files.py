@@ -26,6 +26,8 @@ MAX_ASSETS = 192 * 2**20  # bytes of all meshes together
 _UNUSED = frozenset(
     ("visual", "statistic", "keyframe", "sensor", "contact", "size", "custom", "skin")
 )
+# lengths of muscles, which MuJoCo finds by simulation, are nobody's concern here
+_NO_LENGTHS = '<compiler><lengthrange mode="none"/></compiler>'
 _SOFT = ("flex", "flexcomp")
 _FOLDERS = ("assetdir", "meshdir", "texturedir", "strippath", "fusestatic", "discardvisual")
 _MESH_FILE = ("file", "content_type", "smoothnormal")
@@ -261,10 +263,13 @@ class _Flattened:
         attributes = self._attributes(document, element)
         yield f"<{tag}" + "".join(f" {k}={quoted(v)}" for k, v in attributes.items())
         kept = [child for child in element.children if child.tag not in _UNUSED]
-        if tag == "texture" or not kept:
+        if element is document.root:
+            yield ">" + _NO_LENGTHS
+        elif tag == "texture" or not kept:
             yield "/>"
             return
-        yield ">"
+        else:
+            yield ">"
         for child in kept:
             yield from self._lines(document, child)
         yield f"</{tag}>"
@@ -273,6 +278,8 @@ class _Flattened:
         said = element.attributes
         if element.tag == "compiler":
             return {key: value for key, value in said.items() if key not in _FOLDERS}
+        if element.tag == "lengthrange":
+            return {"mode": "none"}
         if element.tag == "mesh" and "file" in said:
             return self._mesh(document, said)
         if element.tag == "model" and "file" in said:
@@ -291,7 +298,8 @@ class _Flattened:
         kept = _with_name(said, kept)
         if self.size is not None:
             a = repr(self.size)
-            return kept | {"vertex": f"0 0 0 {a} 0 0 0 {a} 0 0 0 {a}"}
+            # scaled as many meshes are, from millimetres, it would be too small for MuJoCo
+            return kept | {"vertex": f"0 0 0 {a} 0 0 0 {a} 0 0 0 {a}", "scale": "1 1 1"}
         place = document.located("mesh", said["file"])
         data = file_content(place, MAX_ASSETS)
         self.total += len(data)

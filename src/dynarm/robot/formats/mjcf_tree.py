@@ -18,6 +18,7 @@ from ..frames.poses import translation
 from ..inertia import pack_parameters
 from .posture import motion
 from .tree import Follow, Tree, TreeJoint
+from .urdf_text import MAX_NAME
 
 WORLD = "world"
 _LARGEST = 1e30  # of a number of a robot
@@ -94,6 +95,10 @@ def _check_finite(numbers: Row, source: str) -> None:
     """Refuse what MuJoCo lets pass: numbers that are none, or beyond all sizes."""
     for kind in ("bodies", "joints", "sites", "equalities"):
         for row in numbers[kind]:
+            if len(row["name"]) > MAX_NAME:
+                raise FormatError(
+                    f"{source}: name '{row['name'][:40]}...' ({kind}) is longer than {MAX_NAME} letters; shorten it"
+                )
             for key, value in row.items():
                 entries = value if isinstance(value, list) else [value]
                 if not all(abs(x) <= _LARGEST for x in entries if isinstance(x, float)):

@@ -110,8 +110,6 @@ def _named(tree: Tree, freeze: Mapping[Outside, Outside]) -> dict[str, float]:
 def _master(tree: Tree, joint: TreeJoint, rule: Follow, named: Mapping[str, float]) -> TreeJoint:
     """The joint that a mimic joint follows, or an error that says why it cannot."""
     joints = tree.joints
-    if rule.joint not in joints:
-        raise UnknownName(f"joint for the mimic joint '{joint.name}'", rule.joint, joints)
     master = joints[rule.joint]
     if master.name == joint.name:
         raise FormatError(

@@ -246,6 +246,8 @@ def _origin(table: Outside) -> Origin:
     given["rigid"] = _positions(given.get("rigid", []))
     if not isinstance(given.get("snap", False), bool):
         raise FormatError(f"origin: snap is {_short(given['snap'])}; give true or false")
+    if "base" in given:
+        given["base"] = tuple(numbers("origin: base", given["base"], (10,)).tolist())
     given["frames"] = _rows("origin: frames", given["frames"], (n, 16))
     given["axes"] = _rows("origin: axes", given["axes"], (n, 3))
     for k, (frame, axis) in enumerate(zip(given["frames"], given["axes"], strict=True), 1):

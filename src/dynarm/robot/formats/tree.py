@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -110,12 +110,12 @@ class Tree:
             )
         self.root = roots[0]
 
-    def uncoupled(self) -> Tree:
-        """The same tree with joints that follow none."""
-        joints = [replace(joint, mimic=None) for joint in self.above.values()]
+    def uncoupled(self, names: Collection[str]) -> Tree:
+        """The same tree where the joints named follow none."""
+        joints = [replace(j, mimic=None) if j.name in names else j for j in self.above.values()]
         tree = Tree(self.name, self.source, list(self.inertias.items()), joints)
         tree.exact, tree.snapped = self.exact, self.snapped
-        tree.written = None if self.written is None else self.written.uncoupled()
+        tree.written = None if self.written is None else self.written.uncoupled(names)
         return tree
 
     def under(self, link: str) -> Iterator[str]:

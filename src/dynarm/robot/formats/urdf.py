@@ -55,16 +55,21 @@ def arm_of_urdf(
     gravity: Outside = (0.0, 0.0, -9.81),
     allow_massless: bool = False,
     freeze: Outside = True,
-    floating: bool = False,
+    floating: bool | None = False,
     tools: Sequence[str] | None = None,
     snap: bool = True,
     mimic: bool = True,
 ) -> Arm:
-    """The robot of a URDF document, or its chain to link tip; source names it in messages."""
+    """The robot of a URDF document, or its chain to link tip; source names it in messages.
+
+    floating=None: where nothing else moves.
+    """
     try:
         tree = read_tree(content, source, snap)
+        # what has no joint is a body, such as a drone: fixed to the ground it would be no robot
+        free = not any(j.movable for j in tree.above.values()) if floating is None else floating
         return arm_of_tree(
-            tree, base, tip, joints, gravity, allow_massless, freeze, floating, tools, mimic
+            tree, base, tip, joints, gravity, allow_massless, freeze, free, tools, mimic
         )
     except (FormatError, ModelError) as error:
         # a file's names may hold line ends and what drives a terminal; a message is one line to be read

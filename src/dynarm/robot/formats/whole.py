@@ -7,7 +7,7 @@ links are merged into the link that carries them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...errors import FormatError, InputError, ModelError, UnknownName
 from ..arm import Arm, Body, Friction, Joint, Mimic, Origin, SourceFile, Tool
 from ..frames.dh import Frames, modified_dh
 from ..frames.poses import inverse
-from ..origin import LEFT_OUT, MERGED
+from ..origin import ASTRAY, LEFT_OUT, MERGED
 from .carried import CarriedLinks
 from .change import Described
 from .exact import exact_notes
@@ -40,13 +40,13 @@ def arm_of_tree(
     mimic: bool = True,
 ) -> Arm:
     """The joints from link base outwards, to link tip or all of them, everything else merged."""
-    if not mimic:
-        loose = [joint.name for joint in tree.above.values() if joint.mimic]
-        alone = tree.uncoupled()
+    loose = _loose(tree, mimic)
+    if loose:
+        alone = tree.uncoupled(loose)
         arm = arm_of_tree(
             alone, base, tip, joints, gravity, allow_massless, freeze, floating, tools
         )
-        return _with_notes(arm, [LEFT_OUT + _MOVING + listed(loose)] if loose else [])
+        return _with_notes(arm, _loose_notes(arm, loose, mimic))
     root = tree.root if base is None else tree.check_link("base", base)
     if floating and base is None:
         root = _behind_free_joint(tree)
@@ -75,6 +75,21 @@ def arm_of_tree(
         return _described(CarriedLinks(one, root, same), same, floating)
 
     return _with_notes(arm, exact_notes(tree, parts, described, gravity))
+
+
+def _loose(tree: Tree, mimic: bool) -> dict[str, str]:
+    """Joints that shall not follow those that their file says, or cannot: these are not in it."""
+    known = tree.joints
+    rules = [(j.name, j.mimic.joint) for j in known.values() if j.mimic]
+    return {name: master for name, master in rules if not mimic or master not in known}
+
+
+def _loose_notes(arm: Arm, loose: Mapping[str, str], mimic: bool) -> list[str]:
+    if not mimic:
+        return [LEFT_OUT + _MOVING + listed(list(loose))]
+    names = [str(joint.name) for joint in arm.joints]
+    moving = [f"'{name}' (to '{loose[name]}')" for name in names if name in loose]
+    return [ASTRAY + ", ".join(moving)] if moving else []
 
 
 def _with_notes(arm: Arm, notes: Sequence[str]) -> Arm:
@@ -120,6 +135,9 @@ def _arm(
         notes=tuple(_notes(tree, stand, carried, floating)),
         rigid=tuple(stand.held.items()),
         snap=tree.exact,
+        base=tuple(carried.tables[-1].tolist())
+        if not floating and carried.tables[-1].any()
+        else None,
     )
     made = [_joint(joint, i, frames, carried, stand) for i, joint in enumerate(kept)]
     return Arm(

@@ -1,11 +1,12 @@
 """The generic manipulators on which the papers count operations: no constant of them is 0, 1 or equal to another.
 
-Type 1: all joints rotational. Type 2: joint 3 translational (lin1991 section V, linfang1999 section VI).
+Type 1: all joints rotational. Type 2: joint 3 translational (linfang1999, end of section 2).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -56,3 +57,14 @@ def generic_arm(
             )
         )
     return Arm(joints, gravity=gravity, name=f"generic_type{type}_{n}")
+
+
+def along_standard_frames(arm: Arm) -> Arm:
+    """The arm with every link's inertia given in standard frames instead of its own ones: turned by the next alpha."""
+    joints = []
+    for joint, after in zip(arm.joints, (*arm.joints[1:], None), strict=True):
+        c, s = (math.cos(after.alpha), math.sin(after.alpha)) if after else (1.0, 0.0)
+        R = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+        inertia = R @ np.array(joint.inertia) @ R.T
+        joints.append(replace(joint, parameters=None, inertia=tuple(map(tuple, inertia))))
+    return replace(arm, joints=tuple(joints))

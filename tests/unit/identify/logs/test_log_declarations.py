@@ -220,7 +220,8 @@ def test_whatever_is_declared_is_read_or_refused(tmp_path):
         declaration = changed(GOOD, rng)
         try:
             log = Log.read(path, declaration)
-            assert np.isfinite(log.q).all() and np.isfinite(log.tau).all()
+            torques = np.isfinite(log.tau).all() or "tau" not in declaration
+            assert np.isfinite(log.q).all() and torques
             verdicts.add("read")
         except DynarmError as error:
             assert 15 < len(str(error)) < 3000, declaration

@@ -1,0 +1,1 @@
+"""Estimates on a stream, sample by sample: what the arm carries, and what pushes it."""

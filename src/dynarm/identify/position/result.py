@@ -1,0 +1,258 @@
+"""What a log of positions and commands tells of a robot's drives: a table, an arm, a model, and rollouts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...border.kinds import FloatArray, Foreign, Outside
+from ...border.memo import cached_property
+from ...model.model import Model
+from ...model.model import compile as compile_arm
+from ...robot.arm import Arm, Friction
+from ..logs.log import Log
+from ..logs.sources import log_of, logs_of
+from ..tables import html_table, plain_table
+from .checks import position_log
+from .loop import WORDS, Loop, simulated
+from .solving import DriveSolution, Track, first_state, tracks_of
+
+HARDLY, NOT = 0.3, 1.0  # deviations over the worth of an unknown
+_SMALL = 0.1  # of what an unknown could be at most: less is not asked of a log
+_HEADS = ("unknown", "value", "std", "unit", "by the log")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rollout:
+    """Positions (N, n) of the closed loop simulated along a log, and how far they are from the recorded ones.
+
+    rmse: (n,) [rad or m]; mrad: the same of revolute joints in mrad (mm of others); mean: of all joints, in these.
+    """
+
+    source: str
+    t: FloatArray
+    q: FloatArray
+    recorded: FloatArray
+    rmse: FloatArray
+
+    @property
+    def mrad(self) -> FloatArray:
+        return np.asarray(1e3 * self.rmse)
+
+    @property
+    def mean(self) -> float:
+        """RMS over all joints [mrad or mm]."""
+        return float(np.sqrt((self.mrad**2).mean()))
+
+    def __repr__(self) -> str:
+        return f"<dynarm.Rollout of {self.source}: {self.mean:.3g} mrad>"
+
+
+@dataclass(frozen=True, eq=False)
+class PositionFit:
+    """Armature, viscous and Coulomb friction and offset of every joint, with certainty, and the delay of the commands.
+
+    The rigid bodies are those of the description. names_, values_, std_: armature, viscous, coulomb, offset of the
+    first joint, of the second, ...; grades_: 'determined', 'hardly' or 'not' by the log. Values that the log does not
+    determine are those of the description.
+    """
+
+    arm: Arm
+    loop: Loop
+    solved: DriveSolution
+    worth: FloatArray  # (4 n,) what each unknown could be at most
+    logs: tuple[Log, ...]
+
+    # ---- numbers
+
+    @property
+    def names_(self) -> tuple[str, ...]:
+        return tuple(f"{word}{j + 1}" for j in range(self.loop.n) for word in WORDS)
+
+    def _by_joint(self, x: FloatArray) -> FloatArray:
+        """(4 n,) from words first to joints first."""
+        return np.asarray(x.reshape(4, -1).T.ravel())
+
+    @cached_property
+    def std_(self) -> FloatArray:
+        """Standard deviations; infinite where the log tells nothing."""
+        return self._by_joint(np.sqrt(np.diag(self.solved.covariance)[: 4 * self.loop.n]))
+
+    @cached_property
+    def fitted_(self) -> FloatArray:
+        """The values as they were fitted, determined or not."""
+        return self._by_joint(self.solved.drives)
+
+    @cached_property
+    def grades_(self) -> tuple[str, ...]:
+        size = np.maximum(np.abs(self.fitted_), _SMALL * self._by_joint(self.worth))
+        doubts = np.where(np.isfinite(self.std_), self.std_ / size, np.inf)
+        return tuple("determined" if x < HARDLY else "hardly" if x < NOT else "not" for x in doubts)
+
+    @cached_property
+    def values_(self) -> FloatArray:
+        held = np.array([grade == "not" for grade in self.grades_])
+        return np.asarray(np.where(held, self._described, self.fitted_))
+
+    @property
+    def _described(self) -> FloatArray:
+        rows = []
+        for joint in self.arm.joints:
+            own = joint.friction or Friction()
+            rows.append([joint.armature, own.viscous, own.coulomb, own.offset])
+        return np.array(rows).ravel()
+
+    @property
+    def delay_(self) -> float:
+        """Time by which commands take effect late [s]."""
+        return self.solved.delay
+
+    @property
+    def delay_std_(self) -> float:
+        return float(np.sqrt(self.solved.covariance[-2, -2]))
+
+    @property
+    def undetermined_(self) -> tuple[str, ...]:
+        """Unknowns that the log does not determine; they are as the description has them."""
+        return tuple(
+            n for n, grade in zip(self.names_, self.grades_, strict=True) if grade == "not"
+        )
+
+    @property
+    def status_(self) -> str:
+        """What to know about the outcome; begins with 'ok' where nothing is wrong."""
+        lost = self.undetermined_
+        if not lost:
+            return "ok: the log determines all drives"
+        whole = len(lost) == len(self.names_)
+        word = "doubtful" if whole else "ok"
+        return f"{word}: not determined by the log, kept as described: {', '.join(lost)}"
+
+    # ---- robot and model
+
+    @cached_property
+    def friction_(self) -> tuple[Friction, ...]:
+        """The friction of each joint."""
+        rows = self.values_.reshape(-1, 4)
+        return tuple(
+            Friction(float(v), float(c), float(o), "tanh", float(width))
+            for (_, v, c, o), width in zip(rows, self.solved.widths, strict=True)
+        )
+
+    @cached_property
+    def arm_(self) -> Arm:
+        """The arm with the drives that were found; .save("x.xml") and .update_mjcf write them."""
+        joints = tuple(
+            replace(joint, armature=float(armature), friction=friction)
+            for joint, armature, friction in zip(
+                self.arm.joints, self.values_[::4], self.friction_, strict=True
+            )
+        )
+        return replace(self.arm, joints=joints)
+
+    @cached_property
+    def model_(self) -> Model:
+        """Compiled, armature and friction included."""
+        return compile_arm(self.arm_, friction=True)
+
+    # ---- rollouts
+
+    def rollout(self, log: Outside) -> Rollout:
+        """The closed loop simulated along a log's commands, from the state that its first half second tells."""
+        one = position_log(self.arm, log_of(log, self.arm))
+        return _rolled(self._loop, tracks_of([one]), self._drives, self.delay_, one.source)
+
+    def validate(self, log: Outside) -> Rollout:
+        """The same as `rollout`, as other fits call it."""
+        return self.rollout(log)
+
+    def described(self, log: Outside) -> Rollout:
+        """The rollout of the robot as described, with the same controller and delay: what the fit is compared with."""
+        one = position_log(self.arm, log_of(log, self.arm))
+        drives = self._described.reshape(-1, 4).T.ravel()
+        return _rolled(self._loop, tracks_of([one]), drives, self.delay_, one.source)
+
+    def predict(self, log: Outside) -> FloatArray:
+        """(N, n): positions of the closed loop simulated along a log."""
+        return self.rollout(log).q
+
+    def score(self, log: Outside) -> float:
+        """1 - mean over joints of (rollout error / deviation of positions)^2, of several logs the mean."""
+        runs = [self.rollout(one) for one in logs_of(log, self.arm)]
+        parts = [run.rmse / np.maximum(run.recorded.std(axis=0), 1e-12) for run in runs]
+        return float(np.mean([1 - float((x**2).mean()) for x in parts]))
+
+    @property
+    def _loop(self) -> Loop:
+        return replace(self.loop, widths=self.solved.widths)
+
+    @property
+    def _drives(self) -> FloatArray:
+        return self.values_.reshape(-1, 4).T.ravel()
+
+    # ---- text, tables, files
+
+    @property
+    def frame(self) -> Foreign:
+        """A DataFrame: name, joint, value, std, unit, status."""
+        import pandas
+
+        names = self.arm.joint_names
+        return pandas.DataFrame(
+            {
+                "name": self.names_,
+                "joint": [names[k // 4] for k in range(len(self.names_))],
+                "value": self.values_,
+                "std": self.std_,
+                "unit": self._units,
+                "status": self.grades_,
+            }
+        )
+
+    @property
+    def _units(self) -> list[str]:
+        turning = ("kg m^2", "N m s/rad", "N m", "N m")
+        sliding = ("kg", "N s/m", "N", "N")
+        return [u for joint in self.arm.joints for u in (turning if joint.revolute else sliding)]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the arm with its drives: .xml (MJCF), .urdf or .toml."""
+        self.arm_.save(path)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows = zip(self.names_, self.values_, self.std_, self._units, self.grades_, strict=True)
+        return [(n, f"{x:.5g}", f"{std:.2g}", unit, grade) for n, x, std, unit, grade in rows]
+
+    def summary(self) -> str:
+        """A table for people."""
+        return "\n".join([plain_table(repr(self), _HEADS, self._rows()), self.status_])
+
+    def __repr__(self) -> str:
+        late = f"{1e3 * self.delay_:.3g} +- {1e3 * self.delay_std_:.1g} ms"
+        left = float(np.sqrt((self.solved.rms**2).mean()))
+        return (
+            f"<dynarm.PositionFit of '{self.arm.name}': {len(self.names_)} unknowns, delay {late}, "
+            f"rollout error {1e3 * left:.3g} mrad>"
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self).strip("<>"), _HEADS, self._rows())
+
+
+def _rolled(
+    loop: Loop, tracks: Sequence[Track], drives: FloatArray, delay: float, source: str
+) -> Rollout:
+    runs = []
+    for k in tracks:
+        steps, x = loop.substeps(k.t, k.q, drives), first_state(loop, k, drives, delay)
+        start = x[: loop.n], x[loop.n :]
+        runs.append(simulated(loop, k.t, k.command, start, drives[None], delay, steps)[:, 0])
+    q, recorded = np.vstack(runs), np.vstack([k.q for k in tracks])
+    t = np.concatenate([k.t for k in tracks])
+    return Rollout(source, t, q, recorded, np.sqrt(((q - recorded) ** 2).mean(axis=0)))

@@ -1,0 +1,172 @@
+"""Logs of positions and commands without torques: drives with certainty, delay, rollouts, refusals."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dynarm
+from dynarm.identify.position.loop import Loop, bare, simulated
+from oracles.example_robots import example_robot
+from oracles.position_log import commands, recorded, truth
+
+MOST = 3.5  # deviations: of 48 unknowns none is further off
+
+
+@pytest.fixture(scope="module")
+def dog():
+    arm = dynarm.load(example_robot("go2.urdf"), floating=False)
+    true = truth(arm, 40.0, 1.0, [0, 0.9, -1.8] * 4, 1.0)
+    log = recorded(true, 5.0)
+    return true, log, dynarm.Identifier(arm, pd=(40.0, 1.0)).fit(log)
+
+
+@pytest.fixture(scope="module")
+def puma():
+    arm = dynarm.load("puma560")
+    arm = replace(arm, joints=tuple(replace(j, armature=0, friction=None) for j in arm.joints))
+    kp, kd = [800.0, 800, 400, 80, 80, 80], [40.0, 40, 20, 4, 4, 4]
+    true = truth(arm, kp, kd, [0.3, -0.8, 0.6, 0.2, 0.5, 0.1], 5.0, seed=3)
+    log = recorded(true, 5.0, seed=2)
+    return true, log, dynarm.Identifier(arm, pd=(kp, kd)).fit(log)
+
+
+@pytest.mark.parametrize("robot", ["dog", "puma"])
+def test_drives_lie_within_their_deviations(robot, request):
+    true, _, fit = request.getfixturevalue(robot)
+    z = (fit.values_ - true.drives.ravel()) / fit.std_
+    assert np.abs(z).max() < MOST, dict(zip(fit.names_, z.round(1), strict=True))
+    assert (np.abs(z) < 2).mean() > 0.85
+    armatures = fit.std_[::4] / true.drives[:, 0]
+    assert armatures.max() < 0.1  # and the deviations are small enough to be of use
+    assert abs(fit.delay_ - true.delay) < 2.5 * fit.delay_std_ < 5e-4
+    assert set(fit.grades_) <= {"determined", "hardly"} and fit.status_.startswith("ok")
+
+
+@pytest.mark.parametrize("robot", ["dog", "puma"])
+def test_rollouts_of_unseen_motions_are_as_good_as_the_encoder(robot, request):
+    true, _, fit = request.getfixturevalue(robot)
+    unseen = recorded(true, 3.0, seed=9)
+    run = fit.rollout(unseen)
+    floor = 2 * np.pi / 16384 / np.sqrt(12)
+    assert run.mean < 1.5e3 * floor
+    assert run.rmse.max() < 3 * floor  # the first velocity, in a jerk, is told by the encoder alone
+    assert np.allclose(run.mrad, 1e3 * run.rmse) and run.q.shape == unseen.q.shape
+    assert fit.described(unseen).mean > 10 * run.mean
+    assert fit.score(unseen) > 0.999
+
+
+def test_the_compiled_loop_is_what_simulate_computes(dog):
+    true, log, _ = dog
+    widths = np.full(12, 0.01)
+    loop = Loop(bare(true.arm), true.kp, true.kd, widths)
+    drives = true.drives.T.ravel()[None]
+    start = log.q_command[0], np.zeros(12)
+    run = simulated(loop, log.t, log.q_command, start, drives, true.delay, 8)[:, 0]
+    step = 2 * np.pi / 16384
+    assert np.abs(run - log.q).max() < 0.51 * step
+
+
+def test_arm_and_files_hold_the_drives(dog, tmp_path):
+    true, _, fit = dog
+    fit.save(tmp_path / "dog.xml")
+    again = dynarm.load(tmp_path / "dog.xml")
+    assert np.allclose([j.armature for j in again.joints], fit.values_[::4])
+    assert np.allclose([j.friction.viscous for j in again.joints], fit.values_[1::4])
+    assert np.allclose([j.friction.coulomb for j in again.joints], fit.values_[2::4])
+    assert np.array_equal(fit.arm_.parameters, true.arm.parameters)  # rigid bodies as described
+    frame = fit.frame
+    assert list(frame["name"][:4]) == ["armature1", "viscous1", "coulomb1", "offset1"]
+    assert list(frame["joint"][:5]) == ["FL_hip_joint"] * 4 + ["FL_thigh_joint"]
+    assert "determined" in str(fit) and "delay" in repr(fit)
+
+
+def test_a_joint_that_rests_keeps_its_description_and_is_told():
+    arm = dynarm.load("two_link")
+    described = tuple(replace(j, armature=0.07, friction=None) for j in arm.joints)
+    arm = replace(arm, joints=described, gravity=(0, 0, 0))
+    true = truth(arm, 60.0, 3.0, [0.2, 0.3], 1.0)
+    t = np.arange(0, 4, 0.002)
+    c = commands(true, t, 4)
+    c[:, 1] = 0.3
+    log = recorded(true, 4.0, command=c)
+    frozen = np.array(log.q)
+    frozen[:, 1] = 0.3
+    still = dynarm.Log(t, frozen, q_command=c)
+    fit = dynarm.Identifier(arm, pd=(60.0, 3.0)).fit(still)
+    assert {"armature2", "viscous2", "coulomb2"} <= set(fit.undetermined_)
+    assert fit.arm_.joints[1].armature == 0.07 and "armature2" in fit.status_
+
+
+# ---- what is refused or said
+
+
+@pytest.mark.parametrize(
+    ("pd", "words"),
+    [
+        ((0.0, 1.0), "kp of joint"),
+        (([10, 0], 1.0), "kp of joint"),
+        ((10, -1), "at least 0"),
+        ((10,), "give \\(kp, kd\\)"),
+        (([1, 2, 3], 1), "one a joint"),
+        ((np.nan, 1), "finite"),
+        (7, "give \\(kp, kd\\)"),
+    ],
+)
+def test_gains_are_refused(pd, words):
+    with pytest.raises(dynarm.DynarmError, match=words):
+        dynarm.Identifier(dynarm.load("two_link"), pd=pd)
+
+
+def _plain(scale: float = 1.0, **more) -> dynarm.Log:
+    t = np.arange(0, 3, 0.002)
+    q = 0.4 * np.sin(np.outer(t, [3, 5]))
+    return dynarm.Log(t, q, q_command=scale * 0.41 * np.sin(np.outer(t, [3, 5]) + 0.02), **more)
+
+
+def test_rests_missing_commands_and_nan_are_refused():
+    two = dynarm.Identifier(dynarm.load("two_link"), pd=(50.0, 2.0))
+    t = np.arange(0, 3, 0.002)
+    with pytest.raises(dynarm.DynarmError, match="no joint moves"):
+        two.fit(dynarm.Log(t, np.zeros((len(t), 2)), q_command=np.zeros((len(t), 2))))
+    with pytest.raises(dynarm.DynarmError, match="no commanded positions"):
+        two.fit(dynarm.Log(t, _plain().q, tau=_plain().q))
+    bad = np.array(_plain().q_command)
+    bad[7, 1] = np.nan
+    with pytest.raises(dynarm.DynarmError, match="q_command, row 8, column 2 is nan"):
+        dynarm.Log(t, _plain().q, q_command=bad)
+    with pytest.raises(dynarm.DynarmError, match="holds no torques"):
+        dynarm.Identifier(dynarm.load("two_link")).fit(_plain())
+    with pytest.raises(dynarm.DynarmError, match="needs torques, or q_command"):
+        dynarm.Log(t, _plain().q)
+
+
+def test_commands_in_degrees_are_suspected():
+    two = dynarm.Identifier(dynarm.load("two_link"), pd=(50.0, 2.0))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        two.fit(_plain(180 / np.pi))
+    assert "commands of joint 1 are 58.7 times the positions: degrees?" in str(said[0].message)
+
+
+def test_a_log_keeps_its_commands_through_cuts_and_orders():
+    log = _plain(joint_names=("a", "b"))
+    assert np.array_equal(log.reference, log.q_command) and not log.measured.any()
+    assert np.array_equal(log.cut(1.0).q_command, log.q_command[500:])
+    assert np.array_equal(log.select(("b", "a")).q_command, log.q_command[:, ::-1])
+
+
+@pytest.mark.parametrize("word", ["q_cmd_{}", "position_command_{}", "q_command{}", "cmd_{}"])
+def test_commands_are_recognised_in_files(word, tmp_path):
+    log = _plain()
+    names = ["t", "q1", "q2", word.format(1), word.format(2)]
+    table = np.column_stack([log.t, log.q, log.q_command])
+    path = tmp_path / "log.csv"
+    np.savetxt(path, table, delimiter=",", header=",".join(names), comments="")
+    assert np.allclose(dynarm.Log.read(path).q_command, log.q_command)
+    channels = {"time": "t", "q": ["q1", "q2"], "q_command": {"columns": names[3:], "unit": "deg"}}
+    read = dynarm.Log.read(path, channels)
+    assert np.allclose(read.q_command, np.deg2rad(log.q_command))
