@@ -12,6 +12,7 @@ import dynarm
 from dynarm.cli import story as steps
 from dynarm.identify.friction.choice import Tried
 from dynarm.identify.friction.selection import Choice
+from dynarm.identify.preprocess import Recording
 from dynarm.report import identification, mobile
 from dynarm.report.friction import friction_sections
 from dynarm.report.story import Story
@@ -99,7 +100,7 @@ def test_friction_is_drawn_where_it_depends_on_speed(friction, drawn):
     curve = np.array([-1.0, 1.0]), np.array([-2.0, 2.0])
     choice = Choice((), (Tried("j1", "curve", 0.25, True, "because"),))
     fit = SimpleNamespace(
-        record=SimpleNamespace(terms=terms, logs=()),
+        record=SimpleNamespace(terms=terms, recording=Recording([]), preparation=None),
         friction_curve=lambda k, points=2: curve,
         choice_=choice,
         values_=np.zeros(0),

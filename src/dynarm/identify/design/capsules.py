@@ -17,7 +17,10 @@ _EACH = 0.06  # part of the volume that one capsule more has to save
 _MANY = 6000  # triangles from which on a body is made coarser,
 _CELLS = 96  # to a grid of this many cells along its longest side
 _FINE = 12  # slabs that are hulled once; halves, thirds and quarters are put together of them
+_GRAIN = 20  # parts of a body's longest side that edges of triangles are cut to before it is split,
+_MOST = 20_000  # triangles at most
 _TIGHT = 1.25  # volume of the capsule over that of the hull at which it is left alone
+Rod = tuple[np.ndarray, np.ndarray, float, float]  # foot, axis, length and radius of a capsule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +61,58 @@ def holding(triangles: np.ndarray, most: int, joint: int, name: str) -> list[Cap
         Capsule(joint, foot, foot + length * axis, radius + grown, name)
         for foot, axis, length, radius in best
     ]
+
+
+def covering(triangles: np.ndarray, most: int, joint: int, name: str) -> list[Capsule]:
+    """Up to `most` capsules that hold every triangle more tightly: the fattest part is halved, again and again."""
+    triangles, grown = _coarser(triangles)
+    whole = _grains(triangles)
+    parts = [(whole, _around(_hull(whole.reshape(-1, 3))[0]))]
+    while len(parts) < most:
+        k = max(range(len(parts)), key=lambda k: _volume(*parts[k][1][2:]))
+        halves = _halved(parts[k][0])
+        if not halves:
+            break
+        parts[k : k + 1] = halves
+    return [
+        Capsule(joint, foot, foot + length * axis, radius + grown, name)
+        for _, (foot, axis, length, radius) in parts
+    ]
+
+
+def _halved(part: np.ndarray) -> list[tuple[np.ndarray, Rod]]:
+    """The two halves of triangles across that principal axis where capsules about them are smallest."""
+    corners = _hull(part.reshape(-1, 3))[0]
+    best: list[tuple[np.ndarray, Rod]] = []
+    least = np.inf
+    for axis in _axes(corners)[:3]:
+        height = part.mean(axis=1) @ axis
+        upper = height > (height.min() + height.max()) / 2
+        if upper.all() or not upper.any():
+            continue
+        halves = [part[upper], part[~upper]]
+        made = [(half, _around(_hull(half.reshape(-1, 3))[0])) for half in halves]
+        volume = sum(_volume(*rod[2:]) for _, rod in made)
+        if volume < least:
+            best, least = made, volume
+    return best
+
+
+def _grains(triangles: np.ndarray) -> np.ndarray:
+    """The triangles cut across their longest edges until these are short."""
+    longest = float(np.ptp(triangles, axis=(0, 1)).max()) / _GRAIN
+    while len(triangles) < _MOST:
+        edges = np.linalg.norm(np.roll(triangles, -1, axis=1) - triangles, axis=2)
+        long = edges.max(axis=1) > longest
+        if not long.any():
+            break
+        first = edges[long].argmax(axis=1)
+        row = np.arange(len(first))
+        a, b, c = (triangles[long][row, (first + k) % 3] for k in range(3))
+        middle = (a + b) / 2
+        cut = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
+        triangles = np.concatenate([triangles[~long], cut])
+    return triangles
 
 
 def _coarser(triangles: np.ndarray) -> tuple[np.ndarray, float]:
@@ -108,7 +163,7 @@ def _slabs(triangles: np.ndarray, axis: np.ndarray, count: int) -> list[np.ndarr
     ]
 
 
-def _around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
+def _around(points: np.ndarray) -> Rod:
     """Foot, axis, length and radius of the capsule of least volume, about one of a few axes, that holds all points."""
     best, least = (points[0], np.eye(3)[0], 0.0, 0.0), np.inf
     for axis in _axes(points):

@@ -1,7 +1,8 @@
 """How far a robot's links stay off the floor and off each other, by capsules: in numbers and slopes.
 
 The floor is the plane z = floor of the base link. Ends of capsules that no joint lifts are not looked at, nor are
-links that one joint connects, nor pairs whose capsules overlap in nearly every pose.
+links that one joint connects. Pairs of links whose capsules overlap in nearly every pose are looked at by more and
+tighter ones; where these overlap in most poses too, the pair is left out, by name.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from .limits import Limits
 from .shapes import Shapes
 
 _POSES = 1500  # drawn at random to see what can move and touch at all
-_ALWAYS = 0.85  # part of the poses in which a pair overlaps that tells nothing by that
+_ALWAYS = 0.85  # part of the poses in which a pair overlaps that asks for tighter capsules,
+_STILL = 0.6  # and by these tells nothing
+_NEAR = 0.25  # part of the margin that stays between tight capsules
 _BLOCK = 200_000  # pairs of capsules that are looked at at a time
 MARGIN = 0.01  # of the robot's size, at most 0.02 m: what stays between two bodies
 _TINY = 1e-12  # [m^2]
@@ -32,7 +35,8 @@ class Clearance:
     floor: float | None
     ends: np.ndarray  # (k, 2): capsule, 0 for its start or 1 for its end
     pairs: np.ndarray  # (k, 2): two capsules
-    margin: float
+    gaps: np.ndarray  # (k,): what stays between them [m]
+    margin: float  # above the floor
     checked: tuple[str, ...]
     unchecked: tuple[str, ...]
 
@@ -51,10 +55,11 @@ class Clearance:
         points = self._points(self.limbs.poses(q))
         least = np.full(len(q), np.inf)
         if len(self.ends):
-            least = self._heights(points).min(axis=1)
+            least = self._heights(points).min(axis=1) - self.margin
         if len(self.pairs):
-            least = np.minimum(least, self.apart(points, self.pairs).min(axis=1))
-        return np.asarray(least - self.margin)
+            spare = self.apart(points, self.pairs) - self.gaps
+            least = np.minimum(least, spare.min(axis=1))
+        return np.asarray(least)
 
     def touching(self, pose: np.ndarray) -> str:
         """In words what comes too near in one pose; nothing where all is clear."""
@@ -68,10 +73,10 @@ class Clearance:
                 return f"{link} is {heights[k]:.3g} m above the floor, {self.margin:.3g} m is kept"
         if len(self.pairs):
             apart = self.apart(points, self.pairs)[0]
-            k = int(apart.argmin())
-            if apart[k] < self.margin:
+            k = int((apart - self.gaps).argmin())
+            if apart[k] < self.gaps[k]:
                 a, b = (capsules[c].name for c in self.pairs[k])
-                return f"{a} and {b} are {apart[k]:.3g} m apart by capsules, {self.margin:.3g} m is kept"
+                return f"{a} and {b} are {apart[k]:.3g} m apart by capsules, {self.gaps[k]:.3g} m is kept"
         return ""
 
     def push(self, q: np.ndarray, spare: float, unit: float) -> tuple[float, np.ndarray]:
@@ -92,7 +97,8 @@ class Clearance:
             a, b = self.pairs[k].T
             s, t, gap = nearest(points[row, a], points[row, b])
             far = np.sqrt((gap**2).sum(axis=1) + _TINY)
-            short = np.maximum(wanted - far + self._radii[a] + self._radii[b], 0) / unit
+            kept = self.gaps[k] + spare
+            short = np.maximum(kept - far + self._radii[a] + self._radii[b], 0) / unit
             force = (-2 / unit * short / far)[:, None] * gap
             for c, part, sign in ((a, s, 1.0), (b, t, -1.0)):
                 start, end_ = points[row, c, 0], points[row, c, 1]
@@ -186,15 +192,15 @@ def clearance_of(
     else:
         ends, told = _lifted(shapes, points, floor, margin, arm.size, asked)
         (checked if len(ends) else unchecked).append(told)
-    empty = Clearance(limbs, shapes, floor, ends, none, margin, (), ())
+    empty = Clearance(limbs, shapes, floor, ends, none, np.zeros(0), margin, (), ())
     if not bodies:
         unchecked.append("the robot against itself (collisions=False)")
         return replace(empty, checked=tuple(checked), unchecked=tuple(unchecked))
-    pairs, told, left = _pairs(arm, empty, points)
-    checked += [told] if len(pairs) else []
-    unchecked += [told] * (not len(pairs)) + left
+    full, told, left = _with_pairs(arm, empty, limbs.poses(poses))
+    checked += [told] if len(full.pairs) else []
+    unchecked += [told] * (not len(full.pairs)) + left
     unchecked += [f"shape of {word}; a rod is taken" for word in shapes.why]
-    return replace(empty, pairs=pairs, checked=tuple(checked), unchecked=tuple(unchecked))
+    return replace(full, checked=tuple(checked), unchecked=tuple(unchecked))
 
 
 def _lifted(
@@ -219,27 +225,59 @@ def _lifted(
     return np.array(ends), f"{plane}, every moving link, {shapes.source}"
 
 
-def _pairs(arm: Arm, empty: Clearance, points: np.ndarray) -> tuple[np.ndarray, str, list[str]]:
-    """Pairs of capsules that are looked at, what is said of them, and what is left out."""
-    capsules = empty.shapes.capsules
-    by_links: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for a, first in enumerate(capsules):
-        for b in range(a + 1, len(capsules)):
-            i, j = sorted((first.joint, capsules[b].joint))
-            if i != j and arm.parents[j] != i:
-                by_links.setdefault((i, j), []).append((a, b))
-    pairs: list[tuple[int, int]] = []
-    left = []
-    for members in by_links.values():
-        apart = empty.apart(points, np.array(members))
-        often = float((apart.min(axis=1) < empty.margin).mean())
-        if often > _ALWAYS:
-            a, b = members[0]
-            left.append(
-                f"{capsules[a].name} against {capsules[b].name}: their capsules overlap in {often:.0%} of all poses"
-            )
-            continue
-        pairs += members
-    count = len(by_links) - len(left)
-    told = f"the robot against itself: {count} pairs of links, {empty.shapes.source}"
-    return np.array(pairs, int).reshape(-1, 2), told, [*left, "links that one joint connects"]
+def _with_pairs(arm: Arm, empty: Clearance, poses: np.ndarray) -> tuple[Clearance, str, list[str]]:
+    """With the pairs of capsules that are looked at; what is said of them, and what is left out."""
+    covers = _Covers(empty, poses)
+    joints = sorted({capsule.joint for capsule in empty.shapes.capsules})
+    links = [(i, j) for i in joints for j in joints if i < j and arm.parents[j] != i]
+    pairs, gaps, left = [np.zeros((0, 2), int)], [np.zeros(0)], []
+    for i, j in links:
+        members, gap = covers.pairs(i, j, False), empty.margin
+        if covers.overlap(members, gap) > _ALWAYS:
+            members, gap = covers.pairs(i, j, True), _NEAR * empty.margin
+            often = covers.overlap(members, gap)
+            if often > _STILL:
+                a, b = (covers.capsules[c].name for c in members[0])
+                left.append(f"{a} against {b}: their capsules overlap in {often:.0%} of all poses")
+                continue
+        pairs.append(members)
+        gaps.append(np.full(len(members), gap))
+    told = (
+        f"the robot against itself: {len(links) - len(left)} pairs of links, {empty.shapes.source}"
+    )
+    shapes = replace(empty.shapes, capsules=tuple(covers.capsules))
+    full = replace(empty, shapes=shapes, pairs=np.concatenate(pairs), gaps=np.concatenate(gaps))
+    return full, told, [*left, "links that one joint connects"]
+
+
+class _Covers:
+    """The capsules of links, coarse ones first and tighter ones as they are asked for, in many poses."""
+
+    def __init__(self, empty: Clearance, poses: np.ndarray):
+        self.shapes, self.poses = empty.shapes, poses
+        self.capsules = list(empty.shapes.capsules)
+        self.own: dict[tuple[int, bool], list[int]] = {}
+        for c, capsule in enumerate(self.capsules):
+            self.own.setdefault((capsule.joint, False), []).append(c)
+
+    def pairs(self, i: int, j: int, tight: bool) -> np.ndarray:
+        """(k, 2): every capsule of one link with every one of the other."""
+        for joint in (i, j):
+            if (joint, tight) not in self.own:
+                finer = self.shapes.finer(joint)
+                first = len(self.capsules)
+                self.own[joint, tight] = list(range(first, first + len(finer)))
+                self.capsules += finer
+        return np.array([(a, b) for a in self.own[i, tight] for b in self.own[j, tight]], int)
+
+    def overlap(self, members: np.ndarray, gap: float) -> float:
+        """Part of the poses in which some of these pairs are nearer than the gap."""
+        used, place = np.unique(members, return_inverse=True)
+        capsules = tuple(self.capsules[c] for c in used)
+        points = ends_of(self.poses, capsules)
+        radii = np.array([c.radius for c in capsules])
+        near = np.zeros(len(points), bool)
+        for a, b in place.reshape(-1, 2):
+            far = np.linalg.norm(nearest(points[:, a], points[:, b])[2], axis=-1)
+            near |= far - radii[a] - radii[b] < gap
+        return float(near.mean())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from ...errors import DynarmError
 from ...robot.arm import Arm
 from ...robot.formats.collisions import Solid, collision_shapes
-from .capsules import Capsule, holding
+from .capsules import Capsule, covering, holding
 
-MOST = 4  # capsules of a link
+MOST = 4  # capsules of a link,
+FINE = 12  # and of one that is looked at more closely
 _THICK = 0.05  # radius of a link whose shape is not known, in parts of the robot's reach
 _SHORT = 1e-3  # likewise: what is shorter is a point
 
@@ -23,13 +24,25 @@ class Shapes:
     """The capsules of an arm's links and where they come from.
 
     told: how many moving links have shapes from the robot's file; guessed: names of links that have rods between their
-    joints instead, `why` says for some of them what was wrong with the file's.
+    joints instead, `why` says for some of them what was wrong with the file's. solids: what they hold, by joint.
     """
 
     capsules: tuple[Capsule, ...]
     told: int
     guessed: tuple[str, ...]
     why: tuple[str, ...]
+    solids: Mapping[int, Sequence[Solid]] = field(default_factory=dict)
+
+    def finer(self, joint: int) -> list[Capsule]:
+        """More and tighter capsules about the same link; those that there are, where its shape is not known."""
+        coarse = [capsule for capsule in self.capsules if capsule.joint == joint]
+        bodies = [s.triangles for s in self.solids.get(joint, ()) if s.triangles is not None]
+        if not coarse or not bodies:
+            return coarse
+        name = coarse[0].name
+        return _balls(self.solids[joint], joint, name) + covering(
+            np.concatenate(bodies), FINE, joint, name
+        )
 
     @property
     def source(self) -> str:
@@ -42,7 +55,8 @@ class Shapes:
 
 def shapes_of(arm: Arm) -> Shapes:
     """The capsules of a robot: from its URDF's collision shapes, else rods from joint to joint."""
-    by_joint, failed, why = _described(arm)
+    solids, failed, why = _described(arm)
+    by_joint = {joint: _capsules(own, joint, _label(arm, joint)) for joint, own in solids.items()}
     rods = _rods(arm)
     if not by_joint and not failed:  # a file without any shape describes none, not robots of air
         names = tuple(_label(arm, j) for j in sorted({c.joint for c in rods} - {-1}))
@@ -55,7 +69,8 @@ def shapes_of(arm: Arm) -> Shapes:
         capsules += own
     guessed = tuple(_label(arm, j) for j in sorted(failed) if j >= 0)
     told = len([j for j in by_joint if j >= 0 and j not in failed])
-    return Shapes(tuple(capsules), told, guessed, why)
+    known = {joint: own for joint, own in solids.items() if joint not in failed}
+    return Shapes(tuple(capsules), told, guessed, why, known)
 
 
 def _label(arm: Arm, joint: int) -> str:
@@ -65,8 +80,8 @@ def _label(arm: Arm, joint: int) -> str:
     return f"'{arm.origin.base_link if joint < 0 else arm.origin.links[joint]}'"
 
 
-def _described(arm: Arm) -> tuple[dict[int, list[Capsule]], set[int], tuple[str, ...]]:
-    """By joint the capsules of the file's shapes, the joints whose shapes could not be read, and why."""
+def _described(arm: Arm) -> tuple[dict[int, list[Solid]], set[int], tuple[str, ...]]:
+    """By joint the solids of the file, the joints whose shapes could not be read, and why."""
     if arm.file is None or not arm.file.path:
         return {}, set(), ()
     try:
@@ -82,10 +97,7 @@ def _described(arm: Arm) -> tuple[dict[int, list[Capsule]], set[int], tuple[str,
         if link in why:
             failed.add(joint)
             reasons.append(f"link '{link}': {why[link]}")
-    capsules = {
-        joint: _capsules(own, joint, _label(arm, joint)) for joint, own in by_joint.items() if own
-    }
-    return capsules, failed, tuple(reasons)
+    return {joint: own for joint, own in by_joint.items() if own}, failed, tuple(reasons)
 
 
 def _moved(solid: Solid, pose: np.ndarray) -> Solid:
@@ -96,9 +108,7 @@ def _moved(solid: Solid, pose: np.ndarray) -> Solid:
 
 def _capsules(solids: Sequence[Solid], joint: int, name: str) -> list[Capsule]:
     """Few capsules about everything that one joint carries."""
-    balls = [
-        Capsule(joint, s.centre, s.centre, s.radius, name) for s in solids if s.triangles is None
-    ]
+    balls = _balls(solids, joint, name)
     bodies = [s.triangles for s in solids if s.triangles is not None]
     if not bodies:
         return balls
@@ -109,6 +119,12 @@ def _capsules(solids: Sequence[Solid], joint: int, name: str) -> list[Capsule]:
     if len(apart) <= 2 * MOST and sum(c.volume for c in apart) < sum(c.volume for c in whole):
         return balls + apart
     return balls + whole
+
+
+def _balls(solids: Sequence[Solid], joint: int, name: str) -> list[Capsule]:
+    return [
+        Capsule(joint, s.centre, s.centre, s.radius, name) for s in solids if s.triangles is None
+    ]
 
 
 def _rods(arm: Arm) -> list[Capsule]:
