@@ -21,8 +21,7 @@ from ..algebra.vectors import Scalar, add, cos, magnitude, mul, sign, sin, tanh,
 from ..border.kinds import Kept
 from ..border.trial import on_trial
 from ..errors import InputError, ModelError
-from ..robot.arm import Coupled, Friction
-from ..robot.friction import PAIRS
+from ..robot.friction import PAIRS, Coupled, Friction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,8 +122,13 @@ def _viscous(friction: Friction, at: Instant) -> Scalar:
     return at.v
 
 
+def smooth_sign(v: Scalar, steepness: Scalar) -> Scalar:
+    """The sign of a velocity, smoothed over a width of 1 / steepness."""
+    return tanh(v * steepness)
+
+
 def _coulomb(friction: Friction, at: Instant) -> Scalar:
-    return sign(at.v) if friction.shape == "sign" else tanh(at.v * (1 / friction.width))
+    return sign(at.v) if friction.shape == "sign" else smooth_sign(at.v, 1 / friction.width)
 
 
 def _sharp(friction: Friction) -> bool:
@@ -205,7 +209,7 @@ def _deflection(friction: Friction, stroke: float, v: Scalar, at: Instant | Neig
 
 
 def _along_curve(width: float) -> Callable[[Instant], Scalar]:
-    return lambda at: tanh(at.v * (1 / width))
+    return lambda at: smooth_sign(at.v, 1 / width)
 
 
 def _along_stroke(friction: Friction, stroke: float) -> Callable[[Instant], Scalar]:
@@ -256,7 +260,7 @@ def _coupled(friction: Friction, k: int, coupled: Coupled) -> list[ListedTerm]:
         return at.others[i].v
 
     def coulomb(at: Instant) -> Scalar:
-        return tanh((at.v + at.others[i].v) * (1 / coupled.width))
+        return smooth_sign(at.v + at.others[i].v, 1 / coupled.width)
 
     def element(stroke: float) -> Callable[[Instant], Scalar]:
         return lambda at: _summed_deflection(friction, stroke, at, at.others[i])

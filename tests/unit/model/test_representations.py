@@ -74,6 +74,8 @@ RECORDS = {  # every public record, and those that they hold
     "mobile run": lambda: robot("tanner2001").simulate(*(x[0] for x in still()[:2]), 0.05),
     "function": lambda: run().model.functions["gravity"],
     "Preparation": lambda: dynarm.Preparation(),
+    "live payload": lambda: dynarm.LivePayload(dynarm.compile(hostile_arm()), np.ones(4)),
+    "observer": lambda: dynarm.MomentumObserver(dynarm.compile(hostile_arm()), 1 / 300),
 }
 
 
@@ -86,7 +88,7 @@ def test_one_line_each(name):
 def test_every_public_class_is_looked_at():
     kinds = {type(make()).__name__ for make in RECORDS.values()}
     public = {n for n in dynarm.__all__ if inspect.isclass(getattr(dynarm, n))}
-    elsewhere = {"Log", "Identifier", "Column", "DynarmError", "DynarmWarning"}
+    elsewhere = {"Log", "Identifier", "PositionFit", "Column", "DynarmError", "DynarmWarning"}
     assert public - elsewhere <= kinds
 
 

@@ -1,6 +1,8 @@
 """The closed loop in compiled code: a robot under a PD controller, its drives given as numbers at run time.
 
-    (M(q) + armature) qdd + bias(q, qd) = kp (command - q) - kd qd - viscous qd - coulomb tanh(qd / width) - offset
+    (M(q) + armature) qdd + bias(q, qd) = kp (command - q) - kd qd - viscous qd - coulomb sign(qd) - offset
+
+The sign is smoothed over a width (`dynamics.drive.smooth_sign`).
 
 One step of RK4 (`simulation.integrators`) is one kernel; `simulated` marches it through a whole log without returning
 to Python, for a batch of drives at once.
@@ -14,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...algebra.ldl import factorise
-from ...algebra.vectors import Scalar, add, mul, sub, tanh
+from ...algebra.vectors import Scalar, add, mul, sub
 from ...border.kinds import FloatArray, Maker
+from ...dynamics.drive import smooth_sign
 from ...graph.graph import Port
 from ...machine.load.march import March
 from ...model.model import compile as compile_arm
@@ -85,7 +88,7 @@ def _flow(plant: Plant, n: int) -> Rates:
             kp, kd, width = (gains[k * n + i] for k in range(3))
             viscous, coulomb, offset = (drives[k * n + i] for k in (1, 2, 3))
             force = sub(mul(kp, sub(c[i], q[i])), mul(add(kd, viscous), qd[i]))
-            force = sub(force, mul(coulomb, tanh(mul(qd[i], width))))
+            force = sub(force, mul(coulomb, smooth_sign(qd[i], width)))
             forces.append(sub(sub(force, offset), bias))
         return [*qd, *factorise(M, inwards=not scene.chain.serial).solve(forces)]
 

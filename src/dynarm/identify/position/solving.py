@@ -1,7 +1,7 @@
 """Drives and delay that make the simulated closed loop follow the recorded positions best.
 
 First by least squares on reconstructed torques: the states by splines, tau = kp (command(t - delay) - q) - kd qd, less
-the rigid body's torque, joint by joint on [qdd, qd, tanh(qd / width), 1], the delay being that with the least error.
+the rigid body's torque, joint by joint on [qdd, qd, smooth sign of qd, 1], the delay being that with the least error.
 Then by Gauss-Newton on rollouts, which feel no noise of derivatives: the difference of simulated and recorded
 positions, joint by joint in units of its own size. Limbs on a fixed base do not feel one another, so that drives of
 different limbs are varied together.
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...border.kinds import FloatArray, Maker
+from ...dynamics.drive import smooth_sign
 from ..logs.log import Log
 from ..preprocess import stretches
 from ..spline import spline_of
@@ -114,7 +115,7 @@ def begun(loop: Loop, tracks: Sequence[Track]) -> tuple[FloatArray, float, Float
     n = loop.n
     q, qd, qdd = (np.vstack([track.states[k] for track in tracks]) for k in range(3))
     rigid = loop.plant.model.inverse_dynamics(q, qd, qdd)
-    columns = np.stack([qdd, qd, np.tanh(qd / loop.widths), np.ones_like(qd)], axis=-1)
+    columns = np.stack([qdd, qd, smooth_sign(qd, 1 / loop.widths), np.ones_like(qd)], axis=-1)
     scale = np.maximum(np.sqrt((columns**2).mean(axis=0)), 1e-12)
     bases = [np.linalg.svd(columns[:, j] / scale[j], full_matrices=False) for j in range(n)]
 

@@ -70,6 +70,12 @@ def test_the_compiled_loop_is_what_simulate_computes(dog):
     assert np.abs(run - log.q).max() < 0.51 * step
 
 
+def test_a_fit_is_told_in_one_line(dog):
+    text = repr(dog[2])
+    assert text.startswith("<dynarm.PositionFit of 'go2_description': 48 unknowns, delay ")
+    assert len(text) < 200 and text.isprintable()
+
+
 def test_arm_and_files_hold_the_drives(dog, tmp_path):
     true, _, fit = dog
     fit.save(tmp_path / "dog.xml")
