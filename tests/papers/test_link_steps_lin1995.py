@@ -11,7 +11,9 @@ import dynarm
 from dynarm import Identifier
 from dynarm.dynamics.papers import recursive_identification_lin1995 as paper
 from dynarm.dynamics.papers.minimal_parameters_lin1995 import layout, structure_of
+from dynarm.errors import InputError
 from dynarm.identify.estimators.link_steps import unheard_of
+from dynarm.report.link_steps import link_by_link
 from dynarm.robot.frames.chain import chain_of, pose
 from oracles.simulated_log import exact_log
 from strategies import sample_arms
@@ -131,3 +133,17 @@ def test_friction_and_armature_widen_the_own_problem():
 def test_other_estimators_keep_no_steps():
     arm = plain(dynarm.load("two_link"))
     assert fitted(arm, exact_log(arm, samples=SAMPLES), "wls").steps_ == ()
+
+
+def test_a_fit_read_from_a_file_says_how_its_steps_are_had(tmp_path):
+    """Its rows are not in the file. A summary and a page are made without them."""
+    arm = plain(dynarm.load("two_link"))
+    log = noisy(exact_log(arm, samples=SAMPLES), 0.1)
+    for estimator in ("recursive", "wls"):
+        fitted(arm, log, estimator).save(tmp_path / f"{estimator}.toml")
+    again = dynarm.load_fit(tmp_path / "recursive.toml")
+    with pytest.raises(InputError, match=r"read from a file.*fit again for steps_.*'recursive'"):
+        _ = again.steps_
+    assert len(again.joint_conditions_) == 2 and "cond(A_i) of" in again.summary()
+    assert link_by_link(again) == [] and len(link_by_link(fitted(arm, log))) == 1
+    assert dynarm.load_fit(tmp_path / "wls.toml").steps_ == ()

@@ -31,12 +31,13 @@ COLUMNS = (
 
 
 def link_by_link(fit: Fit) -> list[Section]:
-    """The steps of the recursive estimator; nothing for others."""
-    if not fit.steps_:
+    """The steps of the recursive estimator; nothing for others, and for a fit read from a file."""
+    steps = fit.solution.steps
+    if not steps:
         return []
     names = fit.record.terms.row_names
     rows = []
-    for step in fit.steps_:
+    for step in steps:
         torque = float(np.sqrt(np.mean((step.gamma + step.phi) ** 2)))
         outer = float(np.sqrt(np.mean(step.phi**2)))
         rows.append(
