@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 import dynarm
+from dynarm.algebra.vectors import Sym3, Vec3
 from dynarm.dynamics.listings import lin1991
 from dynarm.dynamics.listings.tally import Ledger, number
+from dynarm.dynamics.papers.minimal_parameters_lin1995 import constants, varying
 from dynarm.plan.printed import LISTINGS, as_printed
 from dynarm.reproductions.published import counted_on, published
-from dynarm.robot.frames.chain import chain_of
+from dynarm.robot.frames.chain import chain_of, pose
 from dynarm.robot.frames.generic import generic_arm
 from oracles.paper_counts import golden, value
+from strategies import random_arm
 
 GRAVITY = (1.0, 2.0, -9.81)
 ADDED_UP = [
@@ -96,21 +99,69 @@ def test_listings_of_inverse_dynamics_compute_what_they_count(name):
         assert np.allclose([number(x) for x in result], wanted, 1e-12, 1e-12)
 
 
-def test_claims_of_the_texts():
-    """linfang1999: 24M 27A a link for the third column of J^, where Kawasaki et al. take 27M 34A. lin1995: with a
-    translational joint beyond, c^ takes 8M 7A (9M 7A: m d is one more) and J^ 50M 40A, Renaud's 11M 10A and 55M 43A."""
-    found = {x.term: x for x in listed(6, "mass_matrix", "minimal_composite_1").lines}
+def test_the_third_column_claimed_by_linfang1999():
+    """24M 27A a link for the third column of J^, where Kawasaki et al. take 27M 34A."""
+    seen = {x.term: x for x in listed(6, "mass_matrix", "minimal_composite_1").lines}
     rows = ("X", "Y", "V_i", "third column of J^_i")
-    middle = [found[row] for row in rows]
+    middle = [seen[row] for row in rows]
     assert all(x.times >= 4 for x in middle)
     per_link = [sum(x.booked[k] // (x.times - (x.term == "X") * 1) for x in middle) for k in (0, 1)]
     assert per_link == [24, 27]
     needed = [sum(x.needed[k] for x in middle) / 4 for k in (0, 1)]
     assert needed[0] <= 24 and needed[1] <= 27
+
+
+def within_a_slide(arm, q, i, tally):
+    """c^_i and J^_i of lin1995, (8), (9), for joint i that turns and joint i+1 that slides; l, V, c^ of i+1 on hand."""
+    chain = chain_of(arm)
+    step = tally.steps(chain, q)[i + 1]
+    with tally.on_hand():
+        steps = pose(chain, tally.numbers(q))
+        fixed = constants(chain, steps)
+        (l, V), outer, own = varying(chain, steps, fixed)[i + 1], fixed[i + 1], fixed[i]
+        c, d, b = outer.k + l, step.d, step.rise(Vec3(step.a, 0, 0))
+    tally.at("m^ d")
+    md = d * outer.m
+    tally.at("c^_i")
+    first = step.fall(Vec3(l.x, l.y, l.z + md))  # (11)
+    x, y = own.k.x + first.x, own.k.y + first.y  # k_z of a joint that turns is in no torque
+    tally.at("X")
+    both, p, r = d * (md + 2 * c.z), (2 * b.x) * l.x, (2 * b.y) * l.y
+    inner = Sym3(
+        V.xx + both + r,
+        V.xy - (b.x * l.y + b.y * l.x),
+        V.yy + both + p,
+        V.xz - md * b.x - d * c.x - b.x * l.z,
+        V.yz - md * b.y - d * c.y - b.y * l.z,
+        V.zz + (p + r),
+    )
+    tally.at("R X R'")
+    turned = step.fall_sym(inner)  # (15)
+    tally.at("U_i +")
+    return (x, y), own.U + turned
+
+
+def test_what_lin1995_claims_within_a_translational_joint():
+    """8M 7A for c^ and 50M 40A for J^; 11M 9A and 55M 41A by lin1991's (A7), (A8), whose rows say 11M 10A and 55M 43A.
+
+    m^ d is one product of both, counted with J^. By two plane rotations R X R' needs 36M 18A, and J^ 49M 39A; the claim
+    is that with R X R' at 37M 19A, which is what the rows of lin1991's Fig. A1 hold for it.
+    """
+    arm = random_arm(np.random.default_rng(8), 6, "RRRPRR")
+    q, tally = np.random.default_rng(9).normal(size=6).tolist(), Ledger()
+    (x, y), J = within_a_slide(arm, q, 2, tally)
+    bodies = dynarm.composite_bodies(arm, q)
+    np.testing.assert_allclose([number(x), number(y)], bodies.first_moment[2][:2], rtol=1e-12)
+    tensor = [[number(v) for v in row] for row in J.full().rows]
+    np.testing.assert_allclose(tensor, bodies.inertia[2], rtol=1e-12, atol=1e-12)
+    needed = {line.term: np.array(line.needed) for line in tally.report()}
+    assert tuple(needed["c^_i"]) == (8, 7)
+    rest = needed["m^ d"] + needed["X"] + needed["U_i +"]
+    assert tuple(rest + needed["R X R'"]) == (49, 39)
+    assert tuple(rest + np.array((37, 19))) == (50, 40)
     slides = {x.term: x for x in listed(6, "mass_matrix", "renaud", 2).lines}
     assert slides["c^_i, K_i+1"].booked == (11, 10)
-    minimal = {x.term: x for x in listed(6, "mass_matrix", "minimal_composite_1", 2).lines}
-    assert minimal["l_i, K_i+1"].booked == (9, 5)  # and 2A of c^_i
+    assert slides["J^_i"].booked == (3 * 46 + 55, 3 * 40 + 43)
 
 
 @pytest.mark.parametrize(("quantity", "name"), MATRICES)

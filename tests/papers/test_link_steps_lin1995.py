@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,9 @@ import dynarm
 from dynarm import Identifier
 from dynarm.dynamics.papers import recursive_identification_lin1995 as paper
 from dynarm.dynamics.papers.minimal_parameters_lin1995 import layout, structure_of
+from dynarm.errors import InputError
 from dynarm.identify.estimators.link_steps import unheard_of
+from dynarm.report.link_steps import link_by_link
 from dynarm.robot.frames.chain import chain_of, pose
 from oracles.simulated_log import exact_log
 from strategies import sample_arms
@@ -131,3 +134,32 @@ def test_friction_and_armature_widen_the_own_problem():
 def test_other_estimators_keep_no_steps():
     arm = plain(dynarm.load("two_link"))
     assert fitted(arm, exact_log(arm, samples=SAMPLES), "wls").steps_ == ()
+
+
+def test_a_fit_read_from_a_file_says_how_its_steps_are_had(tmp_path):
+    """Its rows are not in the file. A summary and a page are made without them."""
+    arm = plain(dynarm.load("two_link"))
+    log = noisy(exact_log(arm, samples=SAMPLES), 0.1)
+    for estimator in ("recursive", "wls"):
+        fitted(arm, log, estimator).save(tmp_path / f"{estimator}.toml")
+    again = dynarm.load_fit(tmp_path / "recursive.toml")
+    with pytest.raises(InputError, match=r"read from a file.*fit again for steps_.*'recursive'"):
+        _ = again.steps_
+    assert len(again.joint_conditions_) == 2 and "cond(A_i) of" in again.summary()
+    assert link_by_link(again) == [] and len(link_by_link(fitted(arm, log))) == 1
+    assert dynarm.load_fit(tmp_path / "wls.toml").steps_ == ()
+
+
+def test_the_table_of_steps_sorts_by_its_numbers():
+    """Shares, inflation and conditions are numbers to the page's sorting, not words; who is to blame stands second."""
+    arm = plain(dynarm.load("puma560"))
+    fit = fitted(arm, noisy(exact_log(arm, samples=SAMPLES), [1e-6, 1e-6, 1e-6, 1e-6, 5.0, 1e-6]))
+    [part] = link_by_link(fit)
+    rows = re.findall(r"<tr>(<td.*?)</tr>", "".join(part.parts))
+    assert len(rows) == 6
+    for row, step in zip(rows, fit.steps_, strict=True):
+        cells = re.findall(r"<td(.*?)>(.*?)</td>", row)
+        assert [cells[0][1], cells[1][1]] == [step.name, arm.joint_names[step.blame]]
+        told = [float(re.search(r'data-value="(.*?)"', cells[k][0])[1]) for k in (2, 3, 6, 7)]
+        wanted = [step.shares.max(), step.inflation.max(), step.condition, step.singular.min()]
+        np.testing.assert_allclose(told, wanted, rtol=5e-3)

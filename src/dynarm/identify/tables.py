@@ -176,7 +176,7 @@ def summary(fit: Fit) -> str:
         )
     for name, condition in zip(names, fit.joint_conditions_, strict=False):
         lines.append(f"cond(A_i) of {name}: {condition:.3g}")
-    for step in fit.steps_:
+    for step in fit.solution.steps:
         if step.blame != step.joint:
             part = f"{100 * step.shares[step.blame]:.0f} % of the doubt about joint {step.name}"
             lines.append(f"{part} comes from joint {names[step.blame]}")

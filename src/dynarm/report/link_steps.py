@@ -6,50 +6,64 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .html import Section, note, section, table
+from .html import Cell, Section, note, section, table
 
 if TYPE_CHECKING:
+    from ..identify.estimators.link_step import LinkStep
     from ..identify.result import Fit
 
 WORDS = (
-    "Joint by joint from the tip: each finds its own unknowns from A w = gamma, its torque less what the unknowns "
-    "found further out explain (phi), lin1995 (108)-(111). Persistent excitation (117): A has full rank. "
-    "Inflation: how much larger the errors handed inwards make the standard deviations. To blame: the joint whose "
-    "motion and noise most of the doubt comes from."
+    "Joint by joint from the tip: each finds its own unknowns w from A w = gamma, its torque less what the unknowns "
+    "found further out explain, lin1995 (108)-(111); phi: that part of the torque. To blame: the joint whose motion "
+    "and noise most of the doubt about w comes from, and its share. Inflation: how much larger the errors handed "
+    "inwards make the standard deviations. Excited: persistently (117), A has full rank. Least: the smallest singular "
+    "value of A with columns of length one."
 )
 COLUMNS = (
     "joint",
-    "unknowns",
-    "rows",
-    "least singular",
-    "cond(A)",
-    "excited",
-    "phi of tau",
-    "inflation",
     "to blame",
+    "share",
+    "inflation",
+    "phi",
+    "excited",
+    "cond(A)",
+    "least",
+    "w",
 )
 
 
 def link_by_link(fit: Fit) -> list[Section]:
-    """The steps of the recursive estimator; nothing for others."""
-    if not fit.steps_:
+    """The steps of the recursive estimator; nothing for others, and for a fit read from a file."""
+    steps = fit.solution.steps
+    if not steps:
         return []
     names = fit.record.terms.row_names
-    rows = []
-    for step in fit.steps_:
-        torque = float(np.sqrt(np.mean((step.gamma + step.phi) ** 2)))
-        outer = float(np.sqrt(np.mean(step.phi**2)))
-        rows.append(
-            [
-                step.name,
-                len(step.unknowns),
-                step.rows,
-                f"{step.singular[-1]:.3g}",
-                f"{step.condition:.3g}",
-                "yes" if step.exciting else "no",
-                f"{100 * outer / torque:.0f} %" if torque > 0 else "-",
-                f"{float(np.max(step.inflation)):.3g}",
-                f"{names[step.blame]} ({100 * step.shares[step.blame]:.0f} %)",
-            ]
-        )
+    rows = [_row(step, names[step.blame]) for step in steps]
     return [section("Which joint's motion is to blame", note(WORDS), table(COLUMNS, rows))]
+
+
+def _row(step: LinkStep, blamed: str) -> list[str | float | Cell]:
+    """One joint. Numbers stay numbers, so that columns sort by them."""
+    torque = float(np.sqrt(np.mean((step.gamma + step.phi) ** 2)))
+    outer = float(np.sqrt(np.mean(step.phi**2)))
+    return [
+        step.name,
+        blamed,
+        _percent(float(step.shares[step.blame])),
+        _short(float(np.max(step.inflation))),
+        _percent(outer / torque if torque > 0 else 0.0),
+        "yes" if step.exciting else "no",
+        _short(step.condition),
+        _short(float(step.singular[-1])),
+        len(step.unknowns),
+    ]
+
+
+def _percent(part: float) -> Cell:
+    """A share, sorted by its value."""
+    return Cell(f"{100 * part:.0f} %", part, "number")
+
+
+def _short(x: float) -> float:
+    """A number of three digits."""
+    return float(f"{x:.3g}")

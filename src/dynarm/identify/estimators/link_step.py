@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from ..record import Record
     from .problem import Solution
 
 
@@ -62,6 +63,7 @@ class LinkStep:
 class LinkByLink:
     """What a fit tells of the procedure that its solution came from."""
 
+    record: Record
     solution: Solution
 
     @property
@@ -71,5 +73,10 @@ class LinkByLink:
 
     @property
     def steps_(self) -> tuple[LinkStep, ...]:
-        """The steps of lin1995's section IV from the tip inwards, one a joint (recursive estimator; else empty)."""
+        """The steps of lin1995's section IV from the tip inwards, one a joint (recursive estimator; else empty).
+
+        A fit's file holds none of the rows that they are made of: a fit read from one refuses.
+        """
+        if self.solution.joint_conditions:
+            self.record.solved("steps_ (dynarm.Identifier(arm, estimator='recursive').fit(log))")
         return self.solution.steps
