@@ -11,6 +11,7 @@ import numpy as np
 
 from ..identify.judgement.identifiability import DAMPED
 from ..identify.judgement.verdict import mean_error
+from ..identify.logs.numbers import clock_start
 from ..identify.rows import force_names, force_units
 from . import figures
 from .friction import friction_sections
@@ -176,8 +177,9 @@ def _axes(arm: Arm) -> list[tuple[str, str]]:
 
 def _fitted(fit: Fit) -> Section:
     left, arm = fit.residuals_, fit.record.terms.arm
+    start = clock_start(float(min(log.t[0] for log in fit.record.logs)))
     made = [
-        torque_figure(name, unit, left.t[k], left.measured[k], left.predicted[k])
+        torque_figure(name, unit, left.t[k] - start, left.measured[k], left.predicted[k])
         for k, (name, unit) in enumerate(_axes(arm))
         if len(left.t[k])
     ]
@@ -186,8 +188,9 @@ def _fitted(fit: Fit) -> Section:
 
 
 def _prediction(arm: Arm, check: Validation, more: str = "") -> Section:
+    t = check.t - clock_start(float(check.t[0]))
     made = [
-        torque_figure(name, unit, check.t, check.measured[:, k], check.predicted[:, k])
+        torque_figure(name, unit, t, check.measured[:, k], check.predicted[:, k])
         for k, (name, unit) in enumerate(_axes(arm))
         if not np.isnan(check.rmse[k])
     ]

@@ -36,7 +36,7 @@ from ...border.kinds import Outside
 from ...errors import FormatError, InputError
 from .declaration import CHANNELS, Channel, Declaration, load_declaration, unknown
 from .formats.table import Table, listed
-from .numbers import floats, seconds
+from .numbers import clock_start, floats, seconds
 from .readers import read_table
 from .recognition import recognise
 from .units import UNITS, factor
@@ -107,8 +107,10 @@ def _time(source: str, table: Table, declaration: Declaration, rows: int) -> np.
                 f"{source}: time column '{named(name)}' begins at {value[0]:.6g}, hardly seconds; declare "
                 f"time = {{ column = '{named(name)}', unit = 'ns' }} (or us, ms, s)"
             )
-        if scale == 1.0 or not len(value):
+        if not len(value):
             return value
+        if scale == 1.0:
+            return np.asarray(value - clock_start(float(value[0])))
         # from the first one: nanoseconds since 1970 would not fit a float's digits
         since: np.ndarray = (value - value[0]) * scale
         return since
