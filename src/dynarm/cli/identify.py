@@ -22,6 +22,7 @@ from .options import (
     LOGS,
     PORTION,
     ROBOT,
+    TOPIC,
     Portion,
     check_logs,
     load_arm,
@@ -73,6 +74,7 @@ def identify(
     validate: list[str] = HELD_OUT,
     hold_out: float = HOLD_OUT,
     channels: str = CHANNELS,
+    topic: str = TOPIC,
     estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
     friction: str = FRICTION,
     shape: str = typer.Option("auto", "--shape", help="Of Coulomb friction: sign, tanh or auto."),
@@ -101,7 +103,7 @@ def identify(
     check_folder(out, force)
     check_logs(logs, channels, validate)
     if kp or kd:
-        read = _read(logs, validate, channels, hold_out)
+        read = _read(logs, validate, (channels, topic), hold_out)
         return identify_positions(arm, (kp or "0", kd), read, out, force, as_json)
     terms = _terms(friction, asymmetric)
     identifier = Identifier(
@@ -116,7 +118,7 @@ def identify(
         feasible=feasible,
     )
     with busy("reading"):
-        fitted, held = _read(logs, validate, channels, hold_out)
+        fitted, held = _read(logs, validate, (channels, topic), hold_out)
     fit, checks = _judged(identifier, fitted, held)
     verdict = fit.verdict(checks, limit)
     with busy("writing"), new_folder(out, force) as folder:
@@ -166,14 +168,17 @@ def _terms(friction: str, asymmetric: bool) -> str | tuple[str, ...]:
 
 
 def _read(
-    logs: Sequence[str], others: Sequence[str], channels: str | None, hold_out: float
+    logs: Sequence[str],
+    others: Sequence[str],
+    how: tuple[str | None, str | None],
+    hold_out: float,
 ) -> tuple[list[Log], list[Log]]:
-    """The logs to fit and those to predict."""
+    """The logs to fit and those to predict. how: the channels' file, the bags' topic."""
     from ..identify.logs.log import Log
     from ..identify.logs.splitting import hold_out as parted
 
-    fitted = [Log.read(path, channels) for path in logs]
-    held = [Log.read(path, channels) for path in others]
+    fitted = [Log.read(path, *how) for path in logs]
+    held = [Log.read(path, *how) for path in others]
     if hold_out:
         parts = [parted(log, hold_out) for log in fitted]
         fitted = [first for first, _ in parts]

@@ -44,9 +44,9 @@ from .units import UNITS, factor
 _FAR = 1e11  # s: in the year 5138, or milliseconds since 1970
 
 
-def read_channels(path: Path, given: Outside) -> dict[str, Outside]:
+def read_channels(path: Path, given: Outside, topic: str | None = None) -> dict[str, Outside]:
     """SI arrays of a log file by channel (t, q, tau, ...), and joint_names where they are known."""
-    table = read_table(path)
+    table = read_table(path, topic)
     declaration = load_declaration(path, given)
     if declaration is None:
         declaration = recognise(named(path), table, f"{path.with_suffix('.toml').name} beside it")

@@ -230,11 +230,15 @@ class Log:
             object.__setattr__(self, name, value)
 
     @staticmethod
-    def read(path: str | os.PathLike[str], channels: Outside = None) -> Log:
+    def read(
+        path: str | os.PathLike[str], channels: Outside = None, topic: str | None = None
+    ) -> Log:
         """The log in a file. channels: a TOML file or dict (see dynarm.identify.channels); default: the TOML beside
-        the log, else the usual names."""
+        the log, else the usual names. topic: of a bag with several of joint states; default: /joint_states."""
         file = path_of("path", path, "the name of a log's file")
-        return _log(str(path), read_channels(file, channels))
+        if topic is not None and (not isinstance(topic, str) or not topic.strip() or "\0" in topic):
+            raise KindError(f"topic is {shown(topic)}; give the name of a bag's topic")
+        return _log(str(path), read_channels(file, channels, topic))
 
     @staticmethod
     def from_frame(frame: Outside, arm: Arm | None = None, channels: Outside = None) -> Log:
