@@ -216,6 +216,9 @@ def _write(
 
     fit.arm_.save(folder / "model.toml")
     notes = source.written_back(fit.arm_, folder / "identified.urdf")
+    own = ", ".join(column.name for column in fit.record.terms.columns)
+    if own:
+        notes = (*notes, f"without {own}, as model.toml and c/ are; fit.model_ in Python has them")
     page(fit, checks, verdict, folder / "report.html")
     wanted = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
     export_c(compile_arm(fit.arm_, friction=True), folder / "c", quantities=wanted)

@@ -6,6 +6,8 @@ A declaration is a TOML file beside the log, or a dict:
     time = "t"                      # a column; or a table: time = { column = "stamp", unit = "ms" }
     joint_names = ["shoulder", ...] # the robot's joints in the order of the columns; default: as the arm has them
     missing = "drop"                # leave rows with missing numbers out (default: refuse them)
+    coupling = [[5, 6]]             # joints whose motors are coupled by gears: columns of the fit; names, or from 1 on
+    springs = [2]                   # joints with a spring: a column in proportion to the position
 
     [q]                             # likewise [qd], [qdd], [tau], [wrench], [q_command] (commanded positions)
     columns = ["q1", "q2"]          # names, or a pattern "q{}" that counts from 0 or 1, or the name of one array
@@ -84,6 +86,8 @@ def table_channels(
         raise FormatError(f"{source}: holds no rows; export the log again")
     if declaration.joint_names is not None:
         channels["joint_names"] = declaration.joint_names
+    if declaration.drives is not None:
+        channels["drives"] = declaration.drives
     return _without_missing(source, channels, declaration.drop_missing)
 
 
@@ -227,7 +231,7 @@ def _numbers(where: str, table: Table, name: str) -> np.ndarray:
 
 def _without_missing(source: str, channels: dict[str, Outside], drop: bool) -> dict[str, Outside]:
     """Refuse or drop rows with NaN or infinity."""
-    arrays = {k: v for k, v in channels.items() if k != "joint_names"}
+    arrays = {k: v for k, v in channels.items() if k not in ("joint_names", "drives")}
     bad = np.zeros(len(channels["q"]), bool)
     for name, value in arrays.items():
         rows = ~np.isfinite(value.reshape(len(value), -1))

@@ -17,7 +17,7 @@ from ...robot.arm import Arm
 from ..judgement.quality import Quality, inspect
 from .base import BASE_FORCES, BASE_POSE, BASE_SPEEDS, upright
 from .channels import check_same_names, read_channels, table_channels
-from .declaration import load_declaration
+from .declaration import DriveTerms, load_declaration
 from .frames import Values, check_indexes, columns_in_order, numbers_of, seconds_of, table_of
 from .recognition import recognise
 from .summary import headline, html_summary, text_summary
@@ -121,6 +121,7 @@ class Log:
     labels: tuple[str, ...] | None = None
     base_wrench: Kept = None  # becomes the first six columns of tau
     q_command: Kept = None
+    drives: DriveTerms | None = None  # coupling and springs that the channels declare
 
     def __post_init__(self) -> None:
         names = _names(self.joint_names)
