@@ -227,6 +227,7 @@ def _write(
 
 def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> None:
     from ..identify.judgement.identifiability import DAMPED
+    from ..identify.logs.noted import noted
 
     arm = fit.record.terms.arm
     title = (
@@ -249,9 +250,8 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
     show_errors(fit, checks)
     for line in fit.identifiability_.summary().splitlines():
         say(line)
-    for log in fit.record.logs:
-        for told in (*log.notes, *log.quality.notes):
-            say(f"{log.source}: {told}")
+    for told in noted((log.source, (*log.notes, *log.quality.notes)) for log in fit.record.logs):
+        say(told)
     for told in fit.choice_.lines():
         say(told)
     for told in fit.friction_advice_:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..identify.judgement.identifiability import DAMPED
 from ..identify.judgement.verdict import mean_error
+from ..identify.logs.noted import noted
 from ..identify.logs.numbers import clock_start
 from ..identify.rows import force_names, force_units
 from . import figures
@@ -341,11 +342,10 @@ def _identifiability(fit: Fit) -> Section:
 
 def _about(fit: Fit) -> Section:
     trials = [[t.cutoff, t.velocity, t.error] for t in fit.record.trials]
-    notes = [
-        f"{Path(log.source).name}: {told}"
+    notes = noted(
+        (Path(log.source).name, (*log.notes, *log.quality.notes, *log.quality.warnings))
         for log in fit.record.logs
-        for told in (*log.notes, *log.quality.notes, *log.quality.warnings)
-    ]
+    )
     return section(
         "How it was done",
         lines(notes) if notes else None,
