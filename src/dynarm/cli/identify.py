@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..errors import DynarmWarning
+from ..border.arguments import shown
+from ..errors import DynarmWarning, InputError
 from ..identify.estimators import table as estimators
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
@@ -64,6 +65,9 @@ PRIOR = typer.Option(
     False, "--prior", help="Hold on to the robot file's values where the logs say little."
 )
 FEASIBLE = typer.Option(False, "--feasible", help="Values are made physically consistent.")
+COLUMNS = typer.Option(
+    None, "--columns", metavar="FILE", hidden=True, help="Refused: code is not run."
+)
 OUT = typer.Option("identified", "--out", "-o", metavar="FOLDER", help="Where the results go.")
 
 
@@ -75,6 +79,7 @@ def identify(
     hold_out: float = HOLD_OUT,
     channels: str = CHANNELS,
     topic: str = TOPIC,
+    columns: str = COLUMNS,
     estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
     friction: str = FRICTION,
     shape: str = typer.Option("auto", "--shape", help="Of Coulomb friction: sign, tanh or auto."),
@@ -100,15 +105,14 @@ def identify(
     from ..identify.identifier import Identifier
 
     arm = load_arm(robot, portion)
-    check_folder(out, force)
+    _check_given(columns, out, force)
     check_logs(logs, channels, validate)
     if kp or kd:
         read = _read(logs, validate, (channels, topic), hold_out)
         return identify_positions(arm, (kp or "0", kd), read, out, force, as_json)
-    terms = _terms(friction, asymmetric)
     identifier = Identifier(
         arm,
-        friction=terms,
+        friction=_terms(friction, asymmetric),
         shape=shape,
         asymmetric=asymmetric,
         armature=armature,
@@ -152,6 +156,16 @@ def _judged(
         fit = replace(identifier, progress=lambda some, whole: done(some / whole)).fit(fitted)
     with busy("predicting"):
         return fit, [fit.validate(log) for log in held]
+
+
+def _check_given(columns: str | None, out: str, force: bool) -> None:
+    """Refuse columns of a user's own, which are functions, and a folder that cannot be written."""
+    if columns is not None:
+        raise InputError(
+            f"--columns is {shown(columns)}: columns of your own are code, and dynarm runs none from files; declare "
+            "coupling and springs in the channels file (--channels), or write others in Python as dynarm.Column"
+        )
+    check_folder(out, force)
 
 
 def _terms(friction: str, asymmetric: bool) -> str | tuple[str, ...]:

@@ -182,6 +182,8 @@ validate two_link log.csv --topic /left             | --topic is '/left'; log.cs
 validate two_link arms.db3                          | /left, /right; choose one, such as --topic /left
 validate two_link arms.db3 --topic /middle          | no JointState topic '/middle'; the bag holds /left, /right
 validate two_link arms.db3 --topic right            | the joint state topic holds no messages
+identify two_link log.csv --columns terms.py        | --columns is 'terms.py': columns of your own are code
+identify two_link log.csv --columns {empty}         | in the channels file (--channels)
 identify two_link arms.db3 --topic {empty}          | --topic is ''; give the name of a bag's topic
 identify two_link arms.db3 --topic /right           | the joint state topic holds no messages
 identify two_link log.csv -v arms.db3 --kd 1        | such as --topic /left
