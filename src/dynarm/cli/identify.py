@@ -51,7 +51,7 @@ EXAMPLES = (
 HELD_OUT = typer.Option(
     [], "--validate", "-v", metavar="LOG", help="A log to predict; may be repeated."
 )
-FILES = ("model.toml", "identified.urdf", "report.html", "c")
+MJCF = (".xml", ".mjcf")
 
 
 HOLD_OUT = typer.Option(
@@ -99,14 +99,14 @@ def identify(
     """Find a robot's parameters from logs.
 
     Minimal parameters, motor inertias and friction. Says what the logs determine and what they do not, predicts held-
-    out logs, and writes model.toml, identified.urdf, report.html and c/. Exit code 1 if the verdict is FAIL. With --kp
-    and --kd logs hold commanded positions in place of torques: motor inertias, friction and the commands' delay.
+    out logs, and writes model.toml, identified.urdf (of an MJCF model identified.xml), report.html and c/. Exit code 1
+    if the verdict is FAIL. With --kp and --kd logs hold commanded positions in place of torques: motor inertias,
+    friction and the commands' delay.
     """
     from ..identify.identifier import Identifier
 
     arm = load_arm(robot, portion)
-    _check_given(columns, out, force)
-    check_logs(logs, channels, validate)
+    _check_given(columns, out, force, (logs, channels, validate))
     if kp or kd:
         read = _read(logs, validate, (channels, topic), hold_out)
         return identify_positions(arm, (kp or "0", kd), read, out, force, as_json)
@@ -122,29 +122,29 @@ def identify(
         feasible=feasible,
     )
     with busy("reading"):
-        fitted, held = _read(logs, validate, (channels, topic), hold_out)
-    fit, checks = _judged(identifier, fitted, held)
+        read = _read(logs, validate, (channels, topic), hold_out)
+    fit, checks = _judged(identifier, *read)
     verdict = fit.verdict(checks, limit)
     with busy("writing"), new_folder(out, force) as folder:
-        notes = _write(fit, checks, verdict, folder, RobotFile(robot, portion))
-    return _told(fit, checks, verdict, out, notes, as_json)
+        source = RobotFile(robot, portion)
+        notes = _write(fit, checks, verdict, folder, source)
+    return _told(fit, checks, verdict, Delivery(out, source.back, notes), as_json)
 
 
 def _told(
     fit: Fit,
     checks: Sequence[Validation],
     verdict: Verdict,
-    out: str,
-    notes: Sequence[str],
+    written: Delivery,
     as_json: bool,
 ) -> int:
     """Print the outcome; the exit code."""
     if as_json:
-        print_json(_as_data(fit, checks, verdict, out) | {"notes": notes})
+        print_json(_as_data(fit, checks, verdict, written) | {"notes": written.notes})
         return verdict.exit_code
-    _show(fit, checks, verdict, out)
-    for note in notes:
-        say(f"identified.urdf: {note}")
+    _show(fit, checks, verdict, written)
+    for note in written.notes:
+        say(f"{written.back}: {note}")
     return verdict.exit_code
 
 
@@ -158,14 +158,17 @@ def _judged(
         return fit, [fit.validate(log) for log in held]
 
 
-def _check_given(columns: str | None, out: str, force: bool) -> None:
-    """Refuse columns of a user's own, which are functions, and a folder that cannot be written."""
+def _check_given(
+    columns: str | None, out: str, force: bool, logs: tuple[list[str], str | None, list[str]]
+) -> None:
+    """Refuse columns of a user's own, which are functions, a folder that cannot be written, and names of no log."""
     if columns is not None:
         raise InputError(
             f"--columns is {shown(columns)}: columns of your own are code, and dynarm runs none from files; declare "
             "coupling and springs in the channels file (--channels), or write others in Python as dynarm.Column"
         )
     check_folder(out, force)
+    check_logs(*logs)
 
 
 def _terms(friction: str, asymmetric: bool) -> str | tuple[str, ...]:
@@ -207,18 +210,42 @@ class RobotFile:
     robot: str
     portion: Portion
 
-    def written_back(self, arm: Arm, target: Path) -> tuple[str, ...]:
-        """Write the arm as a URDF, where it came from one by changing that; what a reader should know."""
-        ending = Path(self.robot).suffix.lower()
-        if ending not in (".urdf", ".xacro"):
+    @property
+    def ending(self) -> str:
+        return Path(self.robot).suffix.lower()
+
+    @property
+    def back(self) -> str:
+        """The name of the file that the identified robot is written to, of the kind that it came from."""
+        return "identified.xml" if self.ending in MJCF else "identified.urdf"
+
+    def written_back(self, arm: Arm, folder: Path) -> tuple[str, ...]:
+        """Write the arm as a URDF or MJCF, where it came from one by changing that; what a reader should know."""
+        target = folder / self.back
+        if self.ending not in (".urdf", ".xacro", *MJCF):
             arm.save(target)
             return ()
         xacro = packages = None
-        if ending == ".xacro":
+        if self.ending == ".xacro":
             xacro, packages = self.portion.xacro_arguments, self.portion.package_folders
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DynarmWarning)  # the notes say the same
+            if self.ending in MJCF:
+                return arm.update_mjcf(self.robot, target)
             return arm.update_urdf(self.robot, target, xacro=xacro, packages=packages)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The folder that an outcome was written to, its file for the identified robot, and what to know about that."""
+
+    folder: str
+    back: str
+    notes: tuple[str, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return "model.toml", self.back, "report.html", "c"
 
 
 def _write(
@@ -229,7 +256,7 @@ def _write(
     from ..report.identification import page
 
     fit.arm_.save(folder / "model.toml")
-    notes = source.written_back(fit.arm_, folder / "identified.urdf")
+    notes = source.written_back(fit.arm_, folder)
     own = ", ".join(column.name for column in fit.record.terms.columns)
     if own:
         notes = (*notes, f"without {own}, as model.toml and c/ are; fit.model_ in Python has them")
@@ -239,7 +266,7 @@ def _write(
     return notes
 
 
-def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> None:
+def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Delivery) -> None:
     from ..identify.judgement.identifiability import DAMPED
     from ..identify.logs.noted import noted
 
@@ -273,7 +300,7 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) ->
     say(verdict.qualified(fit.status_))
     say()
     show_verdict(verdict)
-    say(f"wrote {', '.join(FILES)} into {out}")
+    say(f"wrote {', '.join(written.files)} into {written.folder}")
 
 
 def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
@@ -314,7 +341,7 @@ def show_verdict(verdict: Verdict) -> None:
         say(f"  {reason}")
 
 
-def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str) -> Json:
+def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Delivery) -> Json:
     check = fit.identifiability_
     return {
         "robot": fit.record.terms.arm.name,
@@ -345,5 +372,5 @@ def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, out: str)
         "relative_consistent": fit.consistent_,
         "validation": [errors_of(check) for check in checks],
         "advice": [*check.advice, *fit.friction_advice_],
-        "files": [f"{out}/{name}" for name in FILES],
+        "files": [f"{written.folder}/{name}" for name in written.files],
     }

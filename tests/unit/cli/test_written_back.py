@@ -124,3 +124,47 @@ def test_whole_robots_with_followers_and_held_joints_go_back(tmp_path, freeze):
     np.testing.assert_allclose(theirs, own, atol=0.03 * np.abs(own).max())
     head = text[text.index('<link name="head">') :].partition("</link>")[0]
     assert (head in new.read_text()) == bool(freeze), "what is held keeps what it had"
+
+
+MODEL = """<mujoco model="two">
+  <!-- drawn by hand -->
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="upper">
+      <joint name="shoulder" axis="0 1 0" range="-2 2" damping="0.5"/>
+      <inertial mass="3" pos="0.2 0 0.01" diaginertia="0.01 0.05 0.05"/>
+      <geom type="box" size="0.2 0.05 0.05" contype="0"/>
+      <body name="lower" pos="0.4 0 0" quat="1 1 0 0">
+        <joint name="elbow" axis="0 1 0" range="-2 2"/>
+        <inertial mass="2" pos="0.2 0 0.01" diaginertia="0.01 0.05 0.05"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="elbow" gear="3"/></actuator>
+</mujoco>
+"""
+NUMBERS = re.compile(r"<inertial [^>]*/>| (?:damping|frictionloss|armature)=\"[^\"]*\"")
+
+
+def test_a_model_of_mujoco_goes_back_into_its_own_file(tmp_path):
+    (tmp_path / "robot.xml").write_text(MODEL)
+    arm = library.load(tmp_path / "robot.xml")
+    real = arm.with_parameters(1.5 * arm.parameters)
+    series, t = Series(10.0, 5), np.arange(1001) / 100
+    x = series.random(np.random.default_rng(5), arm.n) * 0.8
+    q, qd, qdd = (B @ x.T for B in series.basis(t))
+    write_log(simulated_log(real, t, q, qd, qdd, noise=0.001), tmp_path / "log.csv")
+    told = dynarm("identify", "robot.xml", "log.csv", "--out", "out", folder=tmp_path)
+    assert "wrote model.toml, identified.xml, report.html, c into out" in told.out
+    written = (tmp_path / "out" / "identified.xml").read_text()
+    assert NUMBERS.sub("", written) == NUMBERS.sub("", MODEL) and written != MODEL
+    back, found = (
+        library.load(tmp_path / "out" / "identified.xml"),
+        library.load(tmp_path / "out" / "model.toml"),
+    )
+    np.testing.assert_allclose(
+        library.compile(back).inverse_dynamics(q[:9], qd[:9], qdd[:9]),
+        library.compile(found).inverse_dynamics(q[:9], qd[:9], qdd[:9]),
+        rtol=1e-9,
+        atol=1e-9,
+    )
