@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import numpy as np
 import pytest
 
 import dynarm
-from dynarm import Identifier, Preparation
+from dynarm import Identifier, Log, Preparation
 from dynarm.dynamics.drive import pieces
 from dynarm.identify.friction.columns import Along
 from dynarm.identify.judgement.verdict import band_errors
 from dynarm.identify.preprocess import starts_of, states_at
-from recordings import arm_of, inner_error, needed, read
+from recordings import CHANNELS, DATA, FILES, arm_of, inner_error, needed, read
 
 pytestmark = needed
 
@@ -97,6 +99,14 @@ def test_a_coupled_wrist_is_found_by_itself():
     assert (fit.validate(log.cut(0.0, 3.0)).relative < 0.18).all()
     coupled = {j: [c.joint for c in r.coupling] for j, r in enumerate(fit.friction_) if r.coupling}
     assert coupled == {4: [5], 5: [4]}
+
+
+def test_a_coupled_wrist_may_be_declared_beside_the_log():
+    channels = tomllib.loads((CHANNELS / "tx40.toml").read_text()) | {"coupling": [[5, 6]]}
+    log = Log.read(DATA / "tx40" / FILES["tx40"], channels)
+    fit = Identifier(arm_of("tx40")).fit(log.cut(3.0, 99.0))
+    assert len(fit.record.terms.columns) == 3
+    assert (fit.validate(log.cut(0.0, 3.0)).relative < 0.18).all()
 
 
 def test_a_poor_log_refuses_rich_friction():

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..errors import DynarmWarning
+from ..border.arguments import shown
+from ..errors import DynarmWarning, InputError
 from ..identify.estimators import table as estimators
 from .console import busy, print_json, progress, say, show_table
 from .files import check_folder, new_folder
@@ -22,6 +23,7 @@ from .options import (
     LOGS,
     PORTION,
     ROBOT,
+    TOPIC,
     Portion,
     check_logs,
     load_arm,
@@ -63,6 +65,9 @@ PRIOR = typer.Option(
     False, "--prior", help="Hold on to the robot file's values where the logs say little."
 )
 FEASIBLE = typer.Option(False, "--feasible", help="Values are made physically consistent.")
+COLUMNS = typer.Option(
+    None, "--columns", metavar="FILE", hidden=True, help="Refused: code is not run."
+)
 OUT = typer.Option("identified", "--out", "-o", metavar="FOLDER", help="Where the results go.")
 
 
@@ -73,6 +78,8 @@ def identify(
     validate: list[str] = HELD_OUT,
     hold_out: float = HOLD_OUT,
     channels: str = CHANNELS,
+    topic: str = TOPIC,
+    columns: str = COLUMNS,
     estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
     friction: str = FRICTION,
     shape: str = typer.Option("auto", "--shape", help="Of Coulomb friction: sign, tanh or auto."),
@@ -99,15 +106,13 @@ def identify(
     from ..identify.identifier import Identifier
 
     arm = load_arm(robot, portion)
-    check_folder(out, force)
-    check_logs(logs, channels, validate)
+    _check_given(columns, out, force, (logs, channels, validate))
     if kp or kd:
-        read = _read(logs, validate, channels, hold_out)
+        read = _read(logs, validate, (channels, topic), hold_out)
         return identify_positions(arm, (kp or "0", kd), read, out, force, as_json)
-    terms = _terms(friction, asymmetric)
     identifier = Identifier(
         arm,
-        friction=terms,
+        friction=_terms(friction, asymmetric),
         shape=shape,
         asymmetric=asymmetric,
         armature=armature,
@@ -117,8 +122,8 @@ def identify(
         feasible=feasible,
     )
     with busy("reading"):
-        fitted, held = _read(logs, validate, channels, hold_out)
-    fit, checks = _judged(identifier, fitted, held)
+        read = _read(logs, validate, (channels, topic), hold_out)
+    fit, checks = _judged(identifier, *read)
     verdict = fit.verdict(checks, limit)
     with busy("writing"), new_folder(out, force) as folder:
         source = RobotFile(robot, portion)
@@ -153,6 +158,19 @@ def _judged(
         return fit, [fit.validate(log) for log in held]
 
 
+def _check_given(
+    columns: str | None, out: str, force: bool, logs: tuple[list[str], str | None, list[str]]
+) -> None:
+    """Refuse columns of a user's own, which are functions, a folder that cannot be written, and names of no log."""
+    if columns is not None:
+        raise InputError(
+            f"--columns is {shown(columns)}: columns of your own are code, and dynarm runs none from files; declare "
+            "coupling and springs in the channels file (--channels), or write others in Python as dynarm.Column"
+        )
+    check_folder(out, force)
+    check_logs(*logs)
+
+
 def _terms(friction: str, asymmetric: bool) -> str | tuple[str, ...]:
     """The terms of friction that are asked for, or auto."""
     from ..dynamics.drive import TERMS
@@ -167,14 +185,17 @@ def _terms(friction: str, asymmetric: bool) -> str | tuple[str, ...]:
 
 
 def _read(
-    logs: Sequence[str], others: Sequence[str], channels: str | None, hold_out: float
+    logs: Sequence[str],
+    others: Sequence[str],
+    how: tuple[str | None, str | None],
+    hold_out: float,
 ) -> tuple[list[Log], list[Log]]:
-    """The logs to fit and those to predict."""
+    """The logs to fit and those to predict. how: the channels' file, the bags' topic."""
     from ..identify.logs.log import Log
     from ..identify.logs.splitting import hold_out as parted
 
-    fitted = [Log.read(path, channels) for path in logs]
-    held = [Log.read(path, channels) for path in others]
+    fitted = [Log.read(path, *how) for path in logs]
+    held = [Log.read(path, *how) for path in others]
     if hold_out:
         parts = [parted(log, hold_out) for log in fitted]
         fitted = [first for first, _ in parts]
@@ -236,6 +257,9 @@ def _write(
 
     fit.arm_.save(folder / "model.toml")
     notes = source.written_back(fit.arm_, folder)
+    own = ", ".join(column.name for column in fit.record.terms.columns)
+    if own:
+        notes = (*notes, f"without {own}, as model.toml and c/ are; fit.model_ in Python has them")
     page(fit, checks, verdict, folder / "report.html")
     wanted = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "bias", "gravity")
     export_c(compile_arm(fit.arm_, friction=True), folder / "c", quantities=wanted)
@@ -244,6 +268,7 @@ def _write(
 
 def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Delivery) -> None:
     from ..identify.judgement.identifiability import DAMPED
+    from ..identify.logs.noted import noted
 
     arm = fit.record.terms.arm
     title = (
@@ -266,9 +291,8 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Del
     show_errors(fit, checks)
     for line in fit.identifiability_.summary().splitlines():
         say(line)
-    for log in fit.record.logs:
-        for told in (*log.notes, *log.quality.notes):
-            say(f"{log.source}: {told}")
+    for told in noted((log.source, (*log.notes, *log.quality.notes)) for log in fit.record.logs):
+        say(told)
     for told in fit.choice_.lines():
         say(told)
     for told in fit.friction_advice_:

@@ -88,6 +88,12 @@ CHANNELS = typer.Option(
     metavar="TOML",
     help="What the logs' columns are; default: <log>.toml, else the usual names.",
 )
+TOPIC = typer.Option(
+    None,
+    "--topic",
+    metavar="NAME",
+    help="Of a bag with several of joint states; default: /joint_states.",
+)
 FRICTION = typer.Option(
     False, "--friction", help="Friction and motor inertia of the joints take part."
 )

@@ -15,6 +15,7 @@ from .options import (
     LOGS,
     PORTION,
     ROBOT,
+    TOPIC,
     Portion,
     check_logs,
     load_arm,
@@ -40,6 +41,7 @@ def validate(
     robot: str = ROBOT,
     logs: list[str] = LOGS,
     channels: str = CHANNELS,
+    topic: str = TOPIC,
     cutoff: float = CUTOFF,
     limit: float = LIMIT,
     portion: Portion = PORTION,
@@ -58,7 +60,7 @@ def validate(
     writable_all({"--html": (html, (".html",))})
     check_logs(logs, channels)
     with busy("predicting"):
-        checks = model_checks(arm, [Log.read(path, channels) for path in logs], cutoff)
+        checks = model_checks(arm, [Log.read(path, channels, topic) for path in logs], cutoff)
     verdict = judged(arm, checks, limit)
     if html:
         from ..report.identification import validation_page

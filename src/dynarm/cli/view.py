@@ -13,6 +13,7 @@ from .options import (
     CHANNELS,
     JSON,
     PORTION,
+    TOPIC,
     Portion,
     frozen,
     load_arm,
@@ -54,6 +55,7 @@ def view(
     robot: str = ROBOT,
     play: str = typer.Option(None, "--play", metavar="FILE", help="A run's .npz or a log to play."),
     channels: str = CHANNELS,
+    topic: str = TOPIC,
     case: int = CASE_OPTION,
     meshes: bool = MESHES,
     port: int = PORT,
@@ -69,7 +71,7 @@ def view(
     """
     browser = _browser() if open_browser else None
     with busy("drawing"):
-        viewer = _viewer(robot, play, channels, case, meshes, port, portion)
+        viewer = _viewer(robot, play, (channels, topic), case, meshes, port, portion)
 
     def ready() -> None:
         if as_json:
@@ -113,14 +115,16 @@ def _is_mobile(robot: str) -> bool:
 def _viewer(
     robot: str,
     play: str | None,
-    channels: str | None,
+    how: tuple[str | None, str | None],
     case: int | None,
     meshes: bool,
     port: int | None,
     portion: Portion,
 ) -> Viewer:
+    """The page of an arm or a mobile manipulator. how: the channels' file, the bag's topic."""
+    of_logs = dict(zip(("--channels", "--topic"), how, strict=True))
     if _is_mobile(robot):
-        of_arms = {"--play": play, "--channels": channels, **portion.given}
+        of_arms = {"--play": play, **of_logs, **portion.given}
         refuse_given(f"is for arms; '{robot}' is a mobile manipulator, leave it out", of_arms)
         return _mobile_viewer(robot, case, port)
     from ..view.recording import read
@@ -129,10 +133,10 @@ def _viewer(
     if case is not None:
         raise InputError("--case belongs to tanner2001; give --play with a recording instead")
     if play is None:
-        refuse_given("says what a log's columns are; give --play too", {"--channels": channels})
+        refuse_given("says what a log's columns are; give --play too", of_logs)
     macros = Path(robot).suffix.lower() == ".xacro"
     arm = load_arm(robot, portion if macros else portion._replace(packages=[]))
-    recording = None if play is None else read(play, arm, channels)
+    recording = None if play is None else read(play, arm, *how)
     drawn, notes = None, list[str]()
     if meshes and (macros or Path(robot).suffix.lower() == ".urdf"):
         from ..robot.files import expand_xacro

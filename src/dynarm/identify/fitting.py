@@ -22,6 +22,7 @@ from .judgement.outliers import left_out, without_outliers
 from .judgement.quality import unit_doubts
 from .judgement.soundness import check_digits
 from .logs.log import Log, in_order
+from .logs.noted import one_a_kind
 from .preprocess import Preparation, Stretch
 from .regressor import Terms
 from .rests import resting, spans
@@ -88,7 +89,7 @@ def fitting_log(arm: Arm, log: Log, rows: str | None) -> Log:
     revolute = [arm.joints[i].revolute for i in arm.coupling.masters]
     qd = None if clean.qd is None else clean.split("qd")[1]
     doubts = unit_doubts(clean.t, clean.split("q")[1], qd, revolute)
-    for doubt in (*lost, *doubts, *clean.quality.warnings):
+    for doubt in one_a_kind((*lost, *doubts, *clean.quality.warnings)):
         warnings.warn(f"{log.source}: {doubt}", DynarmWarning, stacklevel=4)
     return clean
 

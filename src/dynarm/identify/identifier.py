@@ -13,6 +13,7 @@ from ..errors import InputError, KindError
 from ..robot.arm import Arm, Friction
 from . import tuning
 from .auto import Decided, decide, overloaded, unloaded
+from .declared_terms import declared_columns
 from .estimators import table
 from .estimators.factors import RowSource, fold
 from .estimators.methods import wls
@@ -55,7 +56,7 @@ class Identifier(Searchable):
     estimator    "ols", "wls", "irls" (robust), "iv" (instrumental variables), "recursive" (Lin's, link by link)
     cutoff       [Hz] of the low-pass filter; None: chosen from the data
     asymmetric   friction by direction; the offset is then part of it
-    columns      further terms of the user's own, see Column
+    columns      further terms of the user's own, see Column; what a log's channels declare (coupling, springs) is added
     prior        an Arm whose (CAD) values are approached where the data say little; None: the arm itself, unless all
                  its links are alike, as in files without real inertias, when zero is
     regularise   "auto": plain least squares where the log determines every unknown and no prior is given, else as
@@ -261,8 +262,11 @@ class Identifier(Searchable):
             positions: Fit = self._fit_positions(log)
             return positions
         logs = self.prepare(log)
+        names = {column.name for column in self.columns}
+        more = [c for c in declared_columns(self.arm, logs) if c.name not in names]
+        whole = replace(self, columns=(*self.columns, *more)) if more else self
         try:
-            done = self._fit(logs)
+            done = whole._fit(logs)
         except np.linalg.LinAlgError as error:
             raise FitError(
                 f"{logs[0].source}: numbers too far apart to be solved for ({error}); check the units of t, q and tau"

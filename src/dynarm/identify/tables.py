@@ -15,6 +15,7 @@ from ..parameters.minimal import minimal_parameters
 from ..robot.arm import Arm
 from .judgement.identifiability import DAMPED
 from .judgement.verdict import mean_error
+from .logs.noted import noted
 
 if TYPE_CHECKING:
     from ..dynamics.drive import ListedTerm
@@ -180,8 +181,7 @@ def summary(fit: Fit) -> str:
         if step.blame != step.joint:
             part = f"{100 * step.shares[step.blame]:.0f} % of the doubt about joint {step.name}"
             lines.append(f"{part} comes from joint {names[step.blame]}")
-    for log in record.logs:
-        lines += [f"{log.source}: {note}" for note in (*log.notes, *log.quality.notes)]
+    lines += noted((log.source, (*log.notes, *log.quality.notes)) for log in record.logs)
     more = [*fit.choice_.lines(), *fit.friction_advice_, fit.status_]
     return "\n".join([*lines, "", check.summary(), *more])
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..identify.judgement.identifiability import DAMPED
 from ..identify.judgement.verdict import mean_error
+from ..identify.logs.noted import noted
+from ..identify.logs.numbers import clock_start
 from ..identify.rows import force_names, force_units
 from . import figures
 from .friction import friction_sections
@@ -176,8 +178,9 @@ def _axes(arm: Arm) -> list[tuple[str, str]]:
 
 def _fitted(fit: Fit) -> Section:
     left, arm = fit.residuals_, fit.record.terms.arm
+    start = clock_start(float(min(log.t[0] for log in fit.record.logs)))
     made = [
-        torque_figure(name, unit, left.t[k], left.measured[k], left.predicted[k])
+        torque_figure(name, unit, left.t[k] - start, left.measured[k], left.predicted[k])
         for k, (name, unit) in enumerate(_axes(arm))
         if len(left.t[k])
     ]
@@ -186,8 +189,9 @@ def _fitted(fit: Fit) -> Section:
 
 
 def _prediction(arm: Arm, check: Validation, more: str = "") -> Section:
+    t = check.t - clock_start(float(check.t[0]))
     made = [
-        torque_figure(name, unit, check.t, check.measured[:, k], check.predicted[:, k])
+        torque_figure(name, unit, t, check.measured[:, k], check.predicted[:, k])
         for k, (name, unit) in enumerate(_axes(arm))
         if not np.isnan(check.rmse[k])
     ]
@@ -338,11 +342,10 @@ def _identifiability(fit: Fit) -> Section:
 
 def _about(fit: Fit) -> Section:
     trials = [[t.cutoff, t.velocity, t.error] for t in fit.record.trials]
-    notes = [
-        f"{Path(log.source).name}: {told}"
+    notes = noted(
+        (Path(log.source).name, (*log.notes, *log.quality.notes, *log.quality.warnings))
         for log in fit.record.logs
-        for told in (*log.notes, *log.quality.notes, *log.quality.warnings)
-    ]
+    )
     return section(
         "How it was done",
         lines(notes) if notes else None,

@@ -44,12 +44,14 @@ def thinned(whole: ShownRecording) -> ShownRecording:
     return ShownRecording(whole.t[::step], whole.q[::step], tau, whole.source)
 
 
-def read(path: str | Path, arm: Arm, channels: Outside = None) -> ShownRecording:
+def read(
+    path: str | Path, arm: Arm, channels: Outside = None, topic: str | None = None
+) -> ShownRecording:
     """The motion in a run's .npz or .parquet, else in a log."""
     file = path_of("--play", path, "a run's .npz or a log")
     if not file.is_file():
         raise FileMissing(f"there is no file {file}; check the path")
-    motion = _stored_run(file) or _log(file, arm, channels)
+    motion = _stored_run(file) or _log(file, arm, channels, topic)
     joints = len(arm.joint_names)
     if motion.q.shape[1] == joints != arm.nq:  # joints alone: the base stands upright
         free = None if motion.tau is None else np.zeros((len(motion.tau), arm.nv - joints))
@@ -74,10 +76,10 @@ def _stored_run(file: Path) -> ShownRecording | None:
         raise FormatError(f"{file} cannot be read: {error}; give a run's .npz or a log") from None
 
 
-def _log(file: Path, arm: Arm, channels: Outside) -> ShownRecording:
+def _log(file: Path, arm: Arm, channels: Outside, topic: str | None) -> ShownRecording:
     from ..identify.logs.log import Log
 
-    log = Log.read(file, channels)
+    log = Log.read(file, channels, topic)
     if log.joint_names is not None and set(log.joint_names) == set(arm.joint_names):
         log = log.select(arm.joint_names)
     return ShownRecording(log.t, log.q, log.tau, str(file))

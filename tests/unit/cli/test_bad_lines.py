@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,13 @@ def made(tmp_path_factory) -> Path:
     (place / "bytes.toml").write_bytes(b"\xff\xfe\x00\x01")
     (place / "bytes.urdf").write_bytes(b"\xff\xfe\x00\x01")
     (place / "half.npz").write_bytes((place / "run.npz").read_bytes()[:400])
+    with closing(sqlite3.connect(place / "arms.db3")) as bag:
+        kind = "sensor_msgs/msg/JointState"
+        bag.execute("create table topics(id, name, type)")
+        bag.execute("create table messages(id, topic_id, timestamp, data)")
+        both = [(1, "/left", kind), (2, "/right", kind)]
+        bag.executemany("insert into topics values (?, ?, ?)", both)
+        bag.commit()
     for name in ("folder", "folder.urdf", "folder.toml", "folder.csv", "folder.npz", "folder.html"):
         (place / name).mkdir()
     (place / "full").mkdir()
@@ -169,6 +178,15 @@ validate two_link log.csv --cutoff -3               | --cutoff is -3
 validate two_link log.csv --limit -1                | --limit
 validate two_link log.csv --html {empty}            | --html is ''
 validate two_link log.csv --channels {empty}        | --channels is ''
+validate two_link log.csv --topic /left             | --topic is '/left'; log.csv is CSV
+validate two_link arms.db3                          | /left, /right; choose one, such as --topic /left
+validate two_link arms.db3 --topic /middle          | no JointState topic '/middle'; the bag holds /left, /right
+validate two_link arms.db3 --topic right            | the joint state topic holds no messages
+identify two_link log.csv --columns terms.py        | --columns is 'terms.py': columns of your own are code
+identify two_link log.csv --columns {empty}         | in the channels file (--channels)
+identify two_link arms.db3 --topic {empty}          | --topic is ''; give the name of a bag's topic
+identify two_link arms.db3 --topic /right           | the joint state topic holds no messages
+identify two_link log.csv -v arms.db3 --kd 1        | such as --topic /left
 simulate two_link --time 0                          | --time is 0
 simulate two_link --time nan                        | --time is nan
 simulate two_link --time inf                        | --time is inf
@@ -246,6 +264,8 @@ view two_link --play half.npz                       | half.npz
 view two_link --play empty.csv                      | empty.csv
 view scara --play run.npz                           | 2 joints
 view two_link --channels broken.toml                | give --play too
+view two_link --topic /left                         | give --play too
+view two_link --play arms.db3 --topic /left         | the joint state topic holds no messages
 view tanner2001 --play run.npz                      | --play is for arms
 view tanner2001 --tip x                             | --tip is for arms
 view tanner2001 --case 9                            | one of: 3, 4, 5

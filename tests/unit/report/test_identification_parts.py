@@ -170,3 +170,19 @@ def test_the_demo_follows_the_second_motion_from_its_start(monkeypatch):
         pushed = torque(0.0, place, speed) - model.inverse_dynamics(place, speed, qdd)
         np.testing.assert_allclose(pushed, model.mass_matrix(place) @ pull, rtol=1e-6, atol=1e-9)
     assert story.tracking == pytest.approx(0.01)
+
+
+def test_pages_of_clock_times_count_from_the_log_s_first_sample():
+    """Not from the first row that is drawn: the curves of all joints share their time."""
+    arm, t = dynarm.Arm([dynarm.Joint("revolute", name="j")]), 1.7e9 + np.arange(4.0)
+    left = SimpleNamespace(t=[t[1:]], measured=[np.ones(3)], predicted=[np.zeros(3)])
+    logs = [SimpleNamespace(t=t)]
+    record = SimpleNamespace(terms=SimpleNamespace(arm=arm), logs=logs)
+    check = SimpleNamespace(
+        t=t, measured=np.ones((4, 1)), predicted=np.ones((4, 1)), rmse=[0.0], source="log"
+    )
+    fitted = identification._fitted(SimpleNamespace(residuals_=left, record=record))
+    drawn = parts(fitted, identification._prediction(arm, check))
+    for title, seconds in ((fitted.title, [1, 2, 3]), ("Prediction of log", [0, 1, 2, 3])):
+        (figure,) = drawn[title].figures
+        assert [trace["x"] for trace in figure["data"]] == [seconds] * 3

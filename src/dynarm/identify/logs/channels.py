@@ -6,6 +6,8 @@ A declaration is a TOML file beside the log, or a dict:
     time = "t"                      # a column; or a table: time = { column = "stamp", unit = "ms" }
     joint_names = ["shoulder", ...] # the robot's joints in the order of the columns; default: as the arm has them
     missing = "drop"                # leave rows with missing numbers out (default: refuse them)
+    coupling = [[5, 6]]             # joints whose motors are coupled by gears: columns of the fit; names, or from 1 on
+    springs = [2]                   # joints with a spring: a column in proportion to the position
 
     [q]                             # likewise [qd], [qdd], [tau], [wrench], [q_command] (commanded positions)
     columns = ["q1", "q2"]          # names, or a pattern "q{}" that counts from 0 or 1, or the name of one array
@@ -36,7 +38,7 @@ from ...border.kinds import Outside
 from ...errors import FormatError, InputError
 from .declaration import CHANNELS, Channel, Declaration, load_declaration, unknown
 from .formats.table import Table, listed
-from .numbers import floats, seconds
+from .numbers import clock_start, floats, seconds
 from .readers import read_table
 from .recognition import recognise
 from .units import UNITS, factor
@@ -44,9 +46,9 @@ from .units import UNITS, factor
 _FAR = 1e11  # s: in the year 5138, or milliseconds since 1970
 
 
-def read_channels(path: Path, given: Outside) -> dict[str, Outside]:
+def read_channels(path: Path, given: Outside, topic: str | None = None) -> dict[str, Outside]:
     """SI arrays of a log file by channel (t, q, tau, ...), and joint_names where they are known."""
-    table = read_table(path)
+    table = read_table(path, topic)
     declaration = load_declaration(path, given)
     if declaration is None:
         declaration = recognise(named(path), table, f"{path.with_suffix('.toml').name} beside it")
@@ -84,6 +86,8 @@ def table_channels(
         raise FormatError(f"{source}: holds no rows; export the log again")
     if declaration.joint_names is not None:
         channels["joint_names"] = declaration.joint_names
+    if declaration.drives is not None:
+        channels["drives"] = declaration.drives
     return _without_missing(source, channels, declaration.drop_missing)
 
 
@@ -107,8 +111,10 @@ def _time(source: str, table: Table, declaration: Declaration, rows: int) -> np.
                 f"{source}: time column '{named(name)}' begins at {value[0]:.6g}, hardly seconds; declare "
                 f"time = {{ column = '{named(name)}', unit = 'ns' }} (or us, ms, s)"
             )
-        if scale == 1.0 or not len(value):
+        if not len(value):
             return value
+        if scale == 1.0:
+            return np.asarray(value - clock_start(float(value[0])))
         # from the first one: nanoseconds since 1970 would not fit a float's digits
         since: np.ndarray = (value - value[0]) * scale
         return since
@@ -225,7 +231,7 @@ def _numbers(where: str, table: Table, name: str) -> np.ndarray:
 
 def _without_missing(source: str, channels: dict[str, Outside], drop: bool) -> dict[str, Outside]:
     """Refuse or drop rows with NaN or infinity."""
-    arrays = {k: v for k, v in channels.items() if k != "joint_names"}
+    arrays = {k: v for k, v in channels.items() if k not in ("joint_names", "drives")}
     bad = np.zeros(len(channels["q"]), bool)
     for name, value in arrays.items():
         rows = ~np.isfinite(value.reshape(len(value), -1))

@@ -21,7 +21,7 @@ from .units import UNITS
 
 CHANNELS = ("q", "qd", "qdd", "tau", "wrench", "reference", "base_wrench", "q_command")
 _ENTRIES = ("columns", "file", "unit", "scale", "divide", "offset")
-_KEYS = (*CHANNELS, "time", "rate", "joint_names", "missing")
+_KEYS = (*CHANNELS, "time", "rate", "joint_names", "missing", "coupling", "springs")
 _LARGEST = 1 << 20  # bytes of a declaration's file
 # a key of hundreds of dotted parts takes tomllib minutes
 _DOTTED = re.compile(r"(?:[^\s.,=\[\]{}#]{1,80}[ \t]*\.[ \t]*){30}")
@@ -40,6 +40,14 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
+class DriveTerms:
+    """Pairs of joints whose motors are coupled, and joints with springs: by name, or by number from 1 on."""
+
+    coupling: tuple[tuple[str | int, str | int], ...] = ()
+    springs: tuple[str | int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Declaration:
     """What a log's columns are. `source` says where that was declared."""
 
@@ -50,6 +58,7 @@ class Declaration:
     time_unit: str | None = None
     joint_names: tuple[str, ...] | None = None
     drop_missing: bool = False
+    drives: DriveTerms | None = None
 
 
 def load_declaration(path: Path | None, given: Outside) -> Declaration | None:
@@ -96,15 +105,50 @@ def declared(given: Mapping[Outside, Outside], source: str) -> Declaration:
         raise FormatError(f"{source}: missing is {shown(missing)}; give 'refuse' or 'drop'")
     column, unit = _time(given["time"], source) if "time" in given else (None, None)
     names = given.get("joint_names")
+    if names is not None:
+        names = _names(names, f"{source}: joint_names")
     return Declaration(
         source=source,
         channels={k: _channel(given[k], f"{source}: [{k}]") for k in CHANNELS if k in given},
         rate=_rate(given["rate"], source) if "rate" in given else None,
         time=column,
         time_unit=unit,
-        joint_names=None if names is None else _names(names, f"{source}: joint_names"),
+        joint_names=names,
         drop_missing=missing == "drop",
+        drives=_drives(given, names, source),
     )
+
+
+def _drives(
+    given: Mapping[Outside, Outside], names: tuple[str, ...] | None, source: str
+) -> DriveTerms | None:
+    """The coupled pairs and the springs; numbers become names where joints have some."""
+    pairs, springs = given.get("coupling", []), given.get("springs", [])
+    if not isinstance(pairs, (list, tuple)) or not all(_joints(pair, 2) for pair in pairs):
+        raise FormatError(
+            f"{source}: coupling is {shown(pairs)}; give pairs of joints, such as [[5, 6]]"
+        )
+    if not _joints(springs):
+        raise FormatError(f"{source}: springs is {shown(springs)}; give joints, such as [2]")
+
+    def called(joint: str | int) -> str | int:
+        if names is None or isinstance(joint, str):
+            return joint
+        if not 1 <= joint <= len(names):
+            raise FormatError(f"{source}: joint {joint} of {len(names)}; they count from 1")
+        return names[joint - 1]
+
+    if not pairs and not springs:
+        return None
+    both = tuple((called(one), called(other)) for one, other in pairs)
+    return DriveTerms(both, tuple(map(called, springs)))
+
+
+def _joints(given: Outside, count: int | None = None) -> bool:
+    """Whether this is a list of joints, of so many."""
+    if not isinstance(given, (list, tuple)) or count not in (None, len(given)):
+        return False
+    return all(isinstance(x, (str, int)) and not isinstance(x, bool) for x in given)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from ...robot.arm import Arm
 from ..judgement.quality import Quality, inspect
 from .base import BASE_FORCES, BASE_POSE, BASE_SPEEDS, upright
 from .channels import check_same_names, read_channels, table_channels
-from .declaration import load_declaration
+from .declaration import DriveTerms, load_declaration
 from .frames import Values, check_indexes, columns_in_order, numbers_of, seconds_of, table_of
 from .recognition import recognise
 from .summary import headline, html_summary, text_summary
@@ -121,6 +121,7 @@ class Log:
     labels: tuple[str, ...] | None = None
     base_wrench: Kept = None  # becomes the first six columns of tau
     q_command: Kept = None
+    drives: DriveTerms | None = None  # coupling and springs that the channels declare
 
     def __post_init__(self) -> None:
         names = _names(self.joint_names)
@@ -230,11 +231,15 @@ class Log:
             object.__setattr__(self, name, value)
 
     @staticmethod
-    def read(path: str | os.PathLike[str], channels: Outside = None) -> Log:
+    def read(
+        path: str | os.PathLike[str], channels: Outside = None, topic: str | None = None
+    ) -> Log:
         """The log in a file. channels: a TOML file or dict (see dynarm.identify.channels); default: the TOML beside
-        the log, else the usual names."""
+        the log, else the usual names. topic: of a bag with several of joint states; default: /joint_states."""
         file = path_of("path", path, "the name of a log's file")
-        return _log(str(path), read_channels(file, channels))
+        if topic is not None and (not isinstance(topic, str) or not topic.strip() or "\0" in topic):
+            raise KindError(f"topic is {shown(topic)}; give the name of a bag's topic")
+        return _log(str(path), read_channels(file, channels, topic))
 
     @staticmethod
     def from_frame(frame: Outside, arm: Arm | None = None, channels: Outside = None) -> Log:

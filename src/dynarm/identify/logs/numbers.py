@@ -15,6 +15,7 @@ from ...errors import FormatError
 _NUMBER = re.compile(rf"\s*(?:{NUMBER}|[+-]?(?:nan|inf(?:inity)?))\s*", re.I | re.A)
 _WRITTEN = re.compile(r"\d[-:]\d|\d\s*days?\b", re.A)  # a date, a time of the day, a duration
 _SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
+_CLOCK = (1e8, 1e10)  # s since 1970: from 1973 to 2286
 _PARTS = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}
 
 
@@ -80,6 +81,11 @@ def seconds(what: str, column: np.ndarray) -> tuple[np.ndarray, bool]:
     value = ticks * float(step)
     value = value * _SECONDS[unit] if unit in _SECONDS else value / _PARTS[unit]
     return np.where(missing, np.nan, value), True
+
+
+def clock_start(first: float) -> float:
+    """What to count time [s] from: the first one where it is of a clock since 1970, else zero."""
+    return first if _CLOCK[0] < first < _CLOCK[1] else 0.0
 
 
 def _since_first(what: str, ticks: np.ndarray, missing: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...border.files import is_folder, named
-from ...errors import DynarmError, FileError, FormatError
+from ...errors import DynarmError, FileError, FormatError, InputError
 
 if TYPE_CHECKING:
     from .formats.table import Table
@@ -26,22 +26,27 @@ class Format:
     endings: tuple[str, ...]  # of file names, in small letters
     read: Callable[[Path], Table]
     folder: bool = False  # whether a folder may be one
+    read_topic: Callable[[Path, str], Table] | None = None  # one of several recordings inside
 
     def is_of(self, path: Path, folder: bool) -> bool:
         """Whether a file or folder of this name is told to be of this format."""
         return self.folder if folder else path.suffix.lower() in self.endings
 
 
-def read_table(path: Path) -> Table:
-    """Every column or array of the file by name."""
+def read_table(path: Path, topic: str | None = None) -> Table:
+    """Every column or array of the file by name. topic: which of a bag's."""
     folder = is_folder(path)
     kind = next((one for one in FORMATS if one.is_of(path, folder)), None)
     if kind is None:
         raise FormatError(
             f"{named(path)}: dynarm reads no '{named(path.suffix)}' logs; give {_either([f.asked for f in FORMATS])}"
         )
+    if topic is not None and kind.read_topic is None:
+        raise InputError(
+            f"topic is '{named(topic)}'; {named(path)} is {kind.name}, only bags have topics: leave it out"
+        )
     try:
-        table = kind.read(path)
+        table = kind.read_topic(path, topic) if topic and kind.read_topic else kind.read(path)
     except DynarmError:
         raise
     except OSError as error:
@@ -97,21 +102,22 @@ def _mat(path: Path) -> Table:
     return read_mat(path)
 
 
-def _bag(path: Path) -> Table:
+def _bag(path: Path, topic: str | None = None) -> Table:
     """A .db3 file, alone or the only one in its folder, by a reader of our own; all else by the rosbags package."""
     from .formats.apart import read_bag
     from .formats.bag_base import read_db3
 
     if not is_folder(path):
-        return read_db3(path) if path.suffix.lower() == ".db3" else read_bag(path)
+        own = path.suffix.lower() == ".db3"
+        return read_db3(path, topic) if own else read_bag(path, topic)
     inside = sorted(path.glob("*.db3"))
     if len(inside) == 1:
-        return read_db3(inside[0])
+        return read_db3(inside[0], topic)
     if not inside and not (path / "metadata.yaml").is_file():
         raise FileError(
             f"{named(path)} is a folder and no ROS 2 bag (no metadata.yaml, no .db3); give a log's file"
         )
-    return read_bag(path)
+    return read_bag(path, topic)
 
 
 FORMATS = [
@@ -125,5 +131,6 @@ FORMATS = [
         (".db3", ".mcap"),
         _bag,
         folder=True,
+        read_topic=_bag,
     ),
 ]

@@ -140,6 +140,37 @@ def bag(path, messages, kind="sensor_msgs/msg/JointState"):
     base.close()
 
 
+def two_armed(path):
+    """A bag of two topics: /left holds Q, /right its opposite."""
+    bag(path, [])
+    with sqlite3.connect(path) as base:
+        for key, (name, sign) in enumerate((("/left", 1), ("/right", -1)), 2):
+            kind = "sensor_msgs/msg/JointState"
+            base.execute("insert into topics values (?, ?, ?)", (key, name, kind))
+            for t, q, v, tau in zip(T, sign * Q, sign * V, TAU):
+                data = joint_state(100 + t, ["a", "bb"], q, v, tau)
+                put = "insert into messages(topic_id, timestamp, data) values (?, ?, ?)"
+                base.execute(put, (key, int(1e9 * t), data))
+        base.execute("delete from topics where id = 1")
+    base.close()
+
+
+def test_a_topic_of_a_bag_is_read_by_name(tmp_path):
+    path = tmp_path / "run.db3"
+    two_armed(path)
+    for place in (path, tmp_path):
+        np.testing.assert_array_equal(Log.read(place, topic="/left").q, Q)
+        np.testing.assert_array_equal(Log.read(place, topic="right").q, -Q)
+        with pytest.raises(DynarmError, match="joint states, /left, /right; choose one"):
+            Log.read(place)
+    for wrong in ("", 3, "a\0"):
+        with pytest.raises(DynarmError, match="give the name of a bag's topic"):
+            Log.read(path, topic=wrong)
+    table().to_csv(tmp_path / "log.csv", index=False)
+    with pytest.raises(DynarmError, match="is CSV, only bags have topics: leave it out"):
+        Log.read(tmp_path / "log.csv", topic="/left")
+
+
 def test_ros_bag_with_joints_in_changing_order(tmp_path):
     messages = []
     for k in range(N):
@@ -284,13 +315,21 @@ def test_mcap_bags_are_read(tmp_path):
     with Writer(folder, version=8, storage_plugin=StoragePlugin.MCAP) as writer:
         name = "sensor_msgs/msg/JointState"
         link = writer.add_connection("/joint_states", name, typestore=store)
+        other = writer.add_connection("/other", name, typestore=store)
         for k in range(20):
             stamp = kinds["builtin_interfaces/msg/Time"](sec=5, nanosec=k * 10_000_000)
             head = kinds["std_msgs/msg/Header"](stamp=stamp, frame_id="")
             message = kinds[name](
                 header=head, name=["a", "b"], position=q[k], velocity=qd[k], effort=tau[k]
             )
-            writer.write(link, 5_000_000_000 + k * 10_000_000, store.serialize_cdr(message, name))
+            data = store.serialize_cdr(message, name)
+            writer.write(link, 5_000_000_000 + k * 10_000_000, data)
+            if k % 2:
+                writer.write(other, 5_000_000_000 + k * 10_000_000, data)
+    file = next(folder.glob("*.mcap"))
+    np.testing.assert_array_equal(Log.read(file, topic="other").q, q[1::2])
+    with pytest.raises(DynarmError, match="topic '/third'; the bag holds /joint_states, /other"):
+        Log.read(file, topic="/third")
     log = Log.read(next(folder.glob("*.mcap")))
     assert log.joint_names == ("a", "b")
     np.testing.assert_allclose(np.diff(log.t), 0.01, atol=1e-9)

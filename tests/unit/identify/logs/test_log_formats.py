@@ -350,6 +350,20 @@ def test_which_topic_is_read():
         chosen_topic("bag", [])
 
 
+def test_of_several_topics_one_is_chosen_by_name():
+    joint = "sensor_msgs/msg/JointState"
+    topics = [(3, "/other", "std_msgs/msg/String"), (5, "/right", joint), (8, "/left", joint)]
+    assert chosen_topic("bag", topics, "/right") == 5
+    assert chosen_topic("bag", topics, "left") == 8
+    assert chosen_topic("bag", [*topics, (9, "/joint_states", joint)], "/left") == 8
+    assert chosen_topic("bag", [*topics[:2], (6, "/right", joint)]) == 5  # two publishers of one
+    with pytest.raises(DynarmError, match="2 topics hold joint states, /left, /right; choose one"):
+        chosen_topic("bag", topics)
+    for none in ("/other", "/nothing", ""):
+        with pytest.raises(DynarmError, match=f"topic '{none}'; the bag holds /left, /right"):
+            chosen_topic("bag", topics, none)
+
+
 # ---- Arrow's columns
 
 

@@ -272,3 +272,10 @@ def test_csv_files_of_many_hands_are_read(tmp_path, text):
 def test_csv_in_utf16_is_read(tmp_path):
     (tmp_path / "log.csv").write_bytes("t\tq1\ttau1\n0\t1\t2\n1\t2\t3\n".encode("utf-16"))
     assert Log.read(tmp_path / "log.csv").q.ravel().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("start, kept", [(1.7e9, 0.0), (-3.0, -3.0), (5e4, 5e4), (5e10, 5e10)])
+def test_seconds_since_1970_count_from_the_first_sample(tmp_path, start, kept):
+    write_csv(tmp_path / "log.csv", frame_with(T + start))
+    np.testing.assert_allclose(Log.read(tmp_path / "log.csv").t, T + kept, rtol=1e-15, atol=1e-6)
+    np.testing.assert_allclose(Log.from_frame(frame_with(T + start)).t, T + kept, atol=1e-5)

@@ -39,7 +39,7 @@ def read_parquet(path: Path) -> Table:
     return _read("parquet", path, size_of(path))
 
 
-def read_bag(path: Path) -> Table:
+def read_bag(path: Path, topic: str | None = None) -> Table:
     """The joint states of a bag that is a folder, or of one that is no .db3 file, by the rosbags package."""
     if find_spec("rosbags") is None or find_spec("rosbags.highlevel") is None:
         raise FormatError(
@@ -47,16 +47,17 @@ def read_bag(path: Path) -> Table:
             "the bag to .db3"
         )
     if not is_folder(path):
-        return _read("bag", path, size_of(path))
+        return _read("bag", path, size_of(path), topic)
     with os.scandir(path) as entries:
         inside = [entry for entry, _ in zip(entries, range(10_000), strict=False)]
     size = sum(size_of(Path(entry.path)) for entry in inside if not entry.is_dir())
-    return _read("bag", path, size)
+    return _read("bag", path, size, topic)
 
 
-def _read(what: str, path: Path, size: int) -> Table:
+def _read(what: str, path: Path, size: int, topic: str | None = None) -> Table:
     most = room(size)
-    arguments = (what, str(path.absolute()), str(most))
+    chosen = () if topic is None else (topic,)
+    arguments = (what, str(path.absolute()), str(most), *chosen)
     with started(_MODULE, arguments, named(path), _INSTEAD) as child:
         end = threading.Timer(_PATIENCE + size / _PACE, child.kill)
         end.start()

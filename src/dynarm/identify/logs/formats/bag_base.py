@@ -18,8 +18,8 @@ _MOST_TOPICS = 10_000
 _TABLES = ("topics", "messages", "sqlite_master", "sqlite_schema")
 
 
-def read_db3(path: Path) -> Table:
-    """The joint states by column."""
+def read_db3(path: Path, topic: str | None = None) -> Table:
+    """The joint states by column, of the given topic where there are several."""
     size = size_of(path)
     _check_journal(path)
     budget = [500 + size // 1000]  # looks: a row costs some dozen steps and no fewer bytes
@@ -37,7 +37,7 @@ def read_db3(path: Path) -> Table:
             base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
             base.set_authorizer(_may)
             base.set_progress_handler(spent, _STEPS)
-            return columns(path, _messages(path, base, room(size)))
+            return columns(path, _messages(path, base, room(size), topic))
     except sqlite3.Error as error:
         if budget[0] < 0:
             raise FormatError(
@@ -55,7 +55,9 @@ def _may(action: int, first: str | None, *rest: str | None) -> int:
     return sqlite3.SQLITE_OK if reads or plain else sqlite3.SQLITE_DENY
 
 
-def _messages(path: Path, base: sqlite3.Connection, most: int) -> list[tuple[int, Outside]]:
+def _messages(
+    path: Path, base: sqlite3.Connection, most: int, topic: str | None
+) -> list[tuple[int, Outside]]:
     """(stamp [ns], message) of the joint states' topic, by time."""
     for name in ("topics", "messages"):
         kinds = base.execute(
@@ -67,7 +69,7 @@ def _messages(path: Path, base: sqlite3.Connection, most: int) -> list[tuple[int
                 f"{named(path)}: '{name}' should be a table and is {named(what)}; no ROS 2 bag is made so"
             )
     topics = base.execute("select id, name, type from topics").fetchmany(_MOST_TOPICS)
-    chosen = chosen_topic(path, topics)
+    chosen = chosen_topic(path, topics, topic)
     rows = base.execute(
         "select timestamp, data from messages where topic_id = ? order by timestamp, id", (chosen,)
     )

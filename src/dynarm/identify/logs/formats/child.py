@@ -1,4 +1,4 @@
-"""The process that reads Parquet files and packed bags for another one: `python -m ...child KIND PATH ROOM`.
+"""The process that reads Parquet files and packed bags for another one: `python -m ...child KIND PATH ROOM [TOPIC]`.
 
 Its own memory is limited, and it writes one line of JSON, {"columns": [...]} or {"refused": "..."}, then the
 columns' bytes.
@@ -89,14 +89,14 @@ def _of_lists(column: Foreign) -> np.ndarray:
     return inner.reshape(len(column), int(lengths[0]))
 
 
-def _bag(path: Path, most: int) -> Table:
+def _bag(path: Path, most: int, topic: str | None = None) -> Table:
     from rosbags.highlevel import AnyReader
 
     confine(True, _SPARE + 4 * most)
     messages, total = [], 0
     with AnyReader([path]) as reader:
         topics = [(k, c.topic, c.msgtype) for k, c in enumerate(reader.connections)]
-        chosen = reader.connections[chosen_topic(path, topics)]
+        chosen = reader.connections[chosen_topic(path, topics, topic)]
         same = [c for c in reader.connections if c.topic == chosen.topic]
         for number, (_, stamp, data) in enumerate(reader.messages(same), 1):
             messages.append((stamp, decoded(path, number, bytes(data))))
@@ -105,7 +105,7 @@ def _bag(path: Path, most: int) -> Table:
     return columns(path, messages)
 
 
-_KINDS: dict[str, Callable[[Path, int], Table]] = {"parquet": _parquet, "bag": _bag}
+_KINDS: dict[str, Callable[..., Table]] = {"parquet": _parquet, "bag": _bag}
 
 
 def _said(path: Path, error: BaseException) -> str:
@@ -131,13 +131,13 @@ def _sent(table: Table) -> tuple[Json, list[np.ndarray]]:
     return {"columns": head}, arrays
 
 
-def main(kind: str, name: str, most: str) -> None:
+def main(kind: str, name: str, most: str, *topic: str) -> None:
     """Read the file and send it."""
     pipe = own_pipe()
     path = Path(name)
     arrays: list[np.ndarray] = []
     try:
-        head, arrays = _sent(_KINDS[kind](path, int(most)))
+        head, arrays = _sent(_KINDS[kind](path, int(most), *topic))
     except (Exception, MemoryError) as error:
         head = {REFUSED: _said(path, error)}
     pipe.write(json.dumps(head).encode() + b"\n")

@@ -14,6 +14,9 @@ from ....border.kinds import Outside
 from ....errors import FormatError
 from .table import Table, check_names
 
+_USUAL = "/joint_states"
+_LISTED = 20  # topics that a message names
+
 
 class JointState(NamedTuple):
     """One message: stamp [s], joints, and position, velocity, effort."""
@@ -23,15 +26,33 @@ class JointState(NamedTuple):
     fields: list[np.ndarray]
 
 
-def chosen_topic(path: Path, topics: Sequence[tuple[int, str, str]]) -> int:
-    """The key of the joint states' topic among (key, name, type): /joint_states, else the first of that type."""
-    wanted = [(key, name) for key, name, kind in topics if str(kind).endswith("JointState")]
+def chosen_topic(
+    path: Path, topics: Sequence[tuple[int, str, str]], asked: str | None = None
+) -> int:
+    """The key of the joint states' topic among (key, name, type): the one asked for, else /joint_states or the only."""
+    wanted = {
+        str(name): key for key, name, kind in reversed(topics) if str(kind).endswith("JointState")
+    }
     if not wanted:
-        shown = [named(f"{name} ({kind})") for _, name, kind in topics[:20]]
+        shown = [named(f"{name} ({kind})") for _, name, kind in topics[:_LISTED]]
         raise FormatError(
             f"{named(path)}: no JointState topic; the bag holds {', '.join(shown) or 'no topic'}"
         )
-    return next((key for key, name in wanted if name == "/joint_states"), wanted[0][0])
+    names = sorted(wanted)
+    listed = ", ".join(map(named, names[:_LISTED]))
+    if asked is not None:
+        name = next((n for n in (asked, f"/{asked}") if n in wanted), None)
+        if name is None:
+            raise FormatError(
+                f"{named(path)}: no JointState topic '{named(asked)}'; the bag holds {listed}"
+            )
+        return wanted[name]
+    if len(names) > 1 and _USUAL not in wanted:
+        raise FormatError(
+            f"{named(path)}: {len(names)} topics hold joint states, {listed}; choose one, such as "
+            f"topic='{named(names[0])}'"
+        )
+    return wanted.get(_USUAL, wanted[names[0]])
 
 
 def decoded(path: Path, number: int, data: Outside) -> JointState:
