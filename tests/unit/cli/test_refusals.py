@@ -37,6 +37,12 @@ def place(tmp_path) -> Path:
 
 
 REFUSED = {
+    "too few digits": (["count", "two_link", "--equivalence", "--digits", "15"], "from 16 to 1000"),
+    "too many digits": (["count", "two_link", "--equivalence", "--digits", "1001"], "from 16 to"),
+    "no processors": (
+        ["count", "two_link", "--schedule", "--quantity", "bias", "--processors", "0"],
+        "--processors is 0; give a whole number from 1",
+    ),
     "unknown robot, near": (["info", "puma56"], "puma560"),
     "unknown robot": (["info", "zzz"], "stanford"),
     "missing file": (["info", "nosuch.urdf"], "nosuch.urdf"),
