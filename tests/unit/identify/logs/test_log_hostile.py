@@ -22,6 +22,7 @@ from dynarm import DynarmError, Log
 from dynarm.errors import FileError, FileMissing
 from dynarm.identify.logs.formats import apart
 from dynarm.identify.logs.formats.mat import read_mat
+from fuzz.mutations import damaged_bytes
 
 N = 40
 T = np.arange(N) * 0.01
@@ -93,30 +94,6 @@ def good_files(folder):
     }
 
 
-def mutated(data, rng):
-    """The bytes with one piece changed, cut, doubled, put in or made extreme."""
-    b = bytearray(data)
-    i, j = sorted(rng.randrange(len(b)) for _ in "ij")
-    kind = rng.randrange(7)
-    if kind == 0:
-        b = b[:i]
-    elif kind == 1:
-        for _ in range(rng.choice([1, 2, 5, 40])):
-            b[rng.randrange(len(b))] = rng.randrange(256)
-    elif kind == 2:
-        n = rng.choice([1, 2, 4, 8])
-        b[i : i + n] = rng.choice([b"\xff" * n, b"\0" * n, b"\x7f" + b"\xff" * (n - 1)])
-    elif kind == 3:
-        b = b[:i] + b[j:]
-    elif kind == 4:
-        b = b[:j] + b[i:j] + b[j:]
-    elif kind == 5:
-        b[rng.randrange(min(len(b), 300))] = rng.randrange(256)
-    else:
-        b[i:i] = rng.randbytes(rng.choice([1, 3, 100]))
-    return bytes(b) or b"x"
-
-
 def refused_or_read(path, channels=None):
     """True where the log was read; a refusal must be ours, of one printable line."""
     try:
@@ -139,7 +116,7 @@ def test_damaged_files_are_read_or_refused(tmp_path, name):
     rng = random.Random(f"{name}{count}")
     verdicts = []
     for _ in range(count):
-        (tmp_path / name).write_bytes(mutated(data, rng))
+        (tmp_path / name).write_bytes(damaged_bytes(data, rng) or b"x")
         verdicts.append(refused_or_read(tmp_path / name))
     assert not all(verdicts)
 
@@ -156,7 +133,7 @@ def test_damaged_files_are_read_apart(tmp_path, kind):
         pytest.importorskip("rosbags", reason="extra [bags] is not installed")
         data = b"\x89MCAP0\r\n" + rng.randbytes(500)
     for _ in range(3):
-        path.write_bytes(mutated(data, rng))
+        path.write_bytes(damaged_bytes(data, rng) or b"x")
         refused_or_read(path)
 
 
