@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import dynarm
 from dynarm.errors import DynarmError, RoomError
 from dynarm.machine import compile_graph, load_object
 from dynarm.machine.abi import TABLE
@@ -145,6 +147,7 @@ def test_what_cannot_be_had_is_refused_in_one_line():
 
 
 def test_both_compiling_and_linking_ask_first(code, monkeypatch):
+    runtime(host())  # what all kernels share is there already
     for name in ("LINKING", "COMPILING"):
         monkeypatch.setattr(f"dynarm.machine.load.engine.{name}", (1 << 62, 1))
     monkeypatch.setattr("dynarm.machine.emit.llvm.COMPILING", (1 << 62, 1))
@@ -212,3 +215,49 @@ def test_short_memory_ends_no_process(tmp_path, kind, joints, quantity, inputs, 
     ends = eval(run.stdout)
     assert set(ends.values()) <= {0, 1, 2} and ends[400] == 0, (ends, run.stderr[-2000:])
     assert 1 in ends.values(), "nothing was short"
+
+
+CROWDED = """
+import ctypes, mmap
+import numpy as np
+import dynarm
+from dynarm.machine.load.engine import binding
+
+PAGE, WALL = mmap.PAGESIZE, 12 << 30
+PRIVATE_AND_UNRESERVED = 0x02 | 0x20 | 0x4000
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+def reserve(size):
+    return libc.mmap(None, size, 0, PRIVATE_AND_UNRESERVED, -1, 0)
+
+model = dynarm.compile(dynarm.load("puma560"))
+binding()
+wall = reserve(WALL)
+size = 1 << 30
+while size >= PAGE:  # whatever is free above the wall
+    while (one := reserve(size)) > wall:
+        pass
+    libc.munmap(one, size)
+    size //= 2
+for k in range(200):  # single pages that are free again, twelve gigabytes above the next free room
+    libc.munmap(wall + WALL - (2 * k + 2) * PAGE, PAGE)
+print(model.inverse_dynamics(*np.ones((3, 6))).tolist())
+"""
+
+
+@linux
+def test_code_and_its_constants_stay_together(tmp_path):
+    """Gigabytes of arrays scatter what memory is free: the parts of a kernel reach each other all the same."""
+    run = subprocess.run(
+        [sys.executable, "-c", CROWDED],
+        env={**os.environ, "DYNARM_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    model = dynarm.compile(dynarm.load("puma560"))
+    assert json.loads(run.stdout) == model.inverse_dynamics(*np.ones((3, 6))).tolist()

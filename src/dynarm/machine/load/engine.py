@@ -105,7 +105,8 @@ def _next_engine(llvm: Foreign) -> Foreign:
     if _engine is None or _engine[1] >= SHARED:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        _engine = llvm.create_lljit_compiler(), 0
+        # the other linker maps code and constants apart, and ends the process where they come to lie 2 GB apart
+        _engine = llvm.create_lljit_compiler(use_jit_link=True), 0
     engine, count = _engine
     _engine = engine, count + 1
     return engine
