@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,31 @@ def test_every_page_that_says_so_has_its_table_and_no_formulation_of_a_paper_is_
         if row.paper in told:
             listed = any(name.endswith(f": {row.name}") for name in told[row.paper])
             assert listed, f"{row.paper}: {row.quantity} by {row.name}"
+
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = [ROOT, ROOT / "src" / "dynarm", ROOT / "tests", ROOT / "tests" / "papers"]
+ROOMS = ("algebra", "dynamics", "parameters", "plan", "reproductions")
+
+
+def code_of(page: Path) -> set[str]:
+    """What stands in code in the page's own words, outside of blocks."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    return set(re.findall(r"`([^`\n]+)`", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_files_tests_and_modules_that_a_page_names_are_there(page):
+    tests = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "tests").rglob("test_*.py"))
+    for name in code_of(page):
+        if re.fullmatch(r"[\w/]+/\w+\.(py|toml|md)", name):
+            assert any((folder / name).exists() for folder in FOLDERS), name
+        elif re.fullmatch(r"test_\w+(\.\.\.)?", name):
+            assert f"def {name.rstrip('.')}" in tests, name
+        elif re.fullmatch(r"(robot\.frames|" + "|".join(ROOMS) + r")(\.\w+)+", name):
+            thing, parts = dynarm, name.split(".")
+            for k, part in enumerate(parts):
+                try:
+                    thing = getattr(thing, part)
+                except AttributeError:
+                    thing = import_module(".".join(["dynarm", *parts[: k + 1]]))

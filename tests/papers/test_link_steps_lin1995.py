@@ -10,13 +10,13 @@ import pytest
 
 import dynarm
 from dynarm import Identifier
-from dynarm.dynamics.papers import recursive_identification_lin1995 as paper
 from dynarm.dynamics.papers.minimal_parameters_lin1995 import layout, structure_of
 from dynarm.errors import InputError
-from dynarm.identify.estimators.link_steps import unheard_of
 from dynarm.report.link_steps import link_by_link
 from dynarm.robot.frames.chain import chain_of, pose
+from oracles import lin1995_identification as paper
 from oracles.simulated_log import exact_log
+from oracles.simulated_tree import exact_states, two_arms
 from strategies import sample_arms
 
 HOW = dynarm.Preparation(cutoff=np.inf, velocity="recorded", slow=0.0)
@@ -42,34 +42,48 @@ def noisy(log, sizes, seed=3):
     return replace(log, tau=log.tau + noise)
 
 
+def same_problem(step, A, gamma, tau):
+    """The step's few rows are the log's, turned: every product of columns of [A gamma tau] is theirs."""
+    mine = np.column_stack([step.A, step.gamma, step.gamma + step.phi])
+    rows = np.column_stack([A, gamma, tau])
+    size = np.linalg.norm(rows, axis=0) + 1e-300
+    np.testing.assert_allclose(
+        mine.T @ mine / np.outer(size, size), rows.T @ rows / np.outer(size, size), atol=1e-9
+    )
+    assert step.rows == len(rows)
+
+
 @pytest.mark.parametrize("arm", ARMS, ids=lambda a: a.name)
 def test_every_step_by_hand(arm):
+    """Against the paper's recursion, sample by sample: mu and zeta handed inwards with the values found further out."""
     arm = plain(arm)
     log = noisy(exact_log(arm, samples=SAMPLES), 0.5)
     fit = fitted(arm, log)
     chain = chain_of(arm)
     structure = structure_of(chain)
-    moving = paper.motion(chain, pose(chain, list(log.q.T)), list(log.qd.T), list(log.qdd.T))
-    assert unheard_of(fit.record.terms) is None
     assert [step.joint for step in fit.steps_] == list(range(arm.n - 1, -1, -1))
+    steps = {step.joint: step for step in fit.steps_}
     outer: set[str] = set()
-    for step in fit.steps_:
-        i = step.joint
-        kinds = [kind for j, kind in layout(structure) if j == i]
-        v = paper.columns(structure, i, moving[i])
-        A = np.column_stack([np.broadcast_to(v[kind], SAMPLES) for kind in kinds])
-        np.testing.assert_allclose(step.A, A, rtol=1e-12, atol=1e-12)  # (97), (98), (103), (104)
-        np.testing.assert_allclose(step.gamma + step.phi, log.tau[:, i], rtol=1e-12, atol=1e-9)
-        scaled = A / np.linalg.norm(A, axis=0)
-        np.testing.assert_allclose(step.singular, np.linalg.svd(scaled)[1], rtol=1e-9)
-        assert step.exciting == (np.linalg.matrix_rank(scaled) == A.shape[1])  # (117)
-        w = np.linalg.lstsq(scaled, step.gamma, rcond=None)[0] / np.linalg.norm(A, axis=0)
-        np.testing.assert_allclose(step.values, w, rtol=1e-8, atol=1e-10)  # (111)
+
+    def met(i, A, gamma):
+        step = steps[i]
+        A = np.column_stack([np.broadcast_to(x, SAMPLES) for x in A])  # (97), (98), (103), (104)
+        same_problem(step, A, gamma, log.tau[:, i])  # (108), (110)
+        size = np.linalg.norm(A, axis=0)
+        s = np.linalg.svd(A / size)[1]
+        np.testing.assert_allclose(step.singular, s, rtol=1e-9, atol=1e-12)
+        assert step.exciting == (np.linalg.matrix_rank(A / size) == A.shape[1])  # (117)
+        w = np.linalg.lstsq(A / size, gamma, rcond=None)[0] / size
+        np.testing.assert_allclose(step.values, w, rtol=1e-7, atol=1e-9 * np.abs(w).max())  # (111)
         assert set(step.handed) <= outer
-        outer |= set(step.unknowns)
-        assert (step.std >= step.own_std * (1 - 1e-9)).all() and step.shares.sum() == pytest.approx(
-            1
-        )
+        outer.update(step.unknowns)
+        assert (step.std >= step.own_std * (1 - 1e-9)).all()
+        assert step.shares.sum() == pytest.approx(1)
+        return w
+
+    motion = (pose(chain, list(log.q.T)), list(log.qd.T), list(log.qdd.T), list(log.tau.T))
+    paper.identify(chain, structure, *motion, met)
+    assert len(outer) == len(layout(structure)) == len(fit.names_)
     assert not np.any(fit.steps_[0].phi) and fit.steps_[0].handed == ()
     assert {name: fit.values_[k] for k, name in enumerate(fit.names_)} == {
         name: x for step in fit.steps_ for name, x in zip(step.unknowns, step.values, strict=True)
@@ -163,3 +177,54 @@ def test_the_table_of_steps_sorts_by_its_numbers():
         told = [float(re.search(r'data-value="(.*?)"', cells[k][0])[1]) for k in (2, 3, 6, 7)]
         wanted = [step.shares.max(), step.inflation.max(), step.condition, step.singular.min()]
         np.testing.assert_allclose(told, wanted, rtol=5e-3)
+
+
+def step_by_step(X, tau):
+    """The procedure on stacked rows X (N, n, p), tau (N, n): for each row from the last, its unknowns and values."""
+    n, p = X.shape[1:]
+    felt = np.abs(X).max(axis=0) > 0
+    known, values, met = np.zeros(p, bool), np.zeros(p), []
+    for i in range(n - 1, -1, -1):
+        mine = felt[i] & ~known
+        known |= felt[i]
+        if mine.any():
+            phi = X[:, i, felt[i] & ~mine] @ values[felt[i] & ~mine]
+            A, gamma = X[:, i, mine], tau[:, i] - phi
+            size = np.linalg.norm(A, axis=0)
+            values[mine] = np.linalg.lstsq(A / size, gamma, rcond=None)[0] / size
+            met.append((i, np.flatnonzero(mine), A, gamma))
+    return values, met
+
+
+COUPLED = dynarm.Column("coupled", lambda q, qd, qdd: [qdd[1], qdd[0], *([0] * (len(q) - 2))])
+TREE, GRIPPER = two_arms(), two_arms(gripper=True)
+BEYOND = [  # what the paper does not speak of: robots that branch, joints that follow, terms that joints share
+    ("tree", TREE, ("viscous", "coulomb"), True, ()),
+    ("mimic", GRIPPER, (), True, ()),
+    ("columns", dynarm.load("puma560"), ("viscous",), False, (COUPLED,)),
+    ("tree, columns", TREE, (), False, (COUPLED,)),
+]
+
+
+@pytest.mark.parametrize(
+    ("arm", "friction", "armature", "columns"), [c[1:] for c in BEYOND], ids=[c[0] for c in BEYOND]
+)
+def test_steps_beyond_the_paper_are_the_same_steps(arm, friction, armature, columns):
+    """The same small problems from the stacked regressor, by hand; blocks drawn again are solved by the same steps."""
+    t, q, qd, qdd = exact_states(arm, duration=4.0, rate=100.0)
+    tau = dynarm.compile(arm).inverse_dynamics(q, qd, qdd)
+    tau = tau + np.random.default_rng(5).normal(0, 0.3, tau.shape)
+    log = dynarm.Log(t=t, q=q, qd=qd, qdd=qdd, tau=tau)
+    how = {"friction": friction, "armature": armature, "columns": columns, "preparation": HOW}
+    fit = Identifier(arm, estimator="recursive", **how).fit(log)
+    X = fit.record.terms.evaluate(q, qd, qdd)
+    values, met = step_by_step(X, tau)
+    scale = np.linalg.norm(X.reshape(-1, X.shape[-1]), axis=0)
+    assert np.abs((fit.values_ - values) * scale).max() < 1e-7 * np.linalg.norm(tau)
+    assert [step.joint for step in fit.steps_] == [i for i, *_ in met]
+    for step, (i, mine, A, gamma) in zip(fit.steps_, met, strict=True):
+        assert step.unknowns == tuple(fit.names_[k] for k in mine)
+        same_problem(step, A, gamma, tau[:, i])
+    drawn = fit.bootstrap(3)
+    assert drawn.shape == (3, len(fit.names_)) and np.isfinite(drawn).all()
+    assert len(link_by_link(fit)) == 1

@@ -10,10 +10,10 @@ import pytest
 import dynarm
 from dynarm import Identifier
 from dynarm.algebra.vectors import Vec3
-from dynarm.dynamics.papers import recursive_identification_lin1995 as recursive
 from dynarm.dynamics.papers.minimal_parameters_lin1995 import combinations, constants, structure_of
 from dynarm.dynamics.papers.newton_euler_lin1995 import inverse_dynamics
 from dynarm.robot.frames.chain import chain_of, pose
+from oracles import lin1995_identification as recursive
 from oracles.simulated_log import exact_log
 from strategies import random_states, sample_arms
 

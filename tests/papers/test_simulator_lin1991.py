@@ -9,6 +9,7 @@ import dynarm
 from dynarm.errors import InputError
 from dynarm.robot.frames.generic import generic_arm
 from oracles.pinocchio_arm import pinocchio_model
+from oracles.simulated_tree import two_arms
 from strategies import FAMILIES, random_states
 
 NAMES = ("base_composite", "base_composite_moved")
@@ -99,3 +100,29 @@ def test_strobing_by_either_recursion():
         for f in ("strobed", "strobed_modified")
     )
     np.testing.assert_allclose(improved, plain, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "name", ["base_composite", "renaud+minimal_newton_euler", "walker_orin+newton_euler"]
+)
+def test_a_simulation_by_a_formulation(name):
+    """dynarm.simulate(..., formulation=...): the same motion, by other operations, whatever else the model was told."""
+    arm = generic_arm(3, 1, (1.0, 2.0, -9.81))
+    plain = dynarm.compile(arm, friction=True)
+    start = (np.full(3, 0.3), np.zeros(3), 0.5)
+    one, other = dynarm.simulate(plain, *start), dynarm.simulate(plain, *start, formulation=name)
+    assert other.status == "success"
+    np.testing.assert_allclose(other.q[-1], one.q[-1], rtol=1e-7)
+    used = dynarm.compile(arm, formulation={"forward_dynamics": name}, friction=True)
+    np.testing.assert_array_equal(other.q[-1], dynarm.simulate(used, *start).q[-1])
+
+
+def test_formulations_that_do_not_simulate_are_refused():
+    model = dynarm.compile(generic_arm(3))
+    start = (np.zeros(3), np.zeros(3), 0.1)
+    for name in ("gathered", "renaud", 7, ["base_composite"]):
+        with pytest.raises(dynarm.DynarmError, match="formulation of forward_dynamics"):
+            dynarm.simulate(model, *start, formulation=name)
+    tree = dynarm.compile(two_arms())
+    with pytest.raises(dynarm.DynarmError, match="branches"):
+        dynarm.simulate(tree, np.zeros(6), np.zeros(6), 0.1, formulation="base_composite")

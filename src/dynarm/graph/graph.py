@@ -81,6 +81,18 @@ class Graph:
     nodes: tuple[Node, ...]
     results: tuple[tuple[Ref, ...], ...]  # one an output, C order; a zero refers to a const node
 
+    def node_values(self, flat: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Every node's value for inputs of shape (..., size of the port), by NumPy."""
+        values: list[np.ndarray] = []
+        for node in self.nodes:
+            if node.op == "input":
+                values.append(flat[node.args[0]][..., node.args[1]])
+            elif node.op == "const":
+                values.append(np.asarray(node.value))
+            else:
+                values.append(OPERATIONS[node.op].numpy(*(values[k] for k in node.args)))
+        return values
+
     def evaluate(self, *inputs: np.ndarray) -> tuple[np.ndarray, ...]:
         """The outputs for inputs of shape (..., *port.shape), by NumPy, operation by operation."""
         shapes = [
@@ -92,14 +104,7 @@ class Graph:
             np.reshape(np.asarray(x, float), (*shape, -1))
             for x, shape in zip(inputs, shapes, strict=True)
         ]
-        values: list[np.ndarray] = []
-        for node in self.nodes:
-            if node.op == "input":
-                values.append(flat[node.args[0]][..., node.args[1]])
-            elif node.op == "const":
-                values.append(np.asarray(node.value))
-            else:
-                values.append(OPERATIONS[node.op].numpy(*(values[k] for k in node.args)))
+        values = self.node_values(flat)
         arrays = []
         for port, refs in zip(self.outputs, self.results, strict=True):
             rows = [-values[r.node] if r.negative else values[r.node] for r in refs]

@@ -26,12 +26,13 @@ def trace_function(
     outputs: Sequence[Port],
     function: Callable[..., Nested],
     share: bool = True,
+    build: Builder | None = None,
 ) -> Graph:
     """The graph of a function over scalars: one flat list of scalars an input, nested lists out.
 
-    share=False keeps every repetition as it was written.
+    share=False keeps every repetition as it was written. build: what collects the operations, if not a plain one.
     """
-    build = Builder(share)
+    build = Builder(share) if build is None else build
     given = [
         [Symbol(build, build.input(k, j)) for j in range(port.size)]
         for k, port in enumerate(inputs)

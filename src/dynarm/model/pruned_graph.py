@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..graph.graph import Builder, Graph, Ref
-from ..graph.ops import OPERATIONS
 from ..graph.simplify import simplify
 
 ROUNDS = 6  # walks over all sums; each begins with what the last one left
@@ -86,15 +85,8 @@ def _candidates(graph: Graph, inputs: Sequence[np.ndarray], limit: np.ndarray) -
 
 
 def _values(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    values: list[np.ndarray] = []
-    for node in graph.nodes:
-        if node.op == "input":
-            values.append(np.asarray(inputs[node.args[0]], float)[:, node.args[1]])
-        elif node.op == "const":
-            values.append(np.full(len(inputs[0]), node.value))
-        else:
-            values.append(OPERATIONS[node.op].numpy(*(values[a] for a in node.args)))
-    return values
+    values = graph.node_values([np.asarray(x, float) for x in inputs])
+    return [np.broadcast_to(x, len(inputs[0])) for x in values]
 
 
 def _slopes(graph: Graph, values: Sequence[np.ndarray]) -> dict[int, np.ndarray]:

@@ -6,9 +6,10 @@ and in gravity, and each link's part is the sum of three kinds:
 
     inertial   linear in qdd            coriolis   quadratic in qd            gravity   what is left at rest
 
-`term_shares` gives them by kind and link. `prune` leaves out what joint forces along a given motion do not need to stay
-within an error: single summands of the cheapest formulation's graph, minimal parameters and all (`pruned_graph`), or,
-by="terms", whole terms of single links of the paper's recursion (`papers.newton_euler_turney1980.Weights`).
+`term_shares` gives them by kind and link. `prune` leaves out what joint forces do not need to stay within an error:
+single summands of the cheapest formulation's graph, minimal parameters and all (`pruned_graph`), at all states between
+a motion's extremes (`state_box`), or, by="terms" and along the motion alone, whole terms of single links of the paper's
+recursion (`papers.newton_euler_turney1980.Weights`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..algebra.vectors import SYM_ZERO, ZERO, Scalar
-from ..border.arguments import among, items, reals, samples
+from ..border.arguments import among, items, real, reals, samples
 from ..border.frames import unlabelled
 from ..border.kinds import FloatArray, Numbers
 from ..border.memo import cached_property
@@ -37,8 +38,10 @@ from ..robot.frames.chain import Chain, Step, chain_of, pose
 from .export import Written, source_of
 from .model import compile as compile_arm
 from .pruned_graph import without_summands
+from .state_box import StateBox, States, box_of, deviations_of, throughout
 
 WAYS = ("graph", "terms")
+REACH = 1.25  # how far beyond a motion's extremes a pruned model answers, unless told
 KINDS = ("inertial", "coriolis", "gravity")
 TERMS = tuple(field.name for field in fields(Weights))
 # of the largest joint force: a joint that carries nothing may still carry rounding
@@ -170,9 +173,9 @@ class Pruned:
     exact: Count  # operations of the exact model by its cheapest formulation
     omitted: int = 0  # summands of that formulation's graph
     left: Graph | None = None  # that graph without them; None: terms of the recursion were left out
-    checked: np.ndarray | None = (
-        None  # (n,) largest deviation along another motion, which took no part
-    )
+    # (n,) largest deviation along another motion, which took no part
+    checked: np.ndarray | None = None
+    box: StateBox | None = None  # the states that the limit holds for; None: those of the motion
 
     __repr__ = brief
 
@@ -186,10 +189,17 @@ class Pruned:
         """Whether the other motion's deviations are within the limit; None where none was given."""
         return None if self.checked is None else bool((self.checked <= self.limit).all())
 
+    def covers(self, q: Numbers, qd: Numbers, qdd: Numbers) -> bool:
+        """Whether the limit is promised for all these states (N, n): they lie in `box`."""
+        arm = self.arm
+        states = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
+        return self.box is not None and self.box.holds(*states)
+
     def written(self) -> Written:
         """What an export makes of it: inverse_dynamics."""
         whole = source_of(compile_arm(self.arm))
-        words = f"Pruned: {self.count.total} operations of {self.exact.total}; valid along one motion only."
+        valid = "along one motion" if self.box is None else "between bounds of q, qd, qdd"
+        words = f"Pruned: {self.count.total} operations of {self.exact.total}; valid {valid} only."
         return replace(
             whole,
             default=("inverse_dynamics",),
@@ -258,18 +268,30 @@ def prune(
     *,
     by: str = "graph",
     validate: Sequence[Numbers] | None = None,
+    reach: float | None = None,
 ) -> Pruned:
-    """The cheapest inverse dynamics found that keeps every joint's force within `error` on the motion.
+    """The cheapest inverse dynamics found that keeps every joint's force within `error`.
 
     `error` is a fraction of the joint's largest force along the motion (N, n), or a force [N m or N] for each joint.
     by: "graph", summands of the cheapest formulation's graph for this robot; "terms", named terms of single links of
     the Newton-Euler recursion, one after another in the order of `by_worth`. What counts is the deviation of all
-    omissions together. validate: (q, qd, qdd) of another motion, on which the result is judged (`checked`, `held`).
+    omissions together. reach: how far beyond the motion's extremes the error is kept, at positions, speeds and
+    accelerations of all joints in any combination (`box`, `covers`); judged on sampled states that had no part in the
+    choice. 0: at the motion's samples only, as by="terms"; unless told 1.25.
+    validate: (q, qd, qdd) of another motion, on which the result is judged (`checked`, `held`).
     """
     if not among(by, WAYS):
         raise UnknownName("way of pruning", by, WAYS)
+    if by == "terms" and reach:
+        raise InputError("terms are left out along the motion itself; give reach with by='graph'")
+    wanted = "1 or more, at most 100, or 0 for the motion's samples only"
+    far = (
+        REACH if reach is None else real("reach", reach, wanted, lambda x: x == 0 or 1 <= x <= 100)
+    )
     pruned = (
-        _by_terms(arm, q, qd, qdd, error) if by == "terms" else _by_graph(arm, q, qd, qdd, error)
+        _by_terms(arm, q, qd, qdd, error)
+        if by == "terms"
+        else _by_graph(arm, q, qd, qdd, error, far)
     )
     if validate is None:
         return pruned
@@ -277,8 +299,8 @@ def prune(
     if len(other) != 3:
         raise InputError(f"validate has {len(other)} entries; give q, qd and qdd of a motion")
     states = samples(arm.name, arm.n, arm.joint_names, q=other[0], qd=other[1], qdd=other[2])
-    away = pruned.graph.evaluate(*states)[0] - _cheapest(arm).evaluate(*states)[0]
-    return replace(pruned, checked=np.asarray(np.abs(away).max(axis=0)))
+    away = deviations_of(pruned.graph, _cheapest(arm), states)
+    return replace(pruned, checked=away.max(axis=0))
 
 
 def _cheapest(arm: Arm) -> Graph:
@@ -286,18 +308,27 @@ def _cheapest(arm: Arm) -> Graph:
     return planned(arm, "inverse_dynamics", {}).graph
 
 
-def _by_graph(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Numbers) -> Pruned:
+def _by_graph(
+    arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Numbers, reach: float
+) -> Pruned:
     _check(arm)
     if arm.floating:
         raise InputError(f"robot '{arm.name}' has a free base; pruned are robots on a fixed one")
     states = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
     whole = _cheapest(arm)
-    exact = whole.evaluate(*states)[0]
-    allowed, rounding = _limits(arm, exact, error)
-    graph, gone = without_summands(whole, states, exact, allowed + rounding)
-    away = np.abs(graph.evaluate(*states)[0] - exact).max(axis=0)
+    allowed, rounding = _limits(arm, whole.evaluate(*states)[0], error)
+    limit = allowed + rounding
+
+    def omit(on: States, within: np.ndarray) -> tuple[Graph, int]:
+        return without_summands(whole, on, whole.evaluate(*on)[0], within)
+
+    box = box_of(states, reach) if reach else None
+    graph, gone = (
+        throughout(box, states, whole, limit, omit) if box is not None else omit(states, limit)
+    )
+    away = deviations_of(graph, whole, states).max(axis=0)
     full = whole.count()
-    return Pruned(arm, (), np.asarray(away), allowed, full, full, gone, graph)
+    return Pruned(arm, (), away, allowed, full, full, gone, graph, box=box)
 
 
 def _limits(arm: Arm, exact: np.ndarray, error: Numbers) -> tuple[np.ndarray, np.ndarray]:

@@ -1,28 +1,30 @@
 """The equations of motion of a short arm written out: M, C and G as SymPy expressions, text and LaTeX.
 
 [turney1980] (2.11): tau_i = sum_j M_ij qdd_j + sum_jk C^i_jk qd_j qd_k + G_i. The recursion of lin1995 (16)-(23) runs
-on symbols, one unit motion after another (strobing, end of section 3 of turney1980), and sines are reduced by
-sin^2 = 1 - cos^2. Armatures stand on M's diagonal. `c1`, `s1` are cosine and sine of the first joint's angle, theta
-included; q of translational joints are `q1`. Turns of the base frame are in gravity's components. Parameters, DH
-constants and components of gravity that are zero for this arm are left out, twists of whole right angles are taken as
-such.
+on polynomials in symbols (`polynomials`), one unit motion after another (strobing, end of section 3 of turney1980);
+squares of sines, of twists too, become 1 - cos^2 as they appear. Armatures stand on M's diagonal. `c1`, `s1` are
+cosine and sine of the first joint's angle, theta included; q of translational joints are `q1`. Turns of the base frame
+are in gravity's components. Parameters, DH constants and components of gravity that are zero for this arm are left out,
+twists of whole right angles are taken as such.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from ..algebra.vectors import Scalar, Sym3, Vec3, add
+from ..algebra.vectors import Nested, Scalar, Sym3, Vec3, add
 from ..border.arguments import shown
-from ..border.kinds import Foreign
+from ..border.kinds import Foreign, Outside
+from ..border.progress import Report, progress_of
 from ..border.words import brief
 from ..dynamics.papers.newton_euler_lin1995 import inverse_dynamics
 from ..dynamics.papers.strobing_turney1980 import strobed_coriolis_tensor, strobed_mass_matrix
 from ..errors import InputError, KindError
 from ..robot.arm import Arm
 from ..robot.frames.chain import Limb, chain_of, pose
+from .polynomials import Polynomial, Ring
 from .symbols import library, written
 
 MOST = 4  # joints
@@ -33,14 +35,66 @@ ENTRIES = ("xx", "xy", "yy", "xz", "yz", "zz")
 class SymbolicAngle:
     """A joint's angle, of which cosine and sine are known as symbols."""
 
-    c: Foreign
-    s: Foreign
+    c: Polynomial
+    s: Polynomial
 
-    def cos(self) -> Foreign:
+    def cos(self) -> Polynomial:
         return self.c
 
-    def sin(self) -> Foreign:
+    def sin(self) -> Polynomial:
         return self.s
+
+
+@dataclass(slots=True, eq=False)
+class Symbols:
+    """Symbols of an arm's numbers, as they are asked for: the polynomials' and SymPy's."""
+
+    ring: Ring = field(default_factory=Ring)
+    numbers: dict[Foreign, float] = field(default_factory=dict)
+    meaning: dict[str, Foreign] = field(default_factory=dict)  # of the ring's names
+
+    def named(self, name: str, value: Scalar) -> Scalar:
+        """A symbol for a number; 0 for zero."""
+        if value == 0:
+            return 0
+        self.numbers[self._real(name)] = float(value)
+        return self.ring.symbol(name)
+
+    def twist(self, i: int, word: str, c: Scalar, s: Scalar) -> tuple[Scalar, Scalar]:
+        """Cosine and sine of a constant angle: numbers at right angles, else functions of its symbol."""
+        if c in (0, 1, -1):
+            return int(c), int(s)
+        sympy = library()
+        symbol = sympy.Symbol(f"{word}_{i}", real=True)
+        self.numbers[symbol] = math.atan2(s, c)
+        both = f"cos({word}_{i})", f"sin({word}_{i})"
+        self.meaning |= dict(zip(both, (sympy.cos(symbol), sympy.sin(symbol)), strict=True))
+        return self.ring.angle(*both)
+
+    def position(self, i: int, limb: Limb) -> Scalar:
+        """A joint's coordinate."""
+        for word in ("c", "s", "q"):
+            self._real(f"{word}{i}")
+        if not limb.revolute:
+            return self.ring.symbol(f"q{i}")
+        return SymbolicAngle(*self.ring.angle(f"c{i}", f"s{i}"))
+
+    def _real(self, name: str) -> Foreign:
+        return self.meaning.setdefault(name, library().Symbol(name, real=True))
+
+    def expression(self, x: Scalar) -> Foreign:
+        """A polynomial as SymPy writes it."""
+        sympy, meaning = library(), self.meaning
+        if not isinstance(x, Polynomial):
+            return sympy.nsimplify(x)
+        products = [
+            sympy.Mul(
+                sympy.Rational(k),
+                *(meaning[name] ** exponent for name, exponent in self.ring.powers(m)),
+            )
+            for m, k in x.terms.items()
+        ]
+        return sympy.Add(*products)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,8 +153,11 @@ class ExplicitModel:
         return f"\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
-def explicit(arm: Arm) -> ExplicitModel:
-    """M, C and G of an arm of up to four joints, written out; needs the extra `symbolic`."""
+def explicit(arm: Arm, progress: bool | Callable[[float], Outside] | None = None) -> ExplicitModel:
+    """M, C and G of an arm of up to four joints, written out; needs the extra `symbolic`.
+
+    progress None: a bar on a terminal when it takes long; False: none; or a function of the part that is done.
+    """
     if not isinstance(arm, Arm):
         raise KindError(f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load(...)")
     chain = chain_of(arm)
@@ -113,85 +170,67 @@ def explicit(arm: Arm) -> ExplicitModel:
             f"robot '{arm.name}' has {arm.n} joints, whose equations fill books; those of up to {MOST} are written "
             "out, for others see dynarm.minimal_parameters(arm).latex() and dynarm.compile(arm)"
         )
-    numbers: dict[Foreign, float] = {}
-    limbs = tuple(_limb(i, limb, numbers) for i, limb in enumerate(chain.joints, start=1))
-    g = Vec3(*(_named(f"g_{w}", x, numbers) for w, x in zip("xyz", chain.gravity, strict=True)))
+    known = Symbols()
+    limbs = tuple(_limb(i, limb, known) for i, limb in enumerate(chain.joints, start=1))
+    g = Vec3(*(known.named(f"g_{w}", x) for w, x in zip("xyz", chain.gravity, strict=True)))
     symbolic = replace(chain, joints=limbs, gravity=g)
-    steps = pose(symbolic, [_position(i, limb) for i, limb in enumerate(limbs, start=1)])
+    steps = pose(symbolic, [known.position(i, limb) for i, limb in enumerate(limbs, start=1)])
     M = strobed_mass_matrix(inverse_dynamics)(symbolic, steps)
     C = strobed_coriolis_tensor(inverse_dynamics)(symbolic, steps)
     still = [0] * arm.n
     G = inverse_dynamics(symbolic, steps, still, still)
     for i, joint in enumerate(arm.joints):
-        M[i][i] = add(M[i][i], _named(f"Ia_{i + 1}", joint.armature, numbers))
-    sympy = library()
+        M[i][i] = add(M[i][i], known.named(f"Ia_{i + 1}", joint.armature))
+    with progress_of(progress, f"writing out {arm.name}") as report:
+        return _model(arm, known, (M, C, G), report)
+
+
+def _model(arm: Arm, known: Symbols, made: Nested, report: Report | None) -> ExplicitModel:
+    """The polynomials as SymPy's expressions, each symmetric entry once."""
+    sympy, (M, C, G) = library(), made
+    todo = sum(len(x.terms) for x in flat([M, C, G]) if isinstance(x, Polynomial)) or 1
+    done = 0
+    kept: dict[int, Foreign] = {}
+
+    def told(x: Scalar) -> Foreign:
+        nonlocal done
+        done += len(x.terms) if isinstance(x, Polynomial) else 0
+        if id(x) not in kept:
+            kept[id(x)] = known.expression(x)
+            if report is not None:
+                report(done / todo)
+        return kept[id(x)]
+
     return ExplicitModel(
         arm,
-        sympy.Matrix([[_reduced(x, arm.n) for x in row] for row in M]),
-        tuple(sympy.Matrix([[_reduced(x, arm.n) for x in row] for row in page]) for page in C),
-        sympy.Matrix([_reduced(x, arm.n) for x in G]),
-        numbers,
+        sympy.Matrix([[told(x) for x in row] for row in M]),
+        tuple(sympy.Matrix([[told(x) for x in row] for row in page]) for page in C),
+        sympy.Matrix([told(x) for x in G]),
+        known.numbers,
     )
 
 
-def _named(name: str, value: Scalar, numbers: dict[Foreign, float]) -> Scalar:
-    """A symbol for a number; 0 for zero."""
-    if value == 0:
-        return 0
-    symbol = library().Symbol(name, real=True)
-    numbers[symbol] = float(value)
-    return symbol
+def flat(nested: Nested) -> list[Scalar]:
+    """The scalars of nested lists."""
+    if isinstance(nested, (list, tuple)):
+        return [x for item in nested for x in flat(item)]
+    return [nested]
 
 
-def _twist(
-    i: int, word: str, c: Scalar, s: Scalar, known: dict[Foreign, float]
-) -> tuple[Scalar, Scalar]:
-    """Cosine and sine of a constant angle: numbers at right angles, else functions of its symbol."""
-    if c in (0, 1, -1):
-        return int(c), int(s)
-    sympy = library()
-    symbol = sympy.Symbol(f"{word}_{i}", real=True)
-    known[symbol] = math.atan2(s, c)
-    return sympy.cos(symbol), sympy.sin(symbol)
-
-
-def _limb(i: int, limb: Limb, known: dict[Foreign, float]) -> Limb:
-    ca, sa = _twist(i, "alpha", limb.ca, limb.sa, known)
-    cb, sb = _twist(i, "beta", limb.cb, limb.sb, known)
-    h = Vec3(*(_named(f"mc{w}_{i}", x, known) for w, x in zip("xyz", limb.h, strict=True)))
-    J = Sym3(*(_named(f"I{w}_{i}", x, known) for w, x in zip(ENTRIES, limb.J, strict=True)))
+def _limb(i: int, limb: Limb, known: Symbols) -> Limb:
+    ca, sa = known.twist(i, "alpha", limb.ca, limb.sa)
+    cb, sb = known.twist(i, "beta", limb.cb, limb.sb)
+    named = known.named
     return replace(
         limb,
-        a=_named(f"a_{i}", limb.a, known),
-        d=_named(f"d_{i}", limb.d, known),
+        a=named(f"a_{i}", limb.a),
+        d=named(f"d_{i}", limb.d),
         theta=0 if limb.revolute else limb.theta,
         ca=ca,
         sa=sa,
         cb=cb,
         sb=sb,
-        m=_named(f"m_{i}", limb.m, known),
-        h=h,
-        J=J,
+        m=named(f"m_{i}", limb.m),
+        h=Vec3(*(named(f"mc{w}_{i}", x) for w, x in zip("xyz", limb.h, strict=True))),
+        J=Sym3(*(named(f"I{w}_{i}", x) for w, x in zip(ENTRIES, limb.J, strict=True))),
     )
-
-
-def _position(i: int, limb: Limb) -> Scalar:
-    sympy = library()
-    if not limb.revolute:
-        return sympy.Symbol(f"q{i}", real=True)
-    return SymbolicAngle(sympy.Symbol(f"c{i}", real=True), sympy.Symbol(f"s{i}", real=True))
-
-
-def _reduced(x: Scalar, n: int) -> Foreign:
-    """The expression as a sum of products, with no sine squared."""
-    sympy = library()
-    entry = sympy.expand(sympy.sympify(x))
-    for i in range(1, n + 1):
-        s, c = sympy.Symbol(f"s{i}", real=True), sympy.Symbol(f"c{i}", real=True)
-        if not entry.has(s):
-            continue
-        powers = sympy.Poly(entry, s).as_dict()
-        entry = sympy.expand(
-            sum(part * s ** (k % 2) * (1 - c**2) ** (k // 2) for (k,), part in powers.items())
-        )
-    return entry.xreplace({x: sympy.Rational(x) for x in entry.atoms(sympy.Float)})

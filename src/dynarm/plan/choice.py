@@ -20,7 +20,7 @@ from ..dynamics.table import (
 )
 from ..dynamics.table import QUANTITIES as TABLED
 from ..errors import InputError, KindError
-from ..graph.graph import Count, Graph
+from ..graph.graph import Builder, Count, Graph
 from ..graph.simplify import simplify
 from ..graph.trace import trace_function
 from ..parameters.minimal import MinimalParameters, minimal_parameters
@@ -100,6 +100,7 @@ def traced(
     options: Options,
     minimal: MinimalParameters | None,
     share: bool,
+    build: Builder | None = None,
 ) -> Graph:
     """The graph of a quantity as its formulations write it; with share=False every repetition counts."""
     word = quantity_named(quantity)
@@ -115,7 +116,7 @@ def traced(
         named = {port.name: values for port, values in zip(inputs, given, strict=True)}
         return word.compute(Scene(arm, options, chosen, named, minimal))
 
-    return trace_function(inputs, word.outputs(sizes), compute, share)
+    return trace_function(inputs, word.outputs(sizes), compute, share, build)
 
 
 def probe(arm: Arm, options: Options) -> Chain:

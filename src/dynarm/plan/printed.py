@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..algebra.vectors import Nested
-from ..dynamics.listings import lin1991, lin1995, linfang1999, turney1980
+from ..dynamics.listings import lin1991, lin1995, linfang1999, quoted, turney1980
 from ..dynamics.listings.tally import Ledger, ListedLine
 from ..graph.graph import Count
 from ..robot.frames.chain import Chain
@@ -33,6 +33,8 @@ LISTINGS: dict[tuple[str, str], Listing] = {
     ("inverse_dynamics", "minimal_newton_euler"): lin1995.inverse_dynamics,
     ("mass_matrix", "base_composite"): lin1991.inertia_matrix,
     ("mass_matrix", "renaud"): lin1991.renaud,
+    ("mass_matrix", "fijany_bejczy"): quoted.fijany_bejczy,
+    ("mass_matrix", "walker_orin"): quoted.walker_orin,
     ("mass_matrix_and_bias", "base_composite"): _with_bias,
     **{
         ("mass_matrix", f"composite_{k}"): linfang1999.on_hand(table)
@@ -50,7 +52,7 @@ class AsPrinted(Count):
     """Operations that the equations of a paper's listing need, line by line, by its own rotations, frames and gravity.
 
     booked: multiplications and additions that the paper itself books for these lines; where its rows add up, their sum
-    is the printed polynomial.
+    is the printed polynomial; 0 where it prints equations and their sum, but no rows.
     """
 
     lines: tuple[ListedLine, ...] = ()

@@ -10,8 +10,7 @@ import numpy as np
 from ..border.arguments import above_zero, check_finite, positive, real, reals, whole
 from ..border.kinds import Given, Numbers, Outside
 from ..border.progress import progress_of
-from ..border.words import shown
-from ..errors import InputError, KindError, UnknownName
+from ..errors import InputError, UnknownName
 from ..model import batch
 from ..model.model import Model
 from ..robot.arm import Arm
@@ -21,7 +20,7 @@ from .fixed import STEPPERS, Integration, step_length
 from .friction import coulomb_limits
 from .health import Outcome, singular_start
 from .inputs import Failed, Held, Source, errors_of_functions, source_of
-from .plant import Plant
+from .plant import Plant, formulated
 from .run import Run
 from .system import state_of
 
@@ -55,6 +54,7 @@ def simulate(
     every: int = 1,
     threads: int | None = None,
     progress: bool | Callable[[float], Outside] | None = None,
+    formulation: str | None = None,
 ) -> Run:
     """The motion of a model from q0, qd0 until t_end [s].
 
@@ -77,6 +77,8 @@ def simulate(
     max_seconds   computing time after which an adaptive run ends with status "time" and what it has; None: no limit,
              but a run that would need more than ten further minutes at its pace is given up in the same way
     progress None: a bar on a terminal when the run takes long; False: none; or a function of the part that is done
+    formulation   of the forward dynamics, instead of the model's: "base_composite" (lin1991's simulator), a pair such
+             as "renaud+minimal_newton_euler" (mass matrix and inverse dynamics), "articulated_body"
 
     q0 is ordered as arm.coordinate_names, qd0 and torque as arm.speed_names: with a free base torque has six entries
     for it before those of the joints (zeros, where nothing holds it), and the quaternion of q0 has length 1.
@@ -86,8 +88,7 @@ def simulate(
     motion is computed does not raise: run.status and run.message say when and why, everything computed until then is
     kept, and run.check() raises. What a function of yours raises is raised.
     """
-    if not isinstance(model, Model):
-        raise KindError(f"model is {shown(model)}; give dynarm.compile(arm)")
+    model = formulated(model, formulation)
     method = _method(model, method)
     q, qd, falling, known = _start(model, q0, qd0, gravity, values)
     t_end = _positive("t_end", t_end, "a number of seconds")

@@ -14,11 +14,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..algebra.vectors import ZERO, Scalar, Vec3, add, mul
-from ..border.kinds import Json
+from ..border.arguments import among
+from ..border.kinds import Json, Outside
+from ..border.words import shown
 from ..dynamics.own import gathered_newton_euler
 from ..dynamics.own.free_base import turning, unit
 from ..dynamics.papers import newton_euler_lin1995
 from ..dynamics.table import Formulation
+from ..errors import KindError
 from ..graph.graph import Port
 from ..machine.load.march import March
 from ..model.model import Model
@@ -33,6 +36,24 @@ SPEEDS = {True: math.pi, False: 1.0}  # of joints without a velocity limit [rad/
 FREE = [SPEEDS[False]] * 3 + [SPEEDS[True]] * 3  # of a free base
 
 _KERNELS: WeakKeyDictionary[Model, dict[tuple[str, bool], March]] = WeakKeyDictionary()
+
+
+_FORMULATED: WeakKeyDictionary[Model, dict[str, Model]] = WeakKeyDictionary()
+
+
+def formulated(model: Outside, formulation: str | None) -> Model:
+    """The model, or its arm's with another formulation of the forward dynamics, which may not apply to it."""
+    if not isinstance(model, Model):
+        raise KindError(f"model is {shown(model)}; give dynarm.compile(arm)")
+    if formulation is None:
+        return model
+    known = _FORMULATED.setdefault(model, {})
+    if not among(formulation, known):
+        wishes = {**model.wishes, "forward_dynamics": formulation}
+        gravity = "input" if model.gravity_input else None
+        parameters = "inputs" if model.parameters_input else None
+        known[formulation] = Model(model.arm, wishes, model.friction, gravity, parameters)
+    return known[formulation]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from benchmarks import simulated_fleets as fleets
 
 import dynarm
 from dynarm import simulation
@@ -30,6 +31,15 @@ def robot(name):
 @cache
 def run():
     return dynarm.simulate(dynarm.compile(hostile_arm()), [0.1] * 4, [0] * 4, 0.2)
+
+
+@cache
+def fleet():
+    """Robots of one kind with long names."""
+    rng = np.random.default_rng(0)
+    arm = fleets.sound_robot(rng, dynarm.load("two_link"))
+    logs = {f"{k}" + "n" * 50: fleets.recording(rng, arm, 2.0) for k in range(2)}
+    return dynarm.fit_fleet(replace(arm, name="n" * 500), logs, friction=("viscous",))
 
 
 def still():
@@ -61,6 +71,9 @@ RECORDS = {  # every public record, and those that they hold
     "trajectory": lambda: dynarm.Trajectory(
         np.arange(999.0), *[np.zeros((999, 60))] * 3, 1 / 3, many_joints().joint_names
     ),
+    "dataset": lambda: dynarm.Dataset(["n" * 500] * 60, skip_bad=True),
+    "fleet": fleet,
+    "fleet robot": lambda: next(iter(fleet().robots.values())),
     "samples": lambda: simulation.Sampled(np.arange(999.0), np.zeros((999, 6))),
     "controller": lambda: simulation.GravityPD(run().model, np.ones(4), 1 / 3, np.ones(4)),
     "event": lambda: simulation.Event("e", lambda t, q, qd: 1.0),

@@ -114,7 +114,7 @@ def test_summary(single, batch):
 def test_page(single, batch, tmp_path):
     text = single.plot(tmp_path / "run.html")
     assert (tmp_path / "run.html").read_text(encoding="utf-8") == text
-    assert "two_link" in text and "shoulder" in text and "Plotly" in text
+    assert "two_link" in text and "shoulder" in text and "dynarmPlot" in text
     assert "default-src 'none'" in text  # the page's own policy: nothing is fetched
     assert "prefers-color-scheme: dark" in text and "width=device-width" in text
     assert len(batch.plot()) > 1000

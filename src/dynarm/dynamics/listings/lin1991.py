@@ -1,7 +1,9 @@
 """[lin1991] Fig. 3, the new composite body method, and Fig. A1, Renaud's, for arms whose first joint is rotational.
 
 Rows that the scan has lost (a_j, H, d, eta, zeta of joint 2) are written from (62)-(67) and (54)-(57); their bookings
-are inferred so that Table I adds up, those of the bias vector are what the equations need.
+are inferred so that Table I adds up, those of the bias vector are what the equations need. s_2 is on hand, as all
+displacements between neighbours are, and tr[J] E is formed and subtracted as Fig. 3 writes it: 2M less and 2A more than
+its bookings have for these two lines.
 """
 
 from __future__ import annotations
@@ -70,7 +72,8 @@ class _Figure3:
             step = self.steps[i]
             if i == 1:
                 at("s_2", *((2, 0) if self.turns[1] else (0, 0)))
-                s.append(step.step.turns[-1].rise(Vec3(step.a, 0, step.d)))
+                with self.tally.on_hand():  # a displacement between neighbours, as R
+                    s.append(step.step.turns[-1].rise(Vec3(step.a, 0, step.d)))
             else:
                 at("s_i", 8, 7)
                 s.append(step.rise(s[-1] + step.s))
@@ -131,7 +134,8 @@ class _Figure3:
         """(J^_1)_33."""
         at, u = self.tally.at, self.steps[1].inner_axis
         at("J^_2", 0, 3)
-        hat = Sym3(-add(J.yy, J.zz), J.xy, -add(J.xx, J.zz), J.xz, J.yz, -add(J.xx, J.yy))
+        trace = total(J.xx, J.yy, J.zz)
+        hat = Sym3(sub(J.xx, trace), J.xy, sub(J.yy, trace), J.xz, J.yz, sub(J.zz, trace))
         at("(J^_1)_33", 12, 9)
         return add(self.arm.joints[0].J.zz, u.dot(hat @ u))
 
@@ -271,7 +275,7 @@ def renaud(arm: Chain, q: Sequence[float], tally: Ledger) -> Rows:
     steps, at, n = tally.steps(arm, q), tally.at, arm.n
     turns = [joint.revolute for joint in arm.joints]
     u, sh = _renaud_axes(steps, turns, tally)
-    m, c, J = _renaud_bodies(arm, steps, tally)
+    m, c, J = renaud_bodies(arm, steps, tally)
     H: Rows = [[0] * n for _ in range(n)]
     for j in range(n):
         H[j][j] = (J[j].zz if j else J[0]) if turns[j] else m[j]
@@ -318,7 +322,7 @@ def _renaud_axes(
     return u, sh
 
 
-def _renaud_bodies(
+def renaud_bodies(
     arm: Chain, steps: Sequence[Rotation], tally: Ledger
 ) -> tuple[list[Scalar], list[Vec3], list[Sym3 | Scalar]]:
     """m^, c^ and J^; of joint 1 only its entry 33."""

@@ -269,8 +269,8 @@ def _link(body: Limb, s: Vec3) -> tuple[Vec3, Sym3]:
     """m p and I~ - m p p' of one link."""
     c, h, inertia = about_centre(body)
     p = s + c  # (26)
-    mp = p * body.m + h
-    spread = mp.outer(p).symmetric() + p.outer(h).symmetric()
+    mp = p * body.m + h  # (29)
+    spread = mp.outer(p).symmetric() + p.outer(h).symmetric()  # (30)
     return mp, half_trace_less(inertia) - spread  # (30)
 
 
@@ -293,9 +293,11 @@ def _about_axis(u: Vec3, J: Sym3) -> Scalar:
     """u.J^u = u.J u - tr(J) for a unit vector (9 mul 7 add if u_z is a number)."""
     zz = mul(u.z, u.z)
     twice = mul(2, u.z)
-    xy = mul(u.x, total(mul(sub(J.xx, J.yy), u.x), mul(mul(2, u.y), J.xy), mul(twice, J.xz)))
-    outer = total(J.xx, mul(zz, J.yy), mul(sub(1, zz), J.zz))
-    return sub(add(xy, mul(mul(twice, u.y), J.yz)), outer)
+    xy = mul(  # (65)
+        u.x, total(mul(sub(J.xx, J.yy), u.x), mul(mul(2, u.y), J.xy), mul(twice, J.xz))
+    )
+    outer = total(J.xx, mul(zz, J.yy), mul(sub(1, zz), J.zz))  # (65)
+    return sub(add(xy, mul(mul(twice, u.y), J.yz)), outer)  # (65)
 
 
 def _gravity(

@@ -75,7 +75,7 @@ def _inward(step: Step, body: RenaudComposite, sliding: bool) -> tuple[Vec3, Sym
     -[s x][c x] - [c x][s x] = 2 (s.c) E - s c' - c s', first for s = d z, then for s = a x.
     """
     about_z, a, d = step.turns[-1], step.a, step.d
-    c, J = about_z.fall(body.c), about_z.fall_sym(body.J)
+    c, J = about_z.fall(body.c), about_z.fall_sym(body.J)  # (A7), (A8)
     if sliding:
         lowered = c + Z * mul(body.m, d)
         both = mul(d, add(c.z, lowered.z))
@@ -83,11 +83,11 @@ def _inward(step: Step, body: RenaudComposite, sliding: bool) -> tuple[Vec3, Sym
         lowered, both = c, mul(mul(2, d), c.z)
     J = Sym3(
         add(J.xx, both), J.xy, add(J.yy, both), sub(J.xz, mul(d, c.x)), sub(J.yz, mul(d, c.y)), J.zz
-    )
+    )  # (A8)
     for turn in reversed(step.turns[:-1]):
-        lowered, J = turn.fall(lowered), turn.fall_sym(J)
-    both = mul(mul(2, a), lowered.x)
-    J = J + Sym3(0, -mul(a, lowered.y), both, -mul(a, lowered.z), 0, both)
+        lowered, J = turn.fall(lowered), turn.fall_sym(J)  # (A7), (A8)
+    both = mul(mul(2, a), lowered.x)  # (A8)
+    J = J + Sym3(0, -mul(a, lowered.y), both, -mul(a, lowered.z), 0, both)  # (A8)
     return lowered, J
 
 
@@ -95,9 +95,9 @@ def _outward(step: Step, u: Vec3, v: Vec3) -> tuple[Vec3, Vec3]:
     """u_m and s^_m from frame j-1 to frame j (20 mul 12 add)."""
     v = v + Vec3(0, mul(u.z, step.a), -mul(u.y, step.a))  # (A9): u x a x
     for turn in step.turns[:-1]:
-        u, v = turn.rise(u), turn.rise(v)
+        u, v = turn.rise(u), turn.rise(v)  # (A9)
     v = v + Vec3(mul(u.y, step.d), -mul(u.x, step.d), 0)  # (A9): u x d z
-    return step.turns[-1].rise(u), step.turns[-1].rise(v)
+    return step.turns[-1].rise(u), step.turns[-1].rise(v)  # (A9)
 
 
 def _entry(turns: bool, turned: bool, u: Vec3, v: Vec3, body: RenaudComposite) -> Scalar:

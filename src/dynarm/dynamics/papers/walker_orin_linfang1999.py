@@ -33,7 +33,7 @@ def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     n = arm.n
     D: list[list[Scalar]] = [[0] * n for _ in range(n)]
     for i, (joint, lump) in enumerate(zip(arm.joints, lumps(arm, pose), strict=True)):
-        f, t = _unit_acceleration(joint, lump)
+        f, t = unit_acceleration(joint, lump)
         D[i][i] = t.z if joint.revolute else f.z  # (A10)
         for j in range(i - 1, -1, -1):
             step = pose[j + 1]
@@ -43,7 +43,7 @@ def mass_matrix(arm: Chain, pose: Sequence[Step]) -> list[list[Scalar]]:
     return D
 
 
-def _unit_acceleration(joint: Limb, lump: Lump) -> tuple[Vec3, Vec3]:
+def unit_acceleration(joint: Limb, lump: Lump) -> tuple[Vec3, Vec3]:
     """Force, and moment about origin i, that accelerate composite body i by a unit of joint i."""
     m, r, inertia = lump
     wd = Z if joint.revolute else ZERO  # (A6)

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from ..record import Record
-    from .problem import Solution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,8 +13,9 @@ class LinkStep:
 
     joint, name    counted from 0, and as the robot calls it
     unknowns       what w_i holds: minimal combinations of joint i, then its own armature and friction
-    A, gamma, phi  rows (N, k), (N,), (N,); of long logs a triangle of them
-    rows           how many rows there were
+    A, gamma, phi  (m, k), (m,), (m,): the log's rows turned by one orthogonal matrix that leaves few of them, so that
+                   A'A, A' gamma and every length are those of the rows
+    rows           how many rows the log had
     singular       singular values of A with columns of length one, descending
     exciting       whether the motion excites joint i persistently (117): A has full rank
     values         w_i
@@ -58,25 +54,3 @@ class LinkStep:
     def blame(self) -> int:
         """The joint whose motion and noise most of the doubt about w_i comes from."""
         return int(np.argmax(self.shares))
-
-
-class LinkByLink:
-    """What a fit tells of the procedure that its solution came from."""
-
-    record: Record
-    solution: Solution
-
-    @property
-    def joint_conditions_(self) -> tuple[float, ...]:
-        """cond(A_i) of every joint (recursive estimator)."""
-        return self.solution.joint_conditions
-
-    @property
-    def steps_(self) -> tuple[LinkStep, ...]:
-        """The steps of lin1995's section IV from the tip inwards, one a joint (recursive estimator; else empty).
-
-        A fit's file holds none of the rows that they are made of: a fit read from one refuses.
-        """
-        if self.solution.joint_conditions:
-            self.record.solved("steps_ (dynarm.Identifier(arm, estimator='recursive').fit(log))")
-        return self.solution.steps

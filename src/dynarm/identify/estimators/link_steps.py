@@ -1,129 +1,75 @@
-"""Steps 1 to 4 of lin1995's section IV on a log: the paper's own recursion, each joint's small problem kept.
+"""Steps 2 to 4 of lin1995's section IV on folded rows: joint by joint from the tip, A_i w_i = gamma_i.
 
-The motion of every link (57)-(62), the columns v_i of the joint's own combinations (97), (98), (103), (104), what the
-joints beyond explain of its force (110), and what it hands to the next one come from
-`papers.recursive_identification_lin1995`; friction and armature of the joint widen its A_i. Rows are filtered and
-thinned as those of every other estimator.
+[lin1995]  S.-K. Lin, Minimal linear combinations of the inertia parameters of a manipulator, IEEE Trans. Robotics and
+           Automation 11 (1995) 360-373, section IV.
+
+    (107) A_i: the rows v_i of the joint's own unknowns       (109) v_i: (97), (98), (103), (104)
+    (108) gamma_i = tau_i - phi_i                             (110) phi_i: what the joints beyond i explain of tau_i
+    (111) A_i w_i = gamma_i, at the tip (113), before the first rotational joint (116)
+    (117) A_i' A_i is positive definite: the motion excites joint i persistently
+
+Step 1 and 3.1 are the rows themselves: on chains the regressor is that of the paper's section III-B, (57)-(93), by its
+unknowns, so that its columns of w_i are v_i and, phi_i being linear in the unknowns further out, those of the others
+are what (110) multiplies them with. A log is gone through once, whatever the estimator; orthogonal factors of the rows
+[A_i, columns further out, tau_i] hold (108) to (117) as the rows do. On trees, with joints that follow others, with
+friction, armatures and a user's own columns nothing changes: an unknown belongs to the outermost joint that feels it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...dynamics.papers.minimal_parameters_lin1995 import Structure, layout, structure_of
-from ...dynamics.papers.recursive_identification_lin1995 import identify
-from ...robot.frames.chain import chain_of, pose
-from ..band import factor_for
-from ..bodies import wrench_forces
-from ..decimation import decimated, kept_rows
-from ..regressor import Terms
-from .factors import RowSource, triangle
-from .least_squares import ROUNDING, lengths
+from ...border.memo import cached_property
+from .factors import Factors
+from .least_squares import ROUNDING, deviations, lengths
+from .link_step import LinkStep
+from .problem import Solution
 
-MANY = 20_000  # rows beyond which a step keeps a triangle of its rows: the same problem, shorter
+if TYPE_CHECKING:
+    from ..record import Record
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SmallProblem:
-    """Rows of [A tau gamma] of one joint and the solution, as they were met from the tip inwards."""
+class JointRows:
+    """One joint's rows: A_i over its own unknowns `mine`, those of `outer`, known from further out, and tau_i."""
 
-    own: np.ndarray  # places of its unknowns among all
-    rows: np.ndarray
-    values: np.ndarray
+    joint: int
+    mine: np.ndarray
+    outer: np.ndarray
+    A: np.ndarray
+    beyond: np.ndarray
+    tau: np.ndarray
+    count: int  # of the log's rows
 
+    def phi(self, values: np.ndarray) -> np.ndarray:
+        """What the unknowns further out explain of tau_i (110)."""
+        return np.asarray(self.beyond @ values[self.outer])
 
-def unheard_of(terms: Terms) -> str | None:
-    """Why the paper's recursion does not speak of a model, or None."""
-    arm = terms.arm
-    if arm.floating or not chain_of(arm).serial or not arm.coupling.free:
-        return "the paper speaks of chains on a fixed base"
-    if terms.listed or terms.columns:
-        return "the paper knows no terms that several joints share"
-    if terms.rigid.sources is None:
-        return "armatures are mixed with several minimal combinations"
-    structure = structure_of(chain_of(arm))
-    if len(layout(structure)) != terms.rigid.plain.count or len(terms.redundant):
-        return "unknowns are merged"
-    return None
+    def gamma(self, values: np.ndarray) -> np.ndarray:
+        """tau_i less that (108)."""
+        return np.asarray(self.tau - self.phi(values))
 
 
-def small_problems(source: RowSource, own: Sequence[np.ndarray]) -> dict[int, SmallProblem]:
-    """Steps 1 to 4, from the last joint to the first. own: the places of each joint's unknowns."""
-    terms, pieces = source.terms, source.pieces
-    chain = chain_of(terms.arm)
-    structure = structure_of(chain)
-    q, qd, qdd = (np.concatenate([getattr(p, x) for p in pieces]) for x in ("q", "qd", "qdd"))
-    tau = np.concatenate(
-        [
-            p.tau if p.wrench is None else p.tau - wrench_forces(terms.arm, p.q, p.wrench)
-            for p in pieces
-        ]
-    )
-    met: dict[int, SmallProblem] = {}
-
-    def solve(i: int, A: Sequence[np.ndarray], gamma: np.ndarray) -> list[float]:
-        both = [*(np.broadcast_to(x, len(q)) for x in A), tau[:, i], gamma]
-        order = _order(structure, terms, i, own[i])
-        rows = _thinned(source, i, np.column_stack(both))
-        X = rows[:, :-2]
-        w = pseudo_inverse(X)[0] @ rows[:, -1]
-        placed = np.empty(len(w))
-        placed[order] = w
-        met[i] = SmallProblem(own[i], rows[:, [*np.argsort(order), -2, -1]], placed)
-        return [float(x) for x in w]
-
-    further = [_further(terms, i, own[i], qd[:, i], qdd[:, i]) for i in range(terms.n)]
-    identify(chain, structure, pose(chain, [*q.T]), [*qd.T], [*qdd.T], [*tau.T], solve, own=further)
-    return met
-
-
-def _order(structure: Structure, terms: Terms, i: int, own: np.ndarray) -> np.ndarray:
-    """Where the columns that the recursion makes, combinations of joint i and then its further ones, stand in `own`."""
-    sources = terms.rigid.sources
-    assert sources is not None
-    columns = [c for c, (j, _) in enumerate(layout(structure)) if j == i]
-    place = {int(c): k for k, c in enumerate(sources[0]) if c >= 0}
-    named = [place[c] for c in columns]
-    rest = [int(k) for k in own if k not in named]
-    return np.array([int(np.flatnonzero(own == k)[0]) for k in (*named, *rest)], int)
-
-
-def _further(
-    terms: Terms, i: int, own: np.ndarray, v: np.ndarray, acc: np.ndarray
-) -> list[np.ndarray]:
-    """Columns of armature and friction among a joint's own unknowns."""
-    sources, p, words = terms.rigid.sources, terms.rigid_size, len(terms.drive_names)
-    assert sources is not None
-    columns = []
-    for k in map(int, own):
-        if k >= p:
-            columns.append(np.asarray(terms.drive_column((k - p) % words, i, v)))
-        elif sources[0][k] < 0:
-            columns.append(acc * terms.rigid.geared.max(axis=0)[sources[1][k]])
-    return columns
-
-
-def _thinned(source: RowSource, i: int, X: np.ndarray) -> np.ndarray:
-    """The rows that take part, filtered and thinned piece by piece."""
-    parts, first = [], 0
-    for piece in source.pieces:
-        factor = factor_for(source.how, piece.rate)
-        wanted = kept_rows(len(piece), factor)
-        part = X[first : first + len(piece)]
-        first += len(piece)
-        if factor > 1:
-            part = decimated(part, factor, source.how.decimator, int(wanted[0]), len(wanted))
-        else:
-            part = part[wanted]
-        parts.append(part[piece.keep[wanted, i]])
-    return np.vstack(parts)
+def from_the_tip(factors: Factors) -> Iterator[JointRows]:
+    """The rows of every joint that has unknowns of its own, from the last to the first; factors of one block."""
+    seen = np.zeros(factors.size, bool)
+    counts = factors.rows.sum(axis=0)
+    for j in range(factors.n - 1, -1, -1):
+        R, support = factors.R[0][j], factors.support[j]
+        known = seen[support]
+        if counts[j] and not known.all():
+            X = R[:, :-1]
+            mine, outer = support[~known], support[known]
+            yield JointRows(j, mine, outer, X[:, ~known], X[:, known], R[:, -1], int(counts[j]))
+        seen[support] = True
 
 
 def pseudo_inverse(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
-    """The pseudo-inverse, the singular values with columns of length one, and whether the rank is full."""
+    """The pseudo-inverse, the singular values with columns of length one, and whether the rank is full (117)."""
     scale = lengths(A)
     U, s, V = np.linalg.svd(A / scale, full_matrices=False)
     good = s > ROUNDING * s[0]
@@ -132,6 +78,92 @@ def pseudo_inverse(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     return inverse, s, full
 
 
-def shortened(rows: np.ndarray) -> np.ndarray:
-    """The rows, or a triangle of them where they are many."""
-    return triangle(np.array(rows)) if len(rows) > MANY else rows
+def covariance(solution: Solution, inflations: np.ndarray) -> np.ndarray:
+    """(p, p) of Lin's procedure: a joint's noise in its own unknowns, and doubt handed on from further out."""
+    factors = solution.data.merged()
+    variances = deviations(factors, solution.values) ** 2 * inflations
+    C = np.zeros((factors.size, factors.size))
+    for rows in from_the_tip(factors):
+        inverse, _, _ = pseudo_inverse(rows.A)
+        mine, outer = rows.mine, rows.outer
+        handed = -inverse @ rows.beyond
+        across = handed @ C[outer]
+        C[mine] = across
+        C[:, mine] = across.T
+        own = inverse @ inverse.T * variances[rows.joint]
+        C[np.ix_(mine, mine)] = own + handed @ C[np.ix_(outer, outer)] @ handed.T
+    return C
+
+
+def steps_of(solution: Solution, joints: tuple[str, ...]) -> tuple[LinkStep, ...]:
+    """The steps behind a solution, with how sure each is and whose noise that comes from; residuals taken as white.
+
+    joints: the names of the rows. Nothing of solutions by another estimator, and of those whose rows are gone.
+    """
+    if solution.problem is None or not solution.joint_conditions:
+        return ()
+    factors = solution.data.merged()
+    whole = np.diag(covariance(solution, np.ones(factors.n)))
+    by_joint = np.array([np.diag(covariance(solution, e)) for e in np.eye(factors.n)])
+    names = solution.problem.names
+    return tuple(
+        _step(rows, solution.values, whole, by_joint, names, joints)
+        for rows in from_the_tip(factors)
+    )
+
+
+def _step(
+    rows: JointRows,
+    values: np.ndarray,
+    whole: np.ndarray,
+    by_joint: np.ndarray,
+    names: tuple[str, ...],
+    joints: tuple[str, ...],
+) -> LinkStep:
+    """One joint's step. whole, by_joint: variances of all unknowns, by the noise of all joints and of each."""
+    _, s, full = pseudo_inverse(rows.A)
+    mine = rows.mine
+    shares = (by_joint[:, mine] / np.maximum(whole[mine], 1e-300)).mean(axis=1)
+    return LinkStep(
+        rows.joint,
+        joints[rows.joint],
+        tuple(names[k] for k in mine),
+        rows.A,
+        rows.gamma(values),
+        rows.phi(values),
+        rows.count,
+        s,
+        full,
+        values[mine],
+        tuple(names[k] for k in rows.outer),
+        np.sqrt(np.maximum(whole[mine], 0.0)),
+        np.sqrt(np.maximum(by_joint[rows.joint, mine], 0.0)),
+        shares / max(float(shares.sum()), 1e-300),
+    )
+
+
+class LinkByLink:
+    """What a fit tells of the procedure that its solution came from."""
+
+    record: Record
+    solution: Solution
+
+    @property
+    def joint_conditions_(self) -> tuple[float, ...]:
+        """cond(A_i) of every joint (recursive estimator)."""
+        return self.solution.joint_conditions
+
+    @property
+    def steps_(self) -> tuple[LinkStep, ...]:
+        """The steps of lin1995's section IV from the tip inwards, one a joint (recursive estimator; else empty).
+
+        A fit's file holds none of the rows that they are made of: a fit read from one refuses.
+        """
+        if self.solution.joint_conditions:
+            self.record.solved("steps_ (dynarm.Identifier(arm, estimator='recursive').fit(log))")
+        return self.known_steps
+
+    @cached_property
+    def known_steps(self) -> tuple[LinkStep, ...]:
+        """The same, none where the fit was read from a file."""
+        return steps_of(self.solution, self.record.terms.row_names)

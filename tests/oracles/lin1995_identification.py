@@ -1,4 +1,6 @@
-"""Identification of the minimal linear combinations, link by link from the tip.
+"""Identification of the minimal linear combinations, link by link from the tip, sample by sample as lin1995 writes it.
+
+The library solves the same problems from folded rows (`identify/estimators/link_steps.py`); this is its judge.
 
 [lin1995]  S.-K. Lin, Minimal linear combinations of the inertia parameters of a manipulator, IEEE Trans. Robotics
            and Automation 11 (1995) 360-373, section IV, (94)-(117), with (57)-(62) for the motion.
@@ -37,9 +39,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...algebra.vectors import ZERO, Scalar, Sym3, Vec3, X, Z, add, mul, sub, total
-from ...robot.frames.chain import Chain, Step
-from .minimal_parameters_lin1995 import Structure, layout
+from dynarm.algebra.vectors import ZERO, Scalar, Sym3, Vec3, X, Z, add, mul, sub, total
+from dynarm.dynamics.papers.minimal_parameters_lin1995 import Structure, layout
+from dynarm.robot.frames.chain import Chain, Step
 
 Wrench = tuple[Vec3, Vec3]
 Solve = Callable[[int, list[Scalar], Scalar], Sequence[float]]
