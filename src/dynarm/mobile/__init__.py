@@ -14,7 +14,9 @@ from .ground import Ground
 from .limits import EmergencyStop
 from .limits import MobileLimits as Limits
 from .pace import Motion, SafeSpeed
+from .payload import PayloadMap
 from .platform import Base, Platform, Steering, Wheel
+from .retime import Retimed
 from .robot import MobileManipulator
 from .run import MobileRun as Run
 from .stability import Tipover
@@ -29,7 +31,9 @@ __all__ = [
     "Limits",
     "MobileManipulator",
     "Motion",
+    "PayloadMap",
     "Platform",
+    "Retimed",
     "Run",
     "SafeSpeed",
     "Steering",

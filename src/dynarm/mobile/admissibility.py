@@ -106,13 +106,13 @@ def self_stresses(robot: MobileManipulator, phi: float) -> tuple[np.ndarray, np.
         [
             tuple(roller(wheel, robot.platform.steering, phi).skid)
             for wheel in robot.wheels
-            if wheel.constrains
+            if wheel.braces
         ],
         dtype=float,
     ).reshape(-1, 3)
     open_axles = _null(rows.T) if len(rows) else np.zeros((0, 0))
     axle = np.zeros((w, open_axles.shape[1]))
-    axle[[j for j, wheel in enumerate(robot.wheels) if wheel.constrains]] = open_axles
+    axle[[j for j, wheel in enumerate(robot.wheels) if wheel.braces]] = open_axles
     return vertical, axle
 
 
@@ -264,12 +264,14 @@ def _driving(
     machine, at, _ = f.state(q.tolist(), z.tolist())
     lost = f.wheel_friction(machine, at) if robot.friction else [0.0] * len(f.rolling)
     left = np.zeros(len(robot.wheels))
-    for place, j in enumerate(f.rolling):
+    for place, (j, slot) in enumerate(zip(f.rolling, f.slots, strict=True)):
         wheel, roll = robot.wheels[j], at.rolling[place]
         spin = (
             roll.change + sum(V * acc for V, acc in zip(roll.V, zd, strict=False))
         ) / wheel.radius
-        left[j] = wheel.radius * forces[j, 0] - (tau[j] - lost[place] - wheel.spin * spin)
+        push = forces[j, f.place_of(place)[1]]
+        rest = wheel.radius * push - (tau[slot] - lost[place] - wheel.spin * spin)
+        left[j] = max(left[j], rest, key=abs)
     return left
 
 
@@ -289,7 +291,7 @@ def _rows(
         Row("vertical balance", None, up <= _BALANCE * scale, -up, "N"),
         Row("no skidding", None, level <= _BALANCE * scale, -level, "N"),
     ]
-    for j in robot.formulas.rolling:
+    for j in dict.fromkeys(robot.formulas.rolling):
         rest = abs(float(drive[j]))
         rows.append(Row("driving torque", names[j], rest <= _BALANCE * scale, -rest, "N m"))
     slip = slip_margins(forces, eta)

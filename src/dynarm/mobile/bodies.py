@@ -15,8 +15,8 @@ from ..errors import ModelError
 from ..robot.arm import Arm
 from ..robot.frames.chain import tidy
 from ..robot.inertia import move_parameters, pack_parameters, unpack_parameters
-from .constraints import follows, roller
-from .platform import Base, Platform, Wheel
+from .constraints import follows, rollers
+from .platform import Base, Platform, Steering, Wheel
 
 
 def links_of(arm: Arm) -> tuple[KaneLink, ...]:
@@ -82,9 +82,16 @@ def _sym(table: Nested) -> Sym3:
     return Sym3(*(float(table[i][j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
 
 
-def _light(wheel: Roller) -> Roller:
+def _rolling(wheel: Wheel, steering: Steering | None, phi: Scalar) -> list[Roller]:
     """The wheel, without its mass where it may move across: that is carried as a point."""
-    return wheel if wheel.slant is None else replace(wheel, mass=0)
+    made = rollers(wheel, steering, phi)
+    return made if wheel.constrains else [replace(one, mass=0) for one in made]
+
+
+def _caster(wheel: Wheel, height: float) -> Carried:
+    """The mass of a wheel that may move across, as a point at its centre."""
+    x, y = wheel.place
+    return Carried(wheel.mass, Vec3(x, y, wheel.radius - height), Sym3(0, 0, 0, 0, 0, 0))
 
 
 def machine_of(
@@ -97,14 +104,10 @@ def machine_of(
     tool = pose[:3, 3]
     size = max(1.0, float(np.abs(tool).max()))
     return Machine(
-        tuple(_light(roller(w, steering, phi)) for w in wheels if w.guides),
+        tuple(one for w in wheels if w.guides for one in _rolling(w, steering, phi)),
         Carried(platform.mass, Vec3(0, 0, 0), _sym(platform.inertia)),
         Carried(base.mass, mount.r0, _sym(base.inertia)),
-        tuple(
-            Carried(w.mass, Vec3(w.x, w.y, w.radius - height), Sym3(0, 0, 0, 0, 0, 0))
-            for w in wheels
-            if not w.constrains and w.mass
-        ),
+        tuple(_caster(w, height) for w in wheels if not w.constrains and w.mass),
         links_of(arm),
         mount,
         Vec3(*(tidy(float(x), size) for x in tool)),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import InitVar, dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 
 from ..border.arguments import among, flag, real, reals
-from ..border.kinds import Given, Maker, Numbers, Pickled
+from ..border.kinds import Given, Maker, Numbers, Outside, Pickled
 from ..border.memo import cached_property
 from ..border.words import shown, titled
 from ..errors import DynarmError, InputError, KindError, ModelError, UnknownName
@@ -20,6 +20,7 @@ from ..machine.load.march import March
 from ..model.functions import Functions
 from ..model.refusals import AXES, explained
 from ..robot.arm import Arm
+from .arms import mounted
 from .bodies import with_base_link
 from .constraints import SINGULAR, Guidance, guidance_of
 from .formulas import Formulas
@@ -63,13 +64,16 @@ class Wheeled:
     platform: Platform
     wheels: tuple[Wheel, ...]
     base: Base
-    arm: Arm
+    arm: Arm = None  # type: ignore[assignment]  # where arms are given in its place
     gravity: float = 9.81
     friction: bool = False
     name: str = "mobile"
+    arms: InitVar[Outside] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, arms: Outside) -> None:
         put = object.__setattr__
+        if arms is not None:
+            self._join(arms)
         for key, kind in (("platform", Platform), ("base", Base), ("arm", Arm)):
             if not isinstance(getattr(self, key), kind):
                 raise KindError(f"{key} is {shown(getattr(self, key))}; give {kind.__name__}(...)")
@@ -97,9 +101,23 @@ class Wheeled:
                 "hold these joints and those that they follow: freeze={'joint': position, ...}"
             )
         base, arm = with_base_link(self.base, self.arm)
+        if self.platform.mass + base.mass + sum(wheel.mass for wheel in wheels) == 0:
+            raise ModelError(
+                f"robot '{self.name}': platform, base and wheels are without any mass; give Platform(mass, ...)"
+            )
         put(self, "base", base)
         put(self, "arm", arm)
         self.formulas  # noqa: B018  wheels that cannot work are refused here and now
+
+    def _join(self, arms: Outside) -> None:
+        """Several arms on the base, as one that branches."""
+        if self.arm is not None:
+            raise InputError("both arm and arms are given; leave one out")
+        if not isinstance(self.base, Base):
+            raise KindError(f"base is {shown(self.base)}; give Base(...)")
+        base, arm = mounted(self.base, arms)
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "arm", arm)
 
     def __repr__(self) -> str:
         rest = f", {len(self.wheels)} wheels, an arm of {self.arm.n} joints"
@@ -124,6 +142,11 @@ class Wheeled:
     def corner_shares(self) -> tuple[SharingCase, ...]:
         """The cases in which three wheels carry everything."""
         return corner_shares(self.formulas.springs)
+
+    @property
+    def slides(self) -> bool:
+        """Whether wheels slide across against friction when it turns."""
+        return any(wheel.slide for wheel in self.wheels)
 
     @cached_property
     def guidance(self) -> Guidance:
@@ -159,7 +182,7 @@ class Wheeled:
         """Steps and right-hand sides of simulations, compiled when first used."""
         return {}
 
-    @property
+    @cached_property
     def wheel_names(self) -> tuple[str, ...]:
         return tuple(w.name or f"w{j}" for j, w in enumerate(self.wheels))
 
@@ -183,8 +206,13 @@ class Wheeled:
     @property
     def input_names(self) -> tuple[str, ...]:
         """What tau holds."""
+        pairs = [
+            ("drive x", "drive y") if wheel.kind == "swerve" else ("drive", "steer")
+            for wheel in self.wheels
+        ]
         drive, steer = (
-            tuple(f"{word} {w}" for w in self.wheel_names) for word in ("drive", "steer")
+            tuple(f"{words[k]} {name}" for words, name in zip(pairs, self.wheel_names, strict=True))
+            for k in (0, 1)
         )
         return (*drive, *steer, *self.arm.joint_names)
 

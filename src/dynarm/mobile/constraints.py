@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -100,6 +100,18 @@ def roller(wheel: Wheel, steering: Steering | None, phi: Scalar) -> Roller:
     )
 
 
+def rollers(wheel: Wheel, steering: Steering | None, phi: Scalar) -> list[Roller]:
+    """The wheel as Kane's equations see it: one roller, or two at right angles of a wheel that turns into any way.
+
+    Such a wheel runs with the speed of its centre, whatever its direction: |u|^2 = ux^2 + uy^2, and its spin's moment
+    z x u is the sum of those of its two parts.
+    """
+    if wheel.kind != "swerve":
+        return [roller(wheel, steering, phi)]
+    along = roller(wheel, None, 0)
+    return [along, replace(along, turn=0, c=0, s=1)]
+
+
 def columns(
     guidance: Guidance, steering: Steering | None, phi: Scalar
 ) -> tuple[list[Vec3], list[Vec3]]:
@@ -129,19 +141,29 @@ def columns(
 def mobility(guidance: Guidance, platform: Platform, wheels: Sequence[Wheel]) -> str:
     """What the wheels let the platform do, in a sentence."""
     if not guidance.rows:
+        if any(wheel.kind == "swerve" for wheel in wheels):
+            return (
+                "goes ahead, across and turns: its wheels steer themselves into the way they move"
+            )
         return "goes ahead, across and turns: the wheels that roll have rollers"
+    if any(wheel.kind == "skid" for wheel in wheels):
+        return (
+            f"goes ahead and turns by skidding about x = {guidance.rows[0].x:.3g} m: its wheels slide across against "
+            "Coulomb friction"
+        )
     if guidance.moving == 2:
         return "goes ahead and turns on the spot: the axles of the wheels lie in one line"
     if not guidance.steered:
         return (
             "goes ahead only: the axles of the fixed wheels are parallel and cannot all roll in a bend; it would turn "
-            "by skidding, which is no rolling: make wheels casters, steered, 'omni' or 'mecanum'"
+            "by skidding, which is no rolling: make wheels 'skid', casters, steered, 'omni' or 'mecanum'"
         )
     turns = [float(columns(guidance, platform.steering, float(phi))[0][0].z) for phi in (0.2, -0.3)]
     if max(map(abs, turns)) * guidance.size < _RANK:
         return (
             "goes ahead and crabwise: all wheels are turned by the same phi, so that it moves along them without "
-            "turning; use kind='ackermann' with a steering geometry for bends"
+            "turning; use kind='ackermann' with a steering geometry for bends, or kind='swerve' for wheels that are "
+            "steered each on its own"
         )
     return "goes ahead and along bends by the steering angle phi"
 
@@ -155,11 +177,26 @@ def forwardness(guidance: Guidance, steering: Steering | None, phi: Scalar) -> S
 def guidance_of(platform: Platform, wheels: Sequence[Wheel]) -> Guidance:
     """The guidance that the wheels give, or an error that says why they do not go together."""
     guides = [wheel for wheel in wheels if wheel.constrains]
+    _one_kind(wheels, guides)
     if not any(wheel.guides for wheel in wheels):
         raise ModelError(
             "every wheel is a caster, so nothing keeps the platform from sliding; fix or steer one"
         )
     steering = platform.steering
+    sliding = [wheel for wheel in wheels if wheel.kind == "skid"]
+    if sliding and steering is None:
+        middle = sum(wheel.x for wheel in sliding) / len(sliding)
+        x = middle if platform.pivot is None else platform.pivot
+        if len({wheel.x for wheel in sliding}) == 1 and x != middle:
+            raise ModelError(
+                f"the 'skid' wheels stand in one line at x = {middle:g} and turn about it, not about the pivot {x:g}; "
+                "leave the pivot out, or make them 'fixed'"
+            )
+        return Guidance((Wheel(x, 0.0, 1.0, name="'pivot of the platform'"),), False, 1.0)
+    if platform.pivot is not None and not sliding:
+        raise ModelError(
+            "the platform has a pivot but no 'skid' wheels that slide about it; leave it out"
+        )
     if not guides and steering is None:
         return Guidance((), False, 1.0)
     if steering is None and any(w.kind == "ackermann" for w in guides):
@@ -181,6 +218,24 @@ def guidance_of(platform: Platform, wheels: Sequence[Wheel]) -> Guidance:
     guidance = Guidance(chosen, steered, size)
     _forward(guidance, steering)
     return guidance
+
+
+def _one_kind(wheels: Sequence[Wheel], guides: Sequence[Wheel]) -> None:
+    """Refuse wheels that slide across beside wheels that do not, and two ways of steering."""
+    sliding = [wheel for wheel in wheels if wheel.kind == "skid"]
+    if sliding and guides:
+        names = ", ".join(_labels(wheels, guides))
+        raise ModelError(
+            f"some wheels are 'skid' and slide across, {names} cannot: how the platform turns is then no question of "
+            "friction; make all of them 'skid', or none"
+        )
+    swerve = [wheel for wheel in wheels if wheel.kind == "swerve"]
+    turned_ones = [wheel for wheel in guides if wheel.kind in ("steered", "ackermann")]
+    if swerve and turned_ones:
+        names = ", ".join(_labels(wheels, turned_ones))
+        raise ModelError(
+            f"some wheels are 'swerve' and {names} turned by phi; let all of them steer themselves, or none"
+        )
 
 
 def follows(wheel: Wheel, steering: Steering | None) -> bool:

@@ -82,15 +82,13 @@ def _status(
 
 def _rows(robot: MobileManipulator, phi: float = _GENERIC) -> np.ndarray:
     """(k, 3): rows (1) of the wheels that guide."""
-    rows = [
-        tuple(roller(w, robot.platform.steering, phi).skid) for w in robot.wheels if w.constrains
-    ]
+    rows = [tuple(roller(w, robot.platform.steering, phi).skid) for w in robot.wheels if w.braces]
     return np.array(rows, dtype=float).reshape(-1, 3)
 
 
 def _fast(robot: MobileManipulator) -> list[int]:
     """The wheels that keep the platform from moving along their axles."""
-    return [j for j, wheel in enumerate(robot.wheels) if wheel.constrains]
+    return [j for j, wheel in enumerate(robot.wheels) if wheel.braces]
 
 
 def determinate_parts(robot: MobileManipulator) -> np.ndarray:

@@ -2,9 +2,11 @@
 
 name = "..."        source = "where the numbers come from"        gravity = 9.81
 [platform]          mass, inertia (diagonal or 3x3), height, steering = { x, y, axle }
-[[wheels]]          name, x, y, radius, mass, kind, angle, ratio, spin, turn, driven, rolling, swivel
+[[wheels]]          name, x, y, radius, mass, kind, angle, ratio, spin, turn, driven, rolling, swivel, stiffness,
+                    roller, trail, slide
 [base]              mass, com, inertia, mount (4x4, or position = [x, y, z] with yaw)
 arm = "puma560"     a built-in arm or a path, or a table [arm] as in an arm's own TOML file
+[[arms]]            in its place, for several: arm, and where it stands in {v}: mount, or position with yaw
 
 urdf = "tiago.urdf" in place of platform, base and arm; tip = "link"; wheels = ["joint", ...], { joint = "caster" } or
                     [[wheels]] where they are not recognised
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from importlib import resources
@@ -36,7 +39,11 @@ from .robot import MobileManipulator
 
 MAX_BYTES = 4 * 2**20
 MAX_URDF = 16 * 2**20
-_TOP = ("name", "source", "gravity", "friction", "platform", "wheels", "base", "arm", "urdf", "tip")
+_TOP = (
+    *("name", "source", "gravity", "friction", "platform", "wheels", "base", "arm", "arms"),
+    *("urdf", "tip"),
+)
+_HEADER = re.compile(r"(\[\[?)([A-Za-z_][\w.]*\]\]?)")
 
 
 def catalogue() -> tuple[str, ...]:
@@ -58,7 +65,8 @@ def load(
 
     friction  overrides the file's
     wheels    of a URDF: the wheels where they are not recognised by name, axis and shape: names of joints or links,
-              {name: kind, ...}, or mobile.Wheel records in the axes of the root link, on whose ground they stand
+              {name: kind, ...} or {name: {"kind": "skid", "slide": 0.6}, ...}, or mobile.Wheel records in the axes of
+              the root link, on whose ground they stand
     tip       of a URDF: the link to which the arm is taken, joints off the way held at zero; default: all joints, those
               held that follow others. The load then acts on the link that most joints move
     snap      of a URDF: rounded numbers that were meant to be exact are taken as such, as in `dynarm.load`
@@ -115,7 +123,7 @@ def _robot(table: Mapping[str, Outside], friction: bool | None, folder: Path) ->
     given = known_keys(table, _TOP, "the file")
     if "urdf" in given:
         return _of_urdf(given, friction, folder)
-    for key in ("platform", "wheels", "arm"):
+    for key in ("platform", "wheels", "arms" if "arms" in given else "arm"):
         if key not in given:
             raise FormatError(
                 f"there is no {key}; a mobile manipulator has platform, wheels, base and arm"
@@ -127,7 +135,8 @@ def _robot(table: Mapping[str, Outside], friction: bool | None, folder: Path) ->
         _platform(given["platform"]),
         wheels,
         _base(given.get("base", {})),
-        _arm(given["arm"], folder),
+        None if "arms" in given else _arm(given["arm"], folder),  # type: ignore[arg-type]
+        arms=_arms(given, folder),
         gravity=given.get("gravity", 9.81),
         friction=given.get("friction", False) if friction is None else friction,
         name=given.get("name", "mobile"),
@@ -138,7 +147,7 @@ def _of_urdf(
     given: Mapping[str, Outside], friction: bool | None, folder: Path
 ) -> MobileManipulator:
     """A URDF beside the file, with what the file says about its wheels."""
-    others = sorted(set(given) & {"platform", "base", "arm"})
+    others = sorted(set(given) & {"platform", "base", "arm", "arms"})
     if others or not isinstance(given["urdf"], str):
         raise FormatError(
             f"urdf is {shown(given['urdf'])}"
@@ -201,6 +210,24 @@ def _base(table: Outside) -> Base:
     return Base(**given)
 
 
+def _arms(given: Mapping[str, Outside], folder: Path) -> Outside:
+    """Arms and where they stand; None: there is one, on the base's mount."""
+    if "arms" not in given:
+        return None
+    if "arm" in given or not isinstance(given["arms"], list):
+        raise FormatError(
+            "arms is no list, or arm stands beside it; write one [[arms]] table an arm"
+        )
+    pairs = []
+    for k, row in enumerate(given["arms"]):
+        table = known_keys(row, ("arm", "mount", "position", "yaw"), f"arm {k}")
+        if "arm" not in table:
+            raise FormatError(f"arm {k} has no arm; give a built-in name or a path")
+        place = {key: value for key, value in table.items() if key != "arm"}
+        pairs.append((_arm(table["arm"], folder), _base(place).mount_pose))
+    return pairs
+
+
 def _arm(value: Outside, folder: Path) -> Arm:
     if isinstance(value, str):
         from ..robot.files import load as load_arm
@@ -235,6 +262,7 @@ def write(robot: MobileManipulator) -> str:
     rows = [list(base.mount[4 * k : 4 * k + 4]) for k in range(4)]
     lines += ["", "[base]", f"mass = {toml_value(base.mass)}", f"com = {toml_value(base.com)}"]
     lines += [f"inertia = {toml_value(base.inertia)}", f"mount = {toml_value(rows)}", "", "[arm]"]
-    headers = {"[[joints]]": "[[arm.joints]]", "[origin]": "[arm.origin]"}
-    lines += [headers.get(line, line) for line in write_toml(robot.arm).splitlines()]
+    for line in write_toml(robot.arm).splitlines():
+        header = _HEADER.fullmatch(line)
+        lines.append(f"{header[1]}arm.{header[2]}" if header else line)
     return "\n".join(lines) + "\n"

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..algebra.ldl import factorise
-from ..algebra.vectors import Mat3, Nested, Scalar, Vec3, add, cos, mul, sin, sub, total
+from ..algebra.vectors import ZERO, Mat3, Nested, Scalar, Vec3, add, cos, mul, sin, sub, total
 from ..border.memo import cached_property
 from ..dynamics.drive import friction_force
-from ..dynamics.papers.kane_arm_tanner2001 import load_forces
 from ..dynamics.papers.kane_platform_tanner2001 import inertial_speeds, rolling_speeds
 from ..dynamics.papers.kane_tanner2001 import (
     Load,
@@ -26,6 +25,8 @@ from ..robot.frames.chain import Chain, chain_of, pose, tidy
 from .bodies import hand_of, links_of, machine_of, mount_of
 from .constraints import Guidance, columns
 from .platform import Base, Platform, Wheel
+from .powers import powers
+from .sliding import resisted, slides, sliding_forces, unbraced
 from .springs import Springs, springs_of
 from .stability import Support, axle_forces, normal_forces
 
@@ -51,8 +52,25 @@ class Formulas:
 
     @cached_property
     def rolling(self) -> tuple[int, ...]:
-        """Indices of the wheels that roll along a direction of their own."""
-        return tuple(j for j, wheel in enumerate(self.wheels) if wheel.guides)
+        """Indices of the wheels of the machine's rollers; a swerve wheel has two, along x and along y."""
+        return tuple(j for j, _ in self._parts)
+
+    @cached_property
+    def slots(self) -> tuple[int, ...]:
+        """Which input drives each roller; the second of a swerve wheel has the place of its steering."""
+        return tuple(j + len(self.wheels) * part for j, part in self._parts)
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[int, int], ...]:
+        return tuple(
+            (j, part)
+            for j, wheel in enumerate(self.wheels)
+            for part in range(wheel.guides + (wheel.kind == "swerve"))
+        )
+
+    def place_of(self, k: int) -> tuple[int, int]:
+        """Wheel and component (0: rolling or x, 1: axle or y) of the force that roller k has."""
+        return self._parts[k]
 
     @cached_property
     def lead(self) -> int:
@@ -107,8 +125,9 @@ class Formulas:
         u4 = z[p] if self.guidance.steered else 0
         up = Vec3(0, 0, self.gravity) if pull is None else pull
         carriage = rolling_speeds(cols, slopes, z[:p], u4, up)
+        whole = virtual or slides(self)
         at = motion(
-            machine, carriage, pose(self.chain, joints), z[self.n - self.m :], virtual=virtual
+            machine, carriage, pose(self.chain, joints), z[self.n - self.m :], virtual=whole
         )
         return machine, at, self._skew(cols)
 
@@ -138,7 +157,7 @@ class Formulas:
     def _equations(
         self, machine: Machine, at: PartialVelocities, z: Flat, load: Load | None
     ) -> tuple[list[list[Scalar]], list[Scalar], list[list[Scalar]]]:
-        M, F, B = equations(machine, at, load)
+        M, F, B = self.rolled(machine, at, load)
         if self.friction:
             resist = [*self.wheel_friction(machine, at), *([0] * self.m)]
             F = [
@@ -150,6 +169,16 @@ class Formulas:
                 M[k][k] = add(M[k][k], joint.armature)
                 F[k] = add(F[k], friction_force(joint.friction, z[k]))
         return M, F, self._spread(B)
+
+    def rolled(
+        self, machine: Machine, at: PartialVelocities, load: Load | None
+    ) -> tuple[list[list[Scalar]], list[Scalar], list[list[Scalar]]]:
+        """M, F, B without friction of bearings and joints, but with that of wheels that slide across."""
+        M, F, B = equations(machine, at, load)
+        if slides(self):
+            across = sliding_forces(self, machine, at, load or (ZERO, ZERO))
+            F = resisted(F, machine, at, across)
+        return M, F, B
 
     def wheel_friction(self, machine: Machine, at: PartialVelocities) -> list[Scalar]:
         """Torques that the bearings of axles and steering columns take from the inputs."""
@@ -170,8 +199,10 @@ class Formulas:
         wide = []
         for row in B:
             new: list[Scalar] = [0] * self.inputs
-            for place, j in enumerate(self.rolling):
-                new[j], new[w + j] = row[place], row[k + place]
+            for place, (j, _) in enumerate(self._parts):
+                new[self.slots[place]] = row[place]
+                if self.wheels[j].kind != "swerve":
+                    new[w + j] = row[k + place]
             new[2 * w :] = row[2 * k :]
             wide.append(new)
         return wide
@@ -204,11 +235,22 @@ class Formulas:
         wrench = interaction(machine, at, zd, load)
         carried = ground(machine, at, zd, drive, wrench, self.platform.height)
         up = normal_forces(self.support, carried)
-        side = axle_forces(machine.wheels, at.carriage.twists(), carried)
+        across = sliding_forces(self, machine, at, load)
+        side = axle_forces(machine.wheels, unbraced(self, at), carried, across)
+        return (
+            [*wrench[0], *wrench[1]],
+            [*carried.force, *carried.moment],
+            self.placed(carried.push, side, up),
+        )
+
+    def placed(self, push: Flat, side: Flat, up: Flat) -> list[list[Scalar]]:
+        """Forces of the rollers as those of the wheels: rolling, axle, up."""
         forces: list[list[Scalar]] = [[0, 0, n] for n in up]
-        for place, j in enumerate(self.rolling):
-            forces[j] = [carried.push[place], side[place], up[j]]
-        return [*wrench[0], *wrench[1]], [*carried.force, *carried.moment], forces
+        for k, (j, part) in enumerate(self._parts):
+            forces[j][part] = push[k]
+            if self.wheels[j].kind != "swerve":
+                forces[j][1] = side[k]
+        return forces
 
     # ---- the functions
 
@@ -267,7 +309,7 @@ class Formulas:
         push = self.push(load)
         M, F, B = self._equations(machine, at, z, push)
         zd = self._accelerations(M, F, B, tau, locked)
-        drive = [tau[j] for j in self.rolling]
+        drive = [tau[slot] for slot in self.slots]
         if self.friction:
             drive = [
                 sub(t, r) for t, r in zip(drive, self.wheel_friction(machine, at), strict=False)
@@ -287,48 +329,31 @@ class Formulas:
         push = self.push(load)
         M, F, B = self._equations(machine, at, z, push)
         zd = self._accelerations(M, F, B, tau, locked)
-        return [*self.rates(q, at, z), *zd, *self._powers(machine, at, z, B, tau, push)]
-
-    def _powers(
-        self,
-        machine: Machine,
-        at: PartialVelocities,
-        z: Flat,
-        B: Sequence[Flat],
-        tau: Flat,
-        push: Load,
-    ) -> list[Scalar]:
-        rates = [
-            total(*(mul(row[k], x) for row, x in zip(B, z, strict=True)))
-            for k in range(self.inputs)
-        ]
-        hand = at.links[machine.last]
-        pushed = load_forces(hand, machine.links[machine.last], machine.tool, *push)
-        gained = [mul(t, rate) for t, rate in zip(tau, rates, strict=True)]
-        gained += [mul(f, z[row]) for row, f in zip(at.rows(hand), pushed, strict=True)]
-        if not self.friction:
-            return [total(*gained), 0]
-        w, resist = len(self.wheels), self.wheel_friction(machine, at)
-        places = [*self.rolling, *(w + j for j in self.rolling)]
-        lost = [mul(r, rates[place]) for r, place in zip(resist, places, strict=True)]
-        for joint, rate in zip(self.arm.joints, z[self.n - self.m :], strict=True):
-            lost.append(mul(friction_force(joint.friction, rate), rate))
-        return [total(*gained), total(*lost)]
+        return [*self.rates(q, at, z), *zd, *powers(self, machine, at, z, B, tau, push)]
 
     def prescribed(self, q: Flat, z: Flat, zd: Flat, load: Flat) -> Nested:
         machine, at, skew = self.state(q, z, virtual=True)
         push = self.push(load)
-        M, F, _ = equations(machine, at, push)
+        M, F, _ = self.rolled(machine, at, push)
         needed = [
             add(total(*(mul(a, b) for a, b in zip(row, zd, strict=True))), f)
             for row, f in zip(M, F, strict=True)
         ]
         wrench = interaction(machine, at, zd, push)
         carried = ground(machine, at, zd, [0] * len(self.rolling), wrench, self.platform.height)
-        rolls: list[Scalar] = [0] * len(self.wheels)
-        for place, j in enumerate(self.rolling):
-            rolls[j] = carried.push[place]
+        rolls = self.pushed(carried.push)
         return (needed, [*carried.force, *carried.moment], rolls, *([skew] if skew else []))
+
+    def pushed(self, push: Flat) -> list[Scalar]:
+        """Rolling force of each wheel, then of each swerve wheel along y."""
+        rolls: list[Scalar] = [0] * len(self.wheels)
+        crossing = []
+        for k, (j, part) in enumerate(self._parts):
+            if part:
+                crossing.append(push[k])
+            else:
+                rolls[j] = push[k]
+        return [*rolls, *crossing]
 
     def energy(self, q: Flat, z: Flat) -> Nested:
         machine, at, _ = self.state(q, z)

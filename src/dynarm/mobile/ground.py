@@ -72,13 +72,19 @@ class Ground:
             return f"unknown: the state or what acts on it is not finite {way}"
         if not self.measure.size:
             return f"no states {way}"
+        up = -self.load[..., 2]
+        if (up <= _LIFTED * np.abs(self.load[..., :3]).max(-1)).any():
+            return (
+                f"no load on any wheel: the force on the ground is {float(up.min()):.4g} N, so that the robot neither "
+                f"stands nor tips; look at gravity and load {way}"
+            )
         k = np.unravel_index(int(np.argmin(self.measure)), self.measure.shape)
         first, second = self.axes[int(self.edge[k])]
         worst = f"{float(self.degrees[k]):.3g} degrees, measure {float(self.measure[k]):.4g} N rad"
         if self.measure[k] < 0:
             return f"tips over the line from {first} to {second} ({worst}) {way}"
-        up = [name for name, off in zip(self.wheels, self.lifted[k], strict=True) if off]
-        lifted = f"; {', '.join(up)} carries nothing" if up else ""
+        idle = [name for name, off in zip(self.wheels, self.lifted[k], strict=True) if off]
+        lifted = f"; {', '.join(idle)} carries nothing" if idle else ""
         return f"stands: {worst} to the line from {first} to {second}{lifted} {way}"
 
 

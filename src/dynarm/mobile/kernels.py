@@ -58,6 +58,8 @@ def ports(f: Formulas, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
     skew = (Port("skew", ()),) if steered else ()
     MFB = (Port("M", (n, n)), Port("F", (n,)), Port("B", (n, f.inputs)))
     MFB7 = (Port("M", (k, k)), Port("F", (k,)), Port("B", (k, f.inputs)), Port("Zo", ()))
+    # a swerve wheel is pushed along x and y
+    push = Port("push", (w + sum(wheel.kind == "swerve" for wheel in f.wheels),))
     ground_port, zd = Port("ground", (6,)), Port("zd", (n,))
     forces = (zd, Port("wrench", (6,)), Port("forces", (w, 3)), ground_port)
     table: dict[str, tuple[tuple[Port, ...], tuple[Port, ...]]] = {
@@ -66,10 +68,7 @@ def ports(f: Formulas, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
         "kane_equations": ((q, Port("u", (k,))), MFB7),
         "control": ((q, z, tau, load), MFB + forces + skew),
         "derivative": ((q, z, tau, load), (Port("qd", (f.coordinates,)), zd, *skew)),
-        "prescribed": (
-            (q, z, zd, load),
-            (Port("needed", (n,)), ground_port, Port("push", (w,)), *skew),
-        ),
+        "prescribed": ((q, z, zd, load), (Port("needed", (n,)), ground_port, push, *skew)),
         "inverse_dynamics": ((q, z, zd, gravity, load), (tau, *skew)),
         "ground": (
             (q, z, zd, gravity, load),
@@ -82,7 +81,7 @@ def ports(f: Formulas, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
                 *skew,
             ),
         ),
-        "demand": ((q, z, zd, gravity, load), (ground_port, Port("push", (w,)), *skew)),
+        "demand": ((q, z, zd, gravity, load), (ground_port, push, *skew)),
         "energy": ((q, z), (Port("kinetic", ()), Port("potential", ()))),
     }
     return table[name.partition(":")[0]]

@@ -20,7 +20,7 @@ from ..errors import InputError
 from .admissibility import coefficients, told_contact
 from .constraints import columns
 from .outline import arm_frames
-from .reach import Demand, Window, difference, reach
+from .reach import Demand, Window, difference, reach, scaled
 from .sharing import CONTACTS, contact_word
 
 if TYPE_CHECKING:
@@ -153,7 +153,14 @@ def _pose(
         check_finite(what, x)
         checked.append(x)
     coordinates, pull, push = checked
-    return _Pose(robot, coordinates, pull, push, eta)
+    pose = _Pose(robot, coordinates, pull, push, eta)
+    up = -float(pose.demand().ground[2])
+    if not up > 1e-9 * max(1.0, float(np.abs(push).max())):
+        raise InputError(
+            f"no load on any wheel: the force on the ground is {up:.4g} N, so that nothing holds the robot there; "
+            "look at gravity and load"
+        )
+    return pose
 
 
 def limits_of(
@@ -206,7 +213,10 @@ def _questions(pose: _Pose, z: np.ndarray, radius: float) -> dict[str, Asked]:
         if z is None:
             return lambda way: (math.inf, "nothing")
         moved = pose.demand(z)
-        return lambda way: _told(pose.grow(rest, moved, way), lambda p: times * math.sqrt(p))
+        # wheels that slide resist alike at every speed, so that two speeds tell what grows with the square
+        grows = difference(pose.demand(2 * z), moved)
+        still = rest if not pose.robot.slides else difference(moved, scaled(grows, 1 / 3))
+        return lambda way: _told(pose.grow(still, moved, way), lambda p: times * math.sqrt(p))
 
     slopes = {"up": (-1, 0), "down": (1, 0), "left": (0, 1), "right": (0, -1)}
     made = {
@@ -259,7 +269,7 @@ def _slope(pose: _Pose, direction: tuple[int, int]) -> Asked:
     def ask(way: str) -> tuple[float, str]:
         stretch = 1.0
         for _ in range(100):
-            added = Demand(stretch * extra.ground, stretch * extra.push)
+            added = scaled(extra, stretch)
             still = Demand(level.ground + added.ground, level.push + added.push)
             moved = Demand(pull.ground + added.ground, pull.push + added.push)
             window = pose.grow(still, moved, way)

@@ -31,12 +31,12 @@ def platform_pose(q: np.ndarray) -> np.ndarray:
 
 
 def wheel_headings(robot: MobileManipulator, q: np.ndarray) -> list[float]:
-    """Directions [rad] in which the wheels roll, in the platform's axes; casters point along the platform."""
+    """Directions [rad] in which the wheels roll, in the platform's axes; casters without trail point along it."""
     phi = float(q[3]) if robot.guidance.steered else 0.0
     headings = []
     for wheel in robot.wheels:
         if not wheel.guides:
-            headings.append(0.0)
+            headings.append(wheel.angle if wheel.trail else 0.0)
             continue
         at = roller(wheel, robot.platform.steering, phi)
         headings.append(float(np.arctan2(at.s, at.c)))
@@ -62,7 +62,7 @@ def outline(robot: MobileManipulator, q: np.ndarray) -> Outline:
     wheels = []
     for wheel, heading in zip(robot.wheels, wheel_headings(robot, q), strict=True):
         along = wheel.radius * np.array([np.cos(heading), np.sin(heading)])
-        centre = np.array([wheel.x, wheel.y])
+        centre = np.array(wheel.place)
         wheels.append(np.array([centre - along, centre + along]) @ turn.T + place)
     arm = np.array([frame[:2, 3] for frame in arm_frames(robot, q)])
     return Outline(corners @ turn.T + place, arm, np.array(wheels))

@@ -17,7 +17,7 @@ from ..border.words import brief
 from ..errors import InputError, KindError
 from .admissibility import coefficients, told_contact
 from .constraints import roller
-from .reach import Window, demands, difference, reach
+from .reach import Window, demands, difference, reach, scaled
 from .sharing import CONTACTS, contact_word
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def motion_through(robot: MobileManipulator, t: Numbers, q: Numbers) -> Motion:
     g = robot.guidance
     phi = q[:, 3] if g.steered else np.zeros(len(t))
     sideways = np.zeros(len(t))
-    for wheel in robot.wheels:
+    for wheel in {*robot.wheels, *g.rows}:
         if wheel.constrains:
             row = roller(wheel, robot.platform.steering, phi).skid
             slide = sum(a * b for a, b in zip(row, twist.T, strict=True))
@@ -132,8 +132,13 @@ def safe_speed(
     push = np.zeros(6) if load is None else reals("load", load, wanted, names)
     if push.shape != (6,) or not np.isfinite(push).all():
         raise InputError(f"load is {shown(load)}; give force, then couple: 6 finite numbers")
-    still = demands(robot, q, 0 * z, 0 * zd, push)
     moved = demands(robot, q, z, zd, push)
+    if robot.slides:  # alike at every speed: two speeds tell what grows with the square
+        twice = demands(robot, q, 2 * z, 4 * zd, push)
+        pairs = zip(moved, twice, strict=True)
+        still = [difference(a, scaled(difference(b, a), 1 / 3)) for a, b in pairs]
+    else:
+        still = demands(robot, q, 0 * z, 0 * zd, push)
     phi = q[:, 3] if robot.guidance.steered else np.zeros(len(q))
 
     def window(k: int, way: str) -> Window:

@@ -18,10 +18,10 @@ from ..dynamics.papers.kane_tanner2001 import (
     GroundLoad,
     Machine,
     PartialVelocities,
-    equations,
     ground,
     interaction,
 )
+from .sliding import sliding_forces, unbraced
 from .springs import carry
 from .stability import solved, tip_sides
 
@@ -58,13 +58,13 @@ def contact(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) 
     drive = _inputs(f, machine, B, needed, stands)
     lost = f.wheel_friction(machine, at) if f.friction else [0] * (2 * len(f.rolling))
     pushes = [
-        add(push, mul(sub(drive[j], lost[k]), 1 / f.wheels[j].radius))
+        add(push, mul(sub(drive[f.slots[k]], lost[k]), 1 / f.wheels[j].radius))
         for k, (j, push) in enumerate(zip(f.rolling, still.push, strict=True))
     ]
-    side = _axles(machine, at, GroundLoad(R, n, tuple(pushes)), stands)
-    forces: Rows = [[0, 0, value] for value in up]
-    for k, j in enumerate(f.rolling):
-        forces[j] = [pushes[k], side[k], up[j]]
+    across = sliding_forces(f, machine, at, f.push(load))
+    carried = GroundLoad(R, n, tuple(pushes))
+    side = _axles(machine, unbraced(f, at), carried, stands, across)
+    forces = f.placed(pushes, side, up)
     angles = [arctangent(s, c) for s, c in tip_sides(f.support, R, n)]
     measure = mul(smallest(angles), sqrt(R.dot(R)))
     friction = [_friction(*row) for row in forces]
@@ -74,19 +74,16 @@ def contact(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) 
 def demand(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) -> tuple[Flat, ...]:
     """The load on the ground and the rolling force of each wheel, all driven wheels on the ground, bearings free."""
     machine, at, skew = f.state(q, z, virtual=True, pull=-Vec3(*gravity))
-    M, F, B = equations(machine, at, f.push(load))
+    M, F, B = f.rolled(machine, at, f.push(load))
     needed = [
         add(total(*(mul(a, b) for a, b in zip(row, zd, strict=True))), bias)
         for row, bias in zip(M, F, strict=True)
     ]
     drive = _inputs(f, machine, f._spread(B), needed, [1] * len(f.rolling))
     wrench = interaction(machine, at, zd, f.push(load))
-    torques = [drive[j] for j in f.rolling]
+    torques = [drive[slot] for slot in f.slots]
     carried = ground(machine, at, zd, torques, wrench, f.platform.height)
-    rolls: list[Scalar] = [0] * len(f.wheels)
-    for j, push in zip(f.rolling, carried.push, strict=True):
-        rolls[j] = push
-    return ([*carried.force, *carried.moment], rolls, *([skew] if skew else []))
+    return ([*carried.force, *carried.moment], f.pushed(carried.push), *([skew] if skew else []))
 
 
 def _friction(rolling: Scalar, axle: Scalar, up: Scalar) -> Scalar:
@@ -111,7 +108,7 @@ def _inputs(f: Formulas, machine: Machine, B: Rows, needed: Flat, stands: Flat) 
     """The inputs with the smallest norm; stands: 1 for rolling wheels that may drive, as long as they can."""
     p, w = f.guidance.moving, len(f.wheels)
     driven = [k for k, j in enumerate(f.rolling) if f.wheels[j].driven]
-    columns = [[B[r][f.rolling[k]] for r in range(p)] for k in driven]
+    columns = [[B[r][f.slots[k]] for r in range(p)] for k in driven]
     weights = _able(columns, [stands[k] for k in driven])
     inner = [
         [
@@ -123,7 +120,7 @@ def _inputs(f: Formulas, machine: Machine, B: Rows, needed: Flat, stands: Flat) 
     shares = factorise(inner).solve(list(needed[:p]))
     tau: list[Scalar] = [0] * f.inputs
     for k, c, g in zip(driven, columns, weights, strict=True):
-        tau[f.rolling[k]] = mul(g, total(*(mul(a, b) for a, b in zip(c, shares, strict=True))))
+        tau[f.slots[k]] = mul(g, total(*(mul(a, b) for a, b in zip(c, shares, strict=True))))
     if f.guidance.steered:
         turns = [wheel.d for wheel in machine.wheels]
         part = needed[p] / total(*(mul(d, d) for d in turns))
@@ -159,20 +156,25 @@ def _spread(columns: Rows, weights: Flat) -> Scalar:
 
 
 def _axles(
-    machine: Machine, at: PartialVelocities, carried: GroundLoad, stands: Flat
+    machine: Machine, ways: Sequence[Vec3], carried: GroundLoad, stands: Flat, across: Flat
 ) -> list[Scalar]:
-    """Ground force along each axle: the split of smallest norm among the wheels that stand, if they can."""
+    """Ground force along each axle: the split of smallest norm among the wheels that stand, if they can.
+
+    ways: those in which no wheel is held along its axle. across: friction of wheels that slide, part of their force.
+    """
     rest = [-carried.force.x, -carried.force.y, -carried.moment.z]
     for wheel, push in zip(machine.wheels, carried.push, strict=True):
         rest = [add(a, -mul(b, push)) for a, b in zip(rest, wheel.roll, strict=True)]
+    for wheel, slip in zip(machine.wheels, across, strict=True):
+        rest = [sub(a, mul(b, slip)) for a, b in zip(rest, wheel.skid, strict=True)]
     # wheels with rollers: what the roller's axis takes along the axle goes with their push
     fast = [k for k, wheel in enumerate(machine.wheels) if wheel.slant is None]
-    rows, twists = [machine.wheels[k].skid for k in fast], at.carriage.twists()
+    rows = [machine.wheels[k].skid for k in fast]
     stands = [stands[k] for k in fast]
 
     def normal(weights: Flat) -> Sym3:
         whole = Sym3(0, 0, 0, 0, 0, 0)
-        for n, g in zip([*rows, *twists], [*weights, *[1] * len(twists)], strict=True):
+        for n, g in zip([*rows, *ways], [*weights, *[1] * len(ways)], strict=True):
             whole = whole + n.outer(n).symmetric() * g
         return whole
 
@@ -185,7 +187,7 @@ def _axles(
         for wheel, push in zip(machine.wheels, carried.push, strict=True)
     ]
     for j, n, g in zip(fast, rows, weights, strict=True):
-        sides[j] = mul(g, n.dot(k))
+        sides[j] = add(mul(g, n.dot(k)), across[j])
     return sides
 
 

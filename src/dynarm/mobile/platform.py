@@ -18,7 +18,7 @@ from ..border.words import brief
 from ..errors import InputError, KindError, ModelError
 from ..robot.arm import HEAVIEST, LONGEST, Friction, rigid
 
-KINDS = ("fixed", "steered", "ackermann", "caster", "omni", "mecanum")
+KINDS = ("fixed", "steered", "ackermann", "caster", "omni", "mecanum", "skid", "swerve")
 Tensor = tuple[tuple[float, float, float], ...]
 _CROSSWAYS = math.radians(85)  # rollers nearer to the axle push nothing ahead
 _NO_INERTIA: Tensor = ((0.0, 0.0, 0.0),) * 3
@@ -79,12 +79,17 @@ class Steering:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """The vehicle's body without wheels: mass, inertia about its mass centre in {v}, height of {v} above the ground."""
+    """The vehicle's body without wheels: mass, inertia about its mass centre in {v}, height of {v} above the ground.
+
+    pivot: x [m] of the point of a platform on 'skid' wheels that does not move across when it turns; default: the mean
+    of these wheels.
+    """
 
     mass: float
     inertia: Kept
     height: float
     steering: Steering | None = None
+    pivot: float | None = None
 
     __repr__ = brief
 
@@ -93,6 +98,8 @@ class Platform:
         put(self, "mass", _not_negative("platform mass", self.mass))
         put(self, "inertia", _inertia("platform inertia", self.inertia))
         put(self, "height", _number("platform height", self.height, above=0.0))
+        if self.pivot is not None:
+            put(self, "pivot", _number("platform pivot", self.pivot))
         if self.steering is not None and not isinstance(self.steering, Steering):
             raise KindError(
                 f"platform steering is {shown(self.steering)}; give mobile.Steering(...) or None"
@@ -107,6 +114,13 @@ class Wheel:
                "ackermann": turned so that its axle meets the others (platform.steering). "caster": free to roll any
                way, carries weight only; its mass counts as a point at the wheel's centre. "omni", "mecanum": with
                rollers on its rim, on which it moves across; the ground pushes along the axis of the roller below.
+               "skid": rolls ahead without slip and slides across when the platform turns (skid-steer), where Coulomb
+               friction `slide` times its load resists; the load is that at constant speeds. "swerve": steered by a
+               drive of its own into the direction in which it moves, so that the ground may push it any way; its
+               drive and its forces have parts along x and y of the platform, and the part across its heading is the
+               ground's. Its steering moves no inertia of its own: `turn` counts with the platform.
+    trail      [m] of a caster: how far it stands behind its swivel, which is at (x, y); `angle`: where it points, as
+               `robot.trailing(z)` turns it in a motion
     roller     [rad] angle of that axis from the rolling direction, seen from above: 0 for "omni"; for "mecanum"
                usually -pi/4 front left and rear right, pi/4 front right and rear left
     spin, turn inertia about the axle and about a diameter; default: those of a disk, m r^2/2 and m r^2/4
@@ -131,6 +145,8 @@ class Wheel:
     name: str | None = None
     stiffness: float | None = None
     roller: float = 0.0
+    trail: float = 0.0
+    slide: float | None = None
 
     __repr__ = brief
 
@@ -153,6 +169,7 @@ class Wheel:
             )
         put(self, "radius", _number(f"{label}: radius", self.radius, above=0.0))
         put(self, "mass", _not_negative(f"{label}: mass", self.mass))
+        self._check_kind(label)
         if self.stiffness is not None:
             put(self, "stiffness", _number(f"{label}: stiffness", self.stiffness, above=0.0))
         for key, part in (("spin", 0.5), ("turn", 0.25)):
@@ -169,6 +186,38 @@ class Wheel:
         if self.kind == "steered" and self.ratio == 0:
             raise ModelError(f"{label}: ratio is 0, so phi does not turn it; make it 'fixed'")
 
+    def _check_kind(self, label: str) -> None:
+        """Refuse numbers that a wheel of its kind does not have."""
+        put = object.__setattr__
+        put(self, "trail", _not_negative(f"{label}: trail", self.trail))
+        if self.trail and self.kind != "caster":
+            raise ModelError(
+                f"{label}: trail is {self.trail:g} and kind '{self.kind}'; only a caster trails"
+            )
+        if self.slide is not None:
+            put(self, "slide", _not_negative(f"{label}: slide", self.slide))
+        if (self.slide is not None) != (self.kind == "skid"):
+            raise ModelError(
+                f"{label}: slide is {shown(self.slide)} and kind '{self.kind}'; a 'skid' wheel has the coefficient of "
+                "friction across it, slide=0.6 for instance, other wheels have none"
+            )
+        if self.angle and self.kind in ("skid", "swerve"):
+            raise ModelError(
+                f"{label}: angle is {self.angle:g}; a '{self.kind}' wheel has none, turn the platform's frame"
+            )
+        if self.kind == "swerve" and (self.rolling is not None or self.swivel is not None):
+            raise ModelError(
+                f"{label}: friction of bearings is not known of 'swerve' wheels; leave rolling and swivel out"
+            )
+
+    @property
+    def place(self) -> tuple[float, float]:
+        """(x, y) in {v} of the point on which it stands."""
+        if not self.trail:
+            return self.x, self.y
+        back = -self.trail * math.cos(self.angle), -self.trail * math.sin(self.angle)
+        return self.x + back[0], self.y + back[1]
+
     @property
     def guides(self) -> bool:
         """Whether it can take a force along the ground."""
@@ -180,9 +229,14 @@ class Wheel:
         return self.kind in ("fixed", "steered", "ackermann")
 
     @property
+    def braces(self) -> bool:
+        """Whether the ground holds it along its axle."""
+        return self.constrains or self.kind == "skid"
+
+    @property
     def slant(self) -> float | None:
-        """Tangent of the rollers' angle; None without rollers."""
-        return math.tan(self.roller) if self.kind in ("omni", "mecanum") else None
+        """Tangent of the rollers' angle; 0 for a swerve wheel, free both ways; None without rollers."""
+        return math.tan(self.roller) if self.kind in ("omni", "mecanum", "swerve") else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ interval, and its ends are two small cone programs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -246,14 +246,21 @@ def _spread(
 ) -> np.ndarray:
     """(w, 3): forces on the wheels that answer a load, the open parts with the smallest norm."""
     forces = np.zeros((len(robot.wheels), 3))
-    forces[:, 0], forces[:, 2] = push, robot.support.share @ below(robot, ground)
-    rolling = list(robot.formulas.rolling)
+    w = len(robot.wheels)
+    forces[:, 0], forces[:, 2] = push[:w], robot.support.share @ below(robot, ground)
+    forces[[j for j, wheel in enumerate(robot.wheels) if wheel.kind == "swerve"], 1] = push[w:]
+    rolling = list(dict.fromkeys(robot.formulas.rolling))
     at = [roller(robot.wheels[j], robot.platform.steering, phi) for j in rolling]
     fast = [k for k, wheel in enumerate(at) if wheel.slant is None]
     G = np.array([tuple(at[k].skid) for k in fast], float).reshape(-1, 3).T
-    rest = -ground[[0, 1, 5]] - np.array([tuple(r.roll) for r in at], float).T @ push[rolling]
     for j, wheel in zip(rolling, at, strict=True):
-        forces[j, 1] = 0.0 if wheel.slant is None else float(wheel.slant) * push[j]
+        if robot.wheels[j].kind != "swerve":
+            forces[j, 1] = 0.0 if wheel.slant is None else float(wheel.slant) * push[j]
+    rest = -ground[[0, 1, 5]]
+    for j, wheel in zip(rolling, at, strict=True):
+        bare = replace(wheel, slant=None)
+        rest = rest - forces[j, 0] * np.array(tuple(bare.roll), float)
+        rest = rest - forces[j, 1] * np.array(tuple(bare.skid), float)
     forces[[rolling[k] for k in fast], 1] = np.linalg.pinv(G, rcond=1e-9) @ rest
     return forces
 
@@ -264,7 +271,9 @@ def demands(
     """What each sample (N, ...) of a prescribed motion asks of the ground."""
     needed, ground, push = robot.call("prescribed", q, z, zd, load)[:3]
     B = robot.call("equations", q, z)[2]
-    driven = [j for j in robot.formulas.rolling if robot.wheels[j].driven]
+    f, w = robot.formulas, len(robot.wheels)
+    rollers = [k for k, j in enumerate(f.rolling) if robot.wheels[j].driven]
+    driven = [f.slots[k] for k in rollers]
     p = robot.guidance.moving
     drive = B[:, :p, driven]  # (N, p, d)
     tau = np.einsum("ndp,np->nd", np.linalg.pinv(drive), needed[:, :p])
@@ -272,10 +281,18 @@ def demands(
     if lacks > 1e-8 * (1 + np.abs(needed[:, :p]).max()):
         raise InputError("the driven wheels cannot produce this motion; let more wheels be driven")
     total = push.copy()
-    total[:, driven] += tau / np.array([robot.wheels[j].radius for j in driven])
+    radii = np.array([robot.wheels[f.rolling[k]].radius for k in rollers])
+    swerve = [j for j, wheel in enumerate(robot.wheels) if wheel.kind == "swerve"]
+    places = [w + swerve.index(j) if part else j for j, part in (f.place_of(k) for k in rollers)]
+    total[:, places] += tau / radii
     return [Demand(*row) for row in zip(ground, total, strict=True)]
 
 
 def difference(one: Demand, other: Demand) -> Demand:
     """What the first asks more than the other."""
     return Demand(one.ground - other.ground, one.push - other.push)
+
+
+def scaled(one: Demand, times: float) -> Demand:
+    """So many times the demand."""
+    return Demand(times * one.ground, times * one.push)

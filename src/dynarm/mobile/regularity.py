@@ -35,7 +35,7 @@ def check_driven(f: Formulas, name: str) -> None:
     """Refuse to plan for a machine whose driven wheels cannot move it as its speeds say."""
     q, z = np.random.default_rng(0).uniform(-0.5, 0.5, f.coordinates), np.zeros(f.n)
     B = np.array(scalar_function(f, "equations")(q.tolist(), z.tolist())[2], dtype=float)
-    driven = [j for j in f.rolling if f.wheels[j].driven]
+    driven = [s for j, s in zip(f.rolling, f.slots, strict=True) if f.wheels[j].driven]
     p = f.guidance.moving
     if np.linalg.matrix_rank(B[:p, driven], tol=1e-9) < p:
         speeds = " and ".join(f.guidance.speeds[:p])

@@ -14,14 +14,16 @@ from ..errors import InputError
 from .calls import NO_LOAD, Wheeled
 from .constraints import SINGULAR, mobility
 from .contact import Contact, contact_of
+from .ground import Ground, ground_of
 from .stability import Tipover, friction_needed, tip_angles
 
 if TYPE_CHECKING:
     from ..model.export import Written
     from .admissibility import Admissibility
-    from .ground import Ground
     from .limits import EmergencyStop, MobileLimits
     from .pace import Motion, SafeSpeed
+    from .payload import PayloadMap
+    from .retime import Retimed
     from .run import MobileRun
 
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 class MobileManipulator(Wheeled):
     """An arm on a wheeled platform, immutable; `coordinate_names`, `speed_names`, `input_names`: what q, z, tau hold.
 
+    arms: in place of `arm`, [(arm, mount), ...] for several on one base, mounts in {v}; the load acts on the first.
     gravity: acceleration [m/s^2], downwards; the arm's own gravity is not used. friction=True: friction of wheels and
     joints and the joints' armature take part.
     """
@@ -37,6 +40,15 @@ class MobileManipulator(Wheeled):
     def mobility(self) -> str:
         """What the wheels let the platform do, in a sentence."""
         return mobility(self.guidance, self.platform, self.wheels)
+
+    def trailing(self, q: Numbers, z: Numbers) -> MobileManipulator:
+        """The robot with its casters turned as they trail in a motion with speeds z; one that stands still stays.
+
+        A caster's wheel stands `trail` behind its swivel, and with it the support polygon changes.
+        """
+        from .casters import trailing
+
+        return trailing(self, q, z)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the robot to x.toml."""
@@ -52,9 +64,14 @@ class MobileManipulator(Wheeled):
 
     def acting(self, gravity: Given, load: Given) -> tuple[Numbers, Numbers]:
         """Gravity in the axes of {v} and the load on the tool, the usual ones where none are given."""
-        return (0.0, 0.0, -self.gravity) if gravity is None else gravity, (
-            NO_LOAD if load is None else load
-        )
+        pull = self._down if gravity is None else gravity
+        return pull, NO_LOAD if load is None else load
+
+    @cached_property
+    def _down(self) -> FloatArray:
+        down = np.array([0.0, 0.0, -self.gravity])
+        down.setflags(write=False)
+        return down
 
     def hold(self, q: Numbers, gravity: Given = None, load: Given = None) -> FloatArray:
         """tau (..., inputs): the inputs that keep arm and platform at rest in q."""
@@ -84,8 +101,6 @@ class MobileManipulator(Wheeled):
         tool's axes. contact: how more than three wheels share the load: "elastic", as springs (`Wheel.stiffness`);
         "best", "worst": in the way that asks for the least, the most friction.
         """
-        from .ground import ground_of
-
         return ground_of(self, q, z, zd, gravity, load, contact)
 
     def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -223,6 +238,18 @@ class MobileManipulator(Wheeled):
         from .limits import emergency_stop
 
         return emergency_stop(self, q, speed, friction, gravity, load, contact)
+
+    def retime(self, motion: Outside, friction: Numbers, **options: Outside) -> Retimed:
+        """A path in the shortest time within slip, tip-over, torques and speeds; see `retime.retime`."""
+        from .retime import retime
+
+        return retime(self, motion, friction, **options)
+
+    def payload_map(self, friction: Numbers = 0.6, **options: Outside) -> PayloadMap:
+        """What can be carried where the arm reaches; see `payload.payload_map`."""
+        from .payload import payload_map
+
+        return payload_map(self, friction, **options)
 
     def simulate(
         self, q0: Numbers, z0: Numbers, t_end: float, torque: Outside = None, **options: Outside

@@ -51,7 +51,7 @@ def support_of(wheels: Sequence[Wheel], height: float) -> Support:
         raise ModelError(
             f"{len(wheels)} wheels cannot hold a platform up; give at least three (casters count)"
         )
-    xy = np.array([(w.x, w.y) for w in wheels])
+    xy = np.array([w.place for w in wheels])
     size = np.abs(xy - xy.mean(0)).max()
     if np.linalg.svd(xy - xy.mean(0), compute_uv=False)[1] <= _FLAT * max(size, 1e-300):
         raise ModelError(
@@ -100,16 +100,22 @@ def normal_forces(support: Support, ground: GroundLoad) -> list[Scalar]:
 
 
 def axle_forces(
-    wheels: Sequence[Roller], twists: Sequence[Vec3], ground: GroundLoad
+    wheels: Sequence[Roller],
+    twists: Sequence[Vec3],
+    ground: GroundLoad,
+    across: Sequence[Scalar] = (),
 ) -> list[Scalar]:
     """Ground force along each axle, the minimum-norm split of what the motion needs.
 
     The rows (1) transposed spread the axle forces f: G f = rest, solvable because the rest does no work on the free
     motions (twists). (G G' + sum twist twist') k = rest then has one solution, and f = G' k the smallest norm.
+    across: friction of wheels that slide, which is part of their force.
     """
     rest = [-ground.force.x, -ground.force.y, -ground.moment.z]
     for wheel, push in zip(wheels, ground.push, strict=True):
         rest = [add(a, -mul(b, push)) for a, b in zip(rest, wheel.roll, strict=True)]
+    for wheel, slip in zip(wheels, across, strict=False):
+        rest = [sub(a, mul(b, slip)) for a, b in zip(rest, wheel.skid, strict=True)]
     fast = [j for j, wheel in enumerate(wheels) if wheel.slant is None]
     rows = [wheels[j].skid for j in fast]
     normal = Sym3(0, 0, 0, 0, 0, 0)
@@ -121,7 +127,7 @@ def axle_forces(
         for wheel, push in zip(wheels, ground.push, strict=True)
     ]
     for j, n in zip(fast, rows, strict=True):
-        sides[j] = n.dot(k)
+        sides[j] = add(n.dot(k), across[j]) if across else n.dot(k)
     return sides
 
 

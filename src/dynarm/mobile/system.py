@@ -114,7 +114,10 @@ class Watch:
             contact = [f"{names[a]}-{names[b]}" for a, b in robot.support.axes]
         labels = [("contact", name, k) for k, name in enumerate(contact)]
         if self.friction is not None:
-            labels += [("adhesion", names[j], len(contact) + j) for j in robot.formulas.rolling]
+            labels += [
+                ("adhesion", names[j], len(contact) + j)
+                for j in dict.fromkeys(robot.formulas.rolling)
+            ]
         return labels
 
     def margins(self, times: Sequence[float], q: np.ndarray, z: np.ndarray) -> np.ndarray:

@@ -10,12 +10,14 @@ held at zero.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..border.arguments import among
 from ..border.digits import words, written
 from ..border.kinds import Outside
+from ..border.toml import known_keys
 from ..border.words import shown
 from ..errors import InputError, KindError, ModelError, UnknownName
 from ..robot.arm import Arm
@@ -29,6 +31,7 @@ from .robot import MobileManipulator
 
 _LEVEL = 1e-3  # of a unit axis, along the vertical
 _GROUND = 0.01  # [m] that a wheel may be off the ground
+DECLARED = ("kind", "stiffness", "roller", "slide", "trail", "driven", "ratio")
 DECLARE = 'declare them: wheels={"joint or link": "fixed", ...} or a list of mobile.Wheel in the axes of the root link'
 
 
@@ -40,6 +43,7 @@ class _Mark:
     pose: np.ndarray
     radius: float | None
     kind: str
+    more: Mapping[str, Outside] = field(default_factory=dict)  # what was declared besides
 
     @property
     def name(self) -> str:
@@ -145,11 +149,17 @@ def _declared(
             records.append(entry)
             continue
         joint = _named(tree, entry)
-        if kind is not None and kind not in KINDS:
+        more = (
+            dict(known_keys(kind, DECLARED, f"wheel '{entry}'"))
+            if isinstance(kind, Mapping)
+            else {}
+        )
+        kind = more.pop("kind", None) if isinstance(kind, Mapping) else kind
+        if kind is not None and not among(kind, KINDS):
             raise InputError(f"wheel '{entry}' is {shown(kind)}; choose one of {', '.join(KINDS)}")
         mark = _Mark(joint, poses[joint.child], radii.get(joint.child), "fixed")
         usual = "caster" if _caster(mark) else _steered(tree, poses, joint)
-        marks.append(replace(mark, kind=kind or usual))
+        marks.append(replace(mark, kind=kind or usual, more=more))
     return marks, records
 
 
@@ -177,7 +187,7 @@ def _recognised(
     if len(own) > 1:
         raise ModelError(
             f"{tree.source}: wheels {listed(own)} are steered each by a joint of its own, and there is one steering "
-            "angle phi; say how they are held: wheels={'joint': 'fixed', ...}"
+            "angle phi; say what they are: wheels={'joint': 'swerve', ...}, or how they are held: 'fixed'"
         )
     return [*marks, *casters.values()]
 
@@ -253,7 +263,7 @@ def _wheel(tree: Tree, mark: _Mark, ground: float) -> Wheel:
             f"{tree.source}: the centre of wheel '{mark.name}' is not above the ground; {DECLARE}"
         )
     if mark.kind == "caster":
-        return Wheel(x, y, radius, kind="caster", name=mark.name)
+        return Wheel(x, y, radius, kind="caster", name=mark.name, **mark.more)
     if not mark.level:
         raise ModelError(
             f"{tree.source}: the axis of wheel '{mark.name}' is not level; declare it a caster or leave it out"
@@ -262,6 +272,8 @@ def _wheel(tree: Tree, mark: _Mark, ground: float) -> Wheel:
     angle = float(np.arctan2(-mark.axis[0], mark.axis[1]))
     if abs(angle) > np.pi / 2 + 1e-9:
         angle -= np.copysign(np.pi, angle)
+    if mark.kind == "swerve":
+        angle = 0.0  # it turns itself
     own = tree.inertias[mark.joint.child]
     mass, _, inertia = unpack_parameters(np.zeros(10) if own is None else own)
     axis = mark.joint.axis / np.linalg.norm(mark.joint.axis)
@@ -277,6 +289,7 @@ def _wheel(tree: Tree, mark: _Mark, ground: float) -> Wheel:
         spin=spin,
         turn=turn,
         name=mark.name,
+        **mark.more,
     )
 
 
