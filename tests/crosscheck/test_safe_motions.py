@@ -6,10 +6,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from benchmarks.collisions import Bodies, example_robot
 
 import dynarm
-from oracles.collisions import Bodies
-from oracles.example_robots import example_robot
 
 ROBOTS = {"ur5_robot.urdf": None, "finger_edu.urdf": None, "ur3_robot.urdf": None}
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -22,20 +21,13 @@ def motion(name, **more):
 
 
 def bodies(name):
-    return Bodies(example_robot(name), motion(name).joint_names)
-
-
-def unseen(name, look, lines):
-    """Pairs of links whose capsules overlap everywhere, which the motion says it did not look at."""
-    arm = dynarm.load(example_robot(name), tip=ROBOTS[name])
-    links = dict(zip(arm.origin.links, arm.joint_names, strict=True))
-    return look.left(lines, links | {arm.origin.base_link: ""})
+    return Bodies(example_robot(name), dynarm.load(example_robot(name), tip=ROBOTS[name]))
 
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_no_body_goes_below_the_floor_or_into_another(name):
     run, look = motion(name), bodies(name)
-    left = unseen(name, look, run.unchecked)
+    left = look.left(run.unchecked)
     assert look.pairs(left)
     for q in run.q[::4]:
         assert look.lowest(q) > 0
@@ -53,6 +45,17 @@ def test_without_the_checks_the_tool_of_an_arm_goes_below_the_floor_and_this_is_
     assert free.condition < motion("ur5_robot.urdf").condition
 
 
+@pytest.mark.parametrize("name", ["finger_edu.urdf", "TwoDofs.urdf"])
+def test_what_floor_and_links_cost(name):
+    """`python -m benchmarks --only excitation` measures the same on 20 robots."""
+    arm = dynarm.load(example_robot(name))
+    free, safe = (
+        dynarm.excite(arm, 10.0, starts=1, iterations=60, floor=on, collisions=on, progress=False)
+        for on in (False, True)
+    )
+    assert safe.condition <= 1.3 * free.condition
+
+
 def test_capsules_hold_the_bodies_of_the_file():
     """Between any two links capsules are nearer than what they stand for."""
     from dynarm.identify.design.clearance import clearance_of
@@ -68,4 +71,4 @@ def test_capsules_hold_the_bodies_of_the_file():
     for q, room in zip(poses, look.room(poses), strict=True):
         assert room + look.margin <= true.lowest(q) + 1e-6
         if room > 0:
-            assert true.nearest(q, unseen(name, true, look.unchecked)) > 0
+            assert true.nearest(q, true.left(look.unchecked)) > 0

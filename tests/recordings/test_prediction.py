@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import numpy as np
@@ -12,7 +13,9 @@ from dynarm import Identifier, Log, Preparation
 from dynarm.dynamics.drive import pieces
 from dynarm.identify.friction.columns import Along
 from dynarm.identify.judgement.verdict import band_errors
-from dynarm.identify.preprocess import starts_of, states_at
+from dynarm.identify.preprocess import states_at
+from dynarm.identify.segments import starts_of
+from dynarm.robot.inertia import pseudo_inertia
 from recordings import CHANNELS, DATA, FILES, arm_of, inner_error, needed, read
 
 pytestmark = needed
@@ -131,6 +134,45 @@ def test_kr300_is_told_to_be_hard():
     assert fit.identifiability_.undetermined
     assert fit.ridge_ > 0
     assert not fit.verdict(read("kr300", "b.csv")).passed
+
+
+# ---- bodies that can be
+
+
+@pytest.mark.parametrize(
+    "robot, cuts, factor",
+    [("ur10", ((0.0, 14.0), (13.5, 99.0)), 2.5), ("tx40", ((0.0, 5.0), (4.0, 9.0)), 2.0)],
+)
+def test_two_fits_of_one_robot_have_believable_bodies(robot, cuts, factor):
+    """Two parts of a recording: masses of links agree, and with the file's; nothing lies on the edge."""
+    log, cad = read(robot), arm_of(robot).parameters[:, 0]
+    fits = [Identifier(arm_of(robot)).fit(log.cut(*cut)) for cut in cuts]
+    masses = np.array([fit.arm_.parameters[:, 0] for fit in fits])
+    heavy = cad > 2.0
+    assert (masses.max(axis=0) < factor * masses.min(axis=0)).all(), masses.round(2)
+    assert (masses[:, heavy] < 2 * cad[heavy]).all() and (masses[:, heavy] > cad[heavy] / 2).all()
+    for fit in fits:
+        spectra = [np.linalg.eigvalsh(pseudo_inertia(ten)) for ten in fit.arm_.parameters]
+        assert min(s[0] / s[-1] for s in spectra) > 3e-5
+        assert min(joint.armature for joint in fit.arm_.joints) > 5e-4
+        (cost,) = re.findall(r"costs ([\d.]+) % of error", fit.feasible_.status)
+        assert float(cost) <= 2.0
+
+
+@pytest.mark.parametrize(
+    "robot, files, taken, limit",
+    [("kr300", ("a.csv", "b.csv"), True, 0.27), ("lwr4", ("run1.npz", "run2.npz"), False, 0.356)],
+)
+def test_values_are_made_consistent_where_that_predicts_better(robot, files, taken, limit):
+    """Of a poor log, decided on thirds of it; the unseen run agrees with the decision."""
+    seen, unseen = (read(robot, file) for file in files)
+    fit = Identifier(arm_of(robot)).fit(seen)
+    assert fit.ridge_ > 0 and np.array_equal(fit.values_, fit.feasible_.values) is taken
+    (told,) = [note for note in fit.record.notes if "made physically consistent" in note]
+    assert told.startswith("values made" if taken else "values not made") and told in fit.status_
+    other = Identifier(arm_of(robot), feasible=not taken).fit(seen)
+    error = fit.validate(unseen).mean
+    assert error <= limit and error < other.validate(unseen).mean
 
 
 # ---- the under-excited recording

@@ -114,7 +114,7 @@ def _basis(
     pull = pull_of(terms, factors, plain, None)
     ridge = float(np.sqrt(left.inflation.mean())) if check.worst > NOT else 0.0
     values = wls.solve(replace(problem, ridge=ridge, pull=pull)).values if ridge else plain.values
-    steps = np.max([log.quality.resolution for log in recording.logs], axis=0)
+    steps = np.max([log.quality.resolution for log in recording.short.logs], axis=0)
     return Basis(terms, runs, how, values, pull, ridge, steps)
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..algebra import sign
 from ..algebra.vectors import Scalar
 from ..errors import InputError
-from ..robot.arm import Arm
+from ..robot.arm import Arm, Coupled, Friction
 from .logs.declaration import DriveTerms
 from .logs.log import Log
 from .own_columns import Column
+
+_WORDS = ("inertia", "viscous", "coulomb")  # of a coupling
+_SHARP = 1e-4  # [rad/s or m/s] width of a sign that a record can only smooth
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,45 @@ class Sprung:
         forces: list[Scalar] = [0.0] * len(states[1])
         forces[self.place] = states[0][self.place + self.base]
         return forces
+
+
+def carried(arm: Arm, columns: Sequence[Column], values: Sequence[float]) -> Arm:
+    """The arm whose friction holds the coupling among some columns, so that its files and its code have it.
+
+    Its sign is smoothed over a width that no motion notices. Springs have no place in a record of friction.
+    """
+    joints = list(arm.joints)
+    for (i, j), parts in _couplings(arm, columns, values).items():
+        for one, other in ((i, j), (j, i)):
+            own = joints[one].friction or Friction()
+            inertia, viscous, coulomb = (parts.get(word, 0.0) for word in _WORDS)
+            pair = Coupled(other, inertia, viscous, coulomb, _SHARP)
+            joints[one] = replace(
+                joints[one], friction=replace(own, coupling=(*own.coupling, pair))
+            )
+    return replace(arm, joints=tuple(joints))
+
+
+def left_behind(arm: Arm, columns: Sequence[Column]) -> tuple[str, ...]:
+    """Names of the columns that `carried` cannot put into the arm."""
+    held = _couplings(arm, columns, [0.0] * len(columns))
+    return tuple(c.name for c in columns if getattr(c.function, "pair", None) not in held)
+
+
+def _couplings(
+    arm: Arm, columns: Sequence[Column], values: Sequence[float]
+) -> dict[tuple[int, int], dict[str, float]]:
+    """For every pair of joints that columns couple, the numbers of it; none where joints follow others or a base."""
+    pairs: dict[tuple[int, int], dict[str, float]] = {}
+    if arm.floating or not arm.coupling.free:
+        return pairs
+    for column, value in zip(columns, values, strict=True):
+        if isinstance(column.function, Swapped):
+            word = "inertia" if column.function.order == 2 else "viscous"
+            pairs.setdefault(column.function.pair, {})[word] = float(value)
+        elif isinstance(column.function, Rubbing):
+            pairs.setdefault(column.function.pair, {})["coulomb"] = float(value)
+    return pairs
 
 
 def declared_columns(arm: Arm, logs: Sequence[Log]) -> tuple[Column, ...]:

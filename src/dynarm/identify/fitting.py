@@ -17,6 +17,7 @@ from .estimators.estimator import Estimator
 from .estimators.factors import RowSource, fold
 from .estimators.prior import DAMPING
 from .estimators.problem import Problem, Solution, damped
+from .flow import Flow, Stretches
 from .friction.selection import with_memory
 from .judgement.outliers import left_out, without_outliers
 from .judgement.quality import unit_doubts
@@ -55,12 +56,19 @@ def with_damping(problem: Problem, terms: Terms) -> Problem:
     return replace(problem, pull=damped(np.where(terms.plain, 0.0, DAMPING)))
 
 
+def remembered(terms: Terms, pieces: Stretches, values: np.ndarray | None) -> Stretches:
+    """The pieces with deflections and load (`with_memory`); of a flow, as they come."""
+    if isinstance(pieces, Flow):
+        return pieces.mapped(lambda piece: with_memory(terms, [piece], values)[0])
+    return with_memory(terms, pieces, values)
+
+
 def loaded(
-    method: Estimator, terms: Terms, pieces: list[Stretch], how: Preparation, solution: Solution
-) -> tuple[Solution, list[Stretch]]:
+    method: Estimator, terms: Terms, pieces: Stretches, how: Preparation, solution: Solution
+) -> tuple[Solution, Stretches]:
     """The solution once more, with the load that its own rigid part gives."""
     for _ in range(_LOAD_PASSES):
-        pieces = with_memory(terms, pieces, solution.values)
+        pieces = remembered(terms, pieces, solution.values)
         assert solution.problem is not None
         sources = (RowSource(terms, pieces, how),)
         problem = replace(solution.problem, factors=fold(terms, pieces, how), sources=sources)
@@ -70,7 +78,7 @@ def loaded(
 
 def fitting_log(arm: Arm, log: Log, rows: str | None) -> Log:
     """The log in the arm's joint order; refused or warned about where it cannot be right."""
-    log = _with_rows(in_order(log, arm), rows)
+    log = fitted_rows(in_order(log, arm), rows)
     if not log.measured.any():
         raise InputError(
             f"{log.source} holds no torques; give them, or the gains of the controller: Identifier(arm, pd=(kp, kd))"
@@ -94,7 +102,7 @@ def fitting_log(arm: Arm, log: Log, rows: str | None) -> Log:
     return clean
 
 
-def _with_rows(log: Log, rows: str | None) -> Log:
+def fitted_rows(log: Log, rows: str | None) -> Log:
     """The log with the torques of some rows only: of the joints, of a free base, or of both."""
     if rows is None or not log.floating:
         return log

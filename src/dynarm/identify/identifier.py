@@ -11,35 +11,27 @@ from ..border.arguments import among, each, flag, items, positive, real, shown
 from ..border.kinds import Kept, Outside
 from ..errors import InputError, KindError
 from ..robot.arm import Arm, Friction
-from . import tuning
-from .auto import Decided, decide, overloaded, unloaded
+from .dataset.cluster import cluster_of
+from .dataset.files import dataset_of
+from .dataset.notes import heard, say
+from .dataset.streamed import fit_dataset
 from .declared_terms import declared_columns
 from .estimators import table
-from .estimators.factors import RowSource, fold
-from .estimators.methods import wls
-from .estimators.prior import pull_of
-from .estimators.problem import Problem, Pull
-from .fitting import AUTO, band_of, check_length, fitting_log, friction_words, loaded, with_damping
-from .friction.selection import Choice, with_memory
-from .judgement.identifiability import NOT, Identifiability, assess
-from .judgement.outliers import left_out
-from .judgement.soundness import check_stretches, negative_energy
-from .judgement.statistics import residuals
+from .fitting import AUTO, fitting_log, friction_words
 from .judgement.verdict import Validation
 from .logs.log import Log
 from .logs.sources import logs_of
 from .own_columns import Column
-from .position.checks import gains_of
+from .position.checks import gains_of, refuse_unheard
 from .position.fitting import fit_positions
 from .preprocess import Preparation, Recording
-from .record import Record, nearest_to
 from .regressor import FRICTION, Terms, terms_of
 from .result import Fit, FitError
 from .rows import check_terms
 from .searchable import Searchable
+from .solving import decided, fit_as
 
 ROWS = ("joints", "base", "both")
-_CHOICES = 0.6  # part of the work that choices are
 
 
 @dataclass(unsafe_hash=True)  # frozen by Searchable, which lets scikit-learn keep notes of its own
@@ -61,7 +53,8 @@ class Identifier(Searchable):
                  its links are alike, as in files without real inertias, when zero is
     regularise   "auto": plain least squares where the log determines every unknown and no prior is given, else as
                  strongly as held-out time supports, at least 1; 0: never; or a number, 1 being what the noise calls for
-    feasible     values_ are made physically consistent
+    feasible     values_ are made physically consistent; "auto": where the log does not determine every unknown, if that
+                 lowers the error on thirds of the logs that were not fitted
     preparation  all further choices about filtering and decimation; cutoff here wins over the one there
     rows         of a free base: which forces are explained, "joints" (what holds the base is not measured; forces on
                  feet are wrenches on tools), "base" (the wrench on the base alone, which tells all minimal parameters),
@@ -82,7 +75,7 @@ class Identifier(Searchable):
     columns: Sequence[Column] = ()
     prior: Arm | None = None
     regularise: Kept = "auto"
-    feasible: bool = False
+    feasible: Kept = AUTO
     preparation: Preparation = field(default_factory=Preparation)
     progress: Callable[[int, int], None] | None = None
     rows: str | None = None
@@ -117,13 +110,14 @@ class Identifier(Searchable):
             own = tuple(items("columns", self.columns, "a list of dynarm.Column"))
             put(self, "columns", own)
         for name in ("armature", "asymmetric", "feasible"):
-            if name != "armature" or not among(self.armature, (AUTO,)):
+            if name == "asymmetric" or not among(getattr(self, name), (AUTO,)):
                 flag(name, getattr(self, name))
         shape = "sign" if among(self.shape, (AUTO,)) else self.shape
         check_terms(self._words(), (shape,), self.columns)
-        self.terms(self._widths())
+        self.terms(self.given_widths)
         if self.pd is not None:
             gains_of(self.arm, self.pd)
+            refuse_unheard(self.get_params())
 
     def _check_records(self) -> None:
         """Refuse records of friction that are not one a joint, or that other options contradict."""
@@ -202,7 +196,8 @@ class Identifier(Searchable):
         )
         return f"<dynarm.Identifier of '{self.arm.name}'{told}>"
 
-    def _widths(self) -> tuple[float, ...]:
+    @property
+    def given_widths(self) -> tuple[float, ...]:
         if self.width is None:
             return ()
         given = each("width", self.width, (len(self.arm.joint_names),))
@@ -228,21 +223,6 @@ class Identifier(Searchable):
             records if any(not r.plain or r.curve for r in records) else (),
         )
 
-    def _ticker(self, samples: int) -> Callable[[int], None] | None:
-        """What a pass over the data calls with the number of samples that it has done."""
-        report, done = self.progress, 0
-        if report is None:
-            return None
-
-        before = round(_CHOICES / (1 - _CHOICES) * samples) if self.automatic else 0
-
-        def tick(more: int) -> None:
-            nonlocal done
-            done += more
-            report(before + done, before + samples)
-
-        return tick
-
     # ---- fitting
 
     def prepare(self, log: Outside) -> list[Log]:
@@ -250,111 +230,59 @@ class Identifier(Searchable):
 
         Samples that would decide a fit alone are left out, and the log's notes say so.
         """
-        return [fitting_log(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
+        told: list[tuple[str, str]] = []
+        with heard(told):
+            logs = [fitting_log(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
+        say(told)
+        return logs
 
-    def fit(self, log: Outside, y: Outside = None) -> Fit:
-        """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such.
+    def fit(self, log: Outside, y: Outside = None, client: Outside = None) -> Fit:
+        """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such; or a
+        folder or a pattern of names, or a Dataset, whose logs may be larger than memory.
 
         The identifier remembers the fit as `fit_`, for `predict` and `score`. y is there for scikit-learn and unused.
-        With pd the fit is a PositionFit.
+        With pd the fit is a PositionFit. client: a distributed.Client; its workers read and fold a dataset, which
+        they must find under the same names.
         """
         if self.pd is not None:
-            positions: Fit = self._fit_positions(log)
+            positions: Fit = self._fit_positions(log)  # typed as what nearly everybody gets
             return positions
-        logs = self.prepare(log)
+        dataset = dataset_of(log)
+        if client is not None and dataset is None:
+            raise InputError("client is given, which folds datasets; give a folder or a Dataset")
+        if dataset is not None:
+            done = fit_dataset(self, dataset, None if client is None else cluster_of(client))
+        else:
+            logs = self.prepare(log)
+            done = self.fit_logs(logs, Recording(logs))
+        object.__setattr__(self, "fit_", done)
+        return done
+
+    def with_declared(self, logs: Sequence[Log]) -> Identifier:
+        """The same, with the coupling and springs that the logs' channels declare."""
         names = {column.name for column in self.columns}
         more = [c for c in declared_columns(self.arm, logs) if c.name not in names]
-        whole = replace(self, columns=(*self.columns, *more)) if more else self
+        return replace(self, columns=(*self.columns, *more)) if more else self
+
+    def fit_logs(self, logs: list[Log], recording: Recording) -> Fit:
+        """The fit of a recording; logs: those that it consists of, as prepared, or samples of them."""
+        whole = self.with_declared(logs)
         try:
-            done = whole._fit(logs)
+            return fit_as(whole, decided(whole, recording), recording, logs)
         except np.linalg.LinAlgError as error:
             raise FitError(
                 f"{logs[0].source}: numbers too far apart to be solved for ({error}); check the units of t, q and tau"
             ) from None
-        object.__setattr__(self, "fit_", done)
-        return done
 
     def _fit_positions(self, log: Outside) -> Outside:
         """The PositionFit of logs without torques, which only whoever gives pd asks for."""
+        if dataset_of(log) is not None:
+            raise InputError(
+                "pd is given, whose logs are simulated whole; give them one by one, not a folder or a pattern"
+            )
         done = fit_positions(self.arm, gains_of(self.arm, self.pd), logs_of(log, self.arm))
         object.__setattr__(self, "fit_", done)
         return done
-
-    def _fit(self, logs: list[Log]) -> Fit:
-        recording = Recording(logs)
-        return self._fit_as(self._decided(recording), recording, logs)
-
-    def _fit_as(self, decided: Decided, recording: Recording, logs: list[Log]) -> Fit:
-        """The fit of what was decided."""
-        method = table.named(self.estimator)
-        terms, how, start = decided.terms, decided.how, decided.start
-        pieces = with_memory(terms, recording.pieces(how), start)
-        source = RowSource(terms, pieces, how)
-        factors = fold(terms, pieces, how, tick=self._ticker(sum(map(len, pieces))))
-        problem = with_damping(Problem(factors, names=terms.names, sources=(source,)), terms)
-        free = method.plain or wls.solve
-        plain = free(problem)  # without a prior: it tells what the log determines
-        left = residuals(terms, pieces, how, plain.values)
-        check = assess(terms, factors, plain, left.inflation, pieces)
-        pull = pull_of(terms, factors, plain, self.prior)
-        unit = float(np.sqrt(left.inflation.mean()))
-        ridge, errors = self._ridge(problem, pull, unit, check)
-        solution = plain
-        if ridge > 0 or method.solve is not free:
-            solution = method.solve(replace(problem, ridge=ridge, pull=pull))
-            left = residuals(terms, pieces, how, solution.values)
-        if any(piece.loaded for _, piece in terms.listed_terms):
-            solution, pieces = loaded(method, terms, pieces, how, solution)
-            heavy = overloaded(terms, solution.values) if self.automatic else []
-            if heavy:
-                return self._fit_as(unloaded(decided, heavy), recording, logs)
-            left = residuals(terms, pieces, how, solution.values)
-        spread = method.covariance(solution, left.inflation)
-        recording.keep(how)
-        record = Record(
-            replace(self, progress=None),
-            terms,
-            how,
-            terms.widths,
-            decided.trials,
-            errors,
-            solution.problem,
-            check,
-            left,
-            recording,
-            decided.choice,
-            band_of(pieces, how),
-            negative_energy(terms, pieces, solution.values, spread),
-            tuple(f"{one.source}: {note}" for one in logs for note in left_out(one)),
-        )
-        if not self.feasible:
-            return Fit(record, solution, solution.values, spread)
-        near = nearest_to(record, solution.values, spread)
-        left = residuals(terms, pieces, how, near.values)  # what is judged is what is returned
-        return Fit(replace(record, residuals=left), solution, near.values, spread)
-
-    def _decided(self, recording: Recording) -> Decided:
-        """Terms and preparation, chosen from the data where nothing was said."""
-        terms, how = self.terms(self._widths()), self.prepared
-        check_stretches(recording.logs, how)
-        if self.automatic:
-            decided = decide(recording, terms, how, self._part)
-        else:
-            how, trials = tuning.choose_preparation(recording, terms, how)
-            if self.shape == "tanh" and self.width is None and "coulomb" in terms.friction:
-                pieces = recording.pieces(how)
-                check_length(terms, pieces, how)
-                terms = self.terms(tuning.choose_widths(terms, pieces, how)[0])
-            decided = Decided(
-                terms, how, trials, Choice(terms.records, refused="given by the user")
-            )
-        check_length(decided.terms, recording.pieces(decided.how), decided.how)
-        return decided
-
-    def _part(self, part: float) -> None:
-        """Report progress of the choices, which come before the rows are folded."""
-        if self.progress is not None:
-            self.progress(round(_CHOICES * part * 1000), 1000)
 
     @property
     def prepared(self) -> Preparation:
@@ -368,15 +296,3 @@ class Identifier(Searchable):
         if len(runs) < 2:
             raise InputError("cross-validation needs at least two logs; give a list of runs")
         return [self.fit([*runs[:k], *runs[k + 1 :]]).validate(run) for k, run in enumerate(runs)]
-
-    def _ridge(
-        self, problem: Problem, pull: Pull, unit: float, check: Identifiability
-    ) -> tuple[float, dict[float, float]]:
-        """0 where the log determines all, else what held-out time supports; unit: what the noise alone calls for."""
-        if self.regularise != "auto":
-            return float(self.regularise) * unit, {}
-        able = table.named(self.estimator).prior
-        if not able or (check.worst <= NOT and self.prior is None):
-            return 0.0, {}
-        ridge, errors = tuning.choose_ridge(problem.factors, pull, unit)
-        return max(ridge, unit), errors

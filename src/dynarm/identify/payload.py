@@ -6,74 +6,36 @@ torques known, the payload is found; with the payload known and currents instead
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..algebra.vectors import Scalar
 from ..border.kinds import Maker, Numbers, Outside
 from ..errors import InputError
-from ..robot.arm import Arm, Joint, Tool, move_parameters, unpack_parameters
-from ..robot.frames.chain import chain_of
-from .bodies import body_forces, carried_forces
+from ..robot.arm import Arm, Joint, Tool
+from .added import added_payload
+from .carried import PARAMETERS, Payload, payload_of, torque_of
+from .declared_terms import declared_columns
 from .estimators import table
 from .estimators.factors import Factors, RowSource, folded, triangle
-from .estimators.feasibility import one_body
 from .estimators.least_squares import lengths, weighted
 from .estimators.problem import Problem, Solution
+from .flow import seen
 from .identifier import Identifier
 from .judgement.statistics import Residuals, inflation, residuals
 from .logs.log import Log
+from .logs.sources import logs_of
 from .own_columns import Column
 from .preprocess import Recording
 from .regressor import Terms
-from .tables import html_table, plain_table
+from .result import Fit
 from .tuning import choose_preparation
 
-PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 Logs = Log | Sequence[Log]
 # singular value, columns of length one, from which on a direction counts as determined
 _TOLD = 1e-6
 _GAIN_PASSES = 10
-_HEADS = ("parameter", "value", "std", "unit")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Payload:
-    """A payload in the tool frame: mass [kg], com [m], inertia about the com [kg m^2]; arm.with_payload takes them.
-
-    parameters, std: the ten numbers about the tool frame's origin as fitted; mass, com and inertia are of the nearest
-    consistent body. determined: how many of the ten the motion tells; the std of those it does not is infinite.
-    consistent: no body of the nearest consistent ones had to differ in what the motion tells.
-    """
-
-    mass: float
-    com: np.ndarray
-    inertia: np.ndarray
-    parameters: np.ndarray
-    std: np.ndarray
-    determined: int
-    consistent: bool
-
-    def __repr__(self) -> str:
-        com = ", ".join(f"{x:.4g}" for x in self.com)
-        told = "consistent" if self.consistent else "made consistent"
-        return (
-            f"<dynarm.Payload: {self.mass:.6g} kg at ({com}) m in the tool frame, {self.determined} of 10 numbers "
-            f"determined, {told}>"
-        )
-
-    def __str__(self) -> str:
-        return plain_table(repr(self), _HEADS, self._rows())
-
-    def _repr_html_(self) -> str:
-        return html_table(repr(self).strip("<>"), _HEADS, self._rows())
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        units = ("kg", *("kg m",) * 3, *("kg m^2",) * 6)
-        rows = zip(PARAMETERS, self.parameters, self.std, units, strict=True)
-        return [(name, f"{value:.6g}", f"{std:.3g}", unit) for name, value, std, unit in rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,40 +51,23 @@ class Gains:
 
 
 def identify_payload(
-    arm: Arm, without: Logs, loaded: Logs, tool: str | None = None, **options: Outside
+    arm: Arm, without: Logs | Fit, loaded: Logs, tool: str | None = None, **options: Outside
 ) -> Payload:
     """The payload that explains the difference between logs without and with it; options are those of Identifier.
 
+    without: logs without the payload, or a fit to such logs, which is held to as it is, its certainty counted.
     tool: the name of the tool that carries it, where there are several.
     """
+    if isinstance(without, Fit):
+        return _beside(arm, without, loaded, tool, options)
     identifier = Identifier(arm, **options)
     sources = _sources(identifier, without, loaded, _payload_columns(arm, arm.tool_named(tool)))
     method = table.named(identifier.estimator)
     method = method if method.together else table.named("wls")
     solution = method.solve(_problem(sources))
     inflations = _left(sources[1], solution.values).inflation
-    ten = solution.values[-10:]
     spread = method.covariance(solution, inflations)[-10:, -10:]
-    seen, free = _told(solution)
-    std = np.sqrt(np.maximum(np.diag(spread), 0))
-    if len(free):  # what the motion does not tell is anything, not zero
-        std = np.where(
-            (np.abs(free) > 1e-9 * np.abs(free).max(axis=1)[:, None]).any(axis=0), np.inf, std
-        )
-    body = one_body(ten, spread + _anything(free, ten))
-    mass, com, inertia = unpack_parameters(body)
-    same = np.allclose(seen @ body, seen @ ten, rtol=1e-6, atol=1e-6 * np.abs(seen @ ten).max())
-    return Payload(mass, com, inertia, ten, std, len(seen), bool(same))
-
-
-def _anything(free: np.ndarray, ten: np.ndarray) -> np.ndarray:
-    """(10, 10): the covariance of numbers that are not known along some directions, to a hundred times their size."""
-    mass = max(abs(float(ten[0])), 1e-3)
-    length = max(float(np.abs(ten[1:4]).max()) / mass, 1e-2)
-    units = np.array([mass, *[mass * length] * 3, *[mass * length**2] * 6])
-    size = np.abs(free / units).max(axis=1, initial=0.0)
-    wide = 100 * free / np.where(size > 0, size, 1.0)[:, None]
-    return np.asarray(wide.T @ wide)
+    return payload_of(solution.values[-10:], spread, *_told(solution))
 
 
 def drive_gains(
@@ -144,30 +89,26 @@ def drive_gains(
     ten = np.array(load.parameters)
     if not ten.any():
         raise InputError("the payload has neither mass nor inertia; give one that the drives feel")
-    known = Column("payload", _torque_of(arm, arm.tool_named(tool), ten))
+    known = Column("payload", torque_of(arm, arm.tool_named(tool), ten))
     return _gains(_sources(identifier, without, loaded, (known,)))
 
 
 def _payload_columns(arm: Arm, tool: Tool) -> tuple[Column, ...]:
     return tuple(
-        Column(f"payload_{name}", _torque_of(arm, tool, unit))
+        Column(f"payload_{name}", torque_of(arm, tool, unit))
         for name, unit in zip(PARAMETERS, np.eye(10), strict=True)
     )
 
 
-def _torque_of(arm: Arm, tool: Tool, ten: np.ndarray) -> Maker:
-    """A column's function: joint forces of a body with ten parameters about the tool frame."""
-    chain, T = chain_of(arm), tool.matrix
-    moved = move_parameters(ten, T[:3, :3], T[:3, 3])
-    last = arm.serial and arm.coupling.free and tool.joint == arm.n - 1
-
-    def force(q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
-        states = (np.column_stack([np.atleast_1d(x) for x in v]) for v in (q, qd, qdd))
-        if last:
-            return list(body_forces(chain, moved, *states).T)
-        return list(carried_forces(arm, tool, moved, *map(np.ascontiguousarray, states)).T)
-
-    return force
+def _beside(
+    arm: Arm, fit: Fit, loaded: Logs, tool: str | None, options: Mapping[str, Outside]
+) -> Payload:
+    """The payload by a fit, which says itself how logs are prepared."""
+    if options:
+        raise InputError(
+            f"{', '.join(options)} is an option of the fit, which is given; leave it out, or give logs instead"
+        )
+    return added_payload(fit, arm, logs_of(loaded, arm), tool)
 
 
 # ---- both logs together
@@ -180,7 +121,8 @@ def _sources(
     if identifier.columns:
         raise InputError("columns of the user's own are not taken here; leave them out")
     plain, full = (Recording(identifier.prepare(logs)) for logs in (without, loaded))
-    base = identifier.terms(identifier._widths())
+    declared = declared_columns(identifier.arm, (*plain.logs, *full.logs))
+    base = replace(identifier, columns=declared).terms(identifier.given_widths)
     how, _ = choose_preparation(plain, base, identifier.prepared)
     empty = tuple(Column(c.name, _nothing(identifier.arm.nv)) for c in columns)
     return (
@@ -196,7 +138,7 @@ def _problem(sources: tuple[RowSource, RowSource]) -> Problem:
 
 def _left(loaded: RowSource, values: np.ndarray) -> Residuals:
     """The residuals of the loaded logs."""
-    return residuals(loaded.terms, loaded.pieces, loaded.how, values)
+    return residuals(loaded.terms, seen(loaded.pieces), loaded.how, values)
 
 
 # ---- drive gains
@@ -247,7 +189,7 @@ def _with_columns(base: Terms, columns: tuple[Column, ...]) -> Terms:
         base.widths,
         base.armature,
         base.asymmetric,
-        columns,
+        (*base.columns, *columns),
         True,
     )
 

@@ -11,9 +11,8 @@ own axes, and its accelerations are the rates of those components. Joints that r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -24,12 +23,14 @@ from ..errors import InputError
 from .logs.base import TURN, base_speeds, with_turns
 from .logs.log import Log
 from .rests import RESTS, fast_rows, resting
+from .segments import SIDE, TimeSegment, segments, stretches
 from .spline import spline_of
 
-LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
-_LONG = 60_000  # samples of a log that choices look at
+LONG = 60_000  # samples of a log that choices look at
 VELOCITIES = ("auto", "recorded", "differentiate")
 SMOOTHINGS = ("auto", "filter", "spline")
+_NEIGHBOURS = 4000  # samples beyond a segment's ends that are smoothed with it, at least
+_FELT = 8.0  # periods of the cut-off over which a filter forgets its ends
 LATEST = 1.0  # [s] a longer delay is no delay of a drive
 T = TypeVar("T")
 
@@ -141,6 +142,7 @@ class Stretch:
         None  # (N, elements) of friction with memory, where terms have it
     )
     load: np.ndarray | None = None  # (N, nv) rigid forces, for friction that grows with them
+    run: int = 0  # which of the recordings it is of
 
     def __len__(self) -> int:
         return len(self.t)
@@ -162,21 +164,8 @@ class Stretch:
             self.rate,
             some(self.deflections),
             some(self.load),
+            self.run,
         )
-
-
-def starts_of(log: Log) -> list[int]:
-    """Samples after long gaps and resets, the first among them."""
-    steps = np.diff(log.t)
-    cuts = np.flatnonzero(steps > max(LONG_GAP, 20 * log.quality.step)) + 1
-    return sorted({0, *cuts.tolist(), *(row for row, _ in log.quality.resets)})
-
-
-def stretches(log: Log) -> Iterator[Log]:
-    """The pieces of a log between long gaps and resets."""
-    for low, high in pairwise([*starts_of(log), len(log)]):
-        if high - low >= 8:
-            yield log.rows(slice(low, high))
 
 
 def low_pass(
@@ -247,6 +236,26 @@ def smooth(log: Log, how: Preparation) -> Stretch:
     return stretch
 
 
+def smooth_segment(segment: TimeSegment, how: Preparation) -> Stretch:
+    """The states of one segment, smoothed together with as many neighbours as the filter feels."""
+    if segment.whole:
+        return smooth(segment.log, how)
+    assert how.cutoff is not None
+    felt = _FELT * len(segment.log) / (segment.log.duration * how.cutoff)
+    near = segment.narrowed(int(min(SIDE, max(_NEIGHBOURS, felt))))
+    trim = how.trim if near.low == 0 or how.trim is None else 0
+    stretch = smooth(near.log, replace(how, trim=trim))
+    t, last = near.log.t, near.high == len(near.log)
+    start = 0 if near.low == 0 else int(np.searchsorted(stretch.t, t[near.low]))
+    stop = len(stretch) if last else int(np.searchsorted(stretch.t, t[near.high]))
+    return stretch.part(slice(start, stop))
+
+
+def smooth_all(log: Log, how: Preparation) -> list[Stretch]:
+    """The states of a log's stretches, segment by segment."""
+    return [smooth_segment(s, how) for piece in stretches(log) for s in segments(piece)]
+
+
 States = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -297,10 +306,10 @@ def speeds_of(q: np.ndarray, floating: bool, rate: float) -> np.ndarray:
 
 def middle(log: Log) -> Log:
     """The log, or as much from its middle as a choice needs."""
-    if len(log) <= _LONG:
+    if len(log) <= LONG:
         return log
-    start = (len(log) - _LONG) // 2
-    return log.rows(slice(start, start + _LONG))
+    start = (len(log) - LONG) // 2
+    return log.rows(slice(start, start + LONG))
 
 
 class Recording:
@@ -332,6 +341,15 @@ class Recording:
         """The smooth stretches of all logs."""
         return [piece for k in range(len(self.logs)) for piece in self._smooth(k, how)]
 
+    def checked(self, how: Preparation) -> list[Stretch]:
+        """Stretches that show whether there are enough rows: all, or a sample of those that nobody holds."""
+        return self.pieces(how)
+
+    @property
+    def run_names(self) -> list[str]:
+        """What the recordings are called."""
+        return [log.source for log in self.logs]
+
     def runs(self, how: Preparation) -> list[list[Stretch]]:
         """The same, log by log."""
         return [self._smooth(k, how) for k in range(len(self.logs))]
@@ -340,7 +358,7 @@ class Recording:
         """Those of one log, kept where its short form is kept if it is no longer than that."""
         log = self.logs[k]
         holder = self.short if self.short.logs[k] is log else self
-        return holder.once(how, k, lambda: [smooth(piece, how) for piece in stretches(log)])
+        return holder.once(how, k, lambda: [replace(s, run=k) for s in smooth_all(log, how)])
 
     def keep(self, how: Preparation) -> None:
         """Forget what was made for other preparations, and what is longer than choices need."""
@@ -374,6 +392,3 @@ def states_at(log: Log, how: Preparation) -> tuple[np.ndarray, np.ndarray, np.nd
         for out in states:
             out[lost] = out[pick]
     return with_turns(q, q[:, TURN]) if log.floating else q, qd, qdd
-
-
-# ---- decimation of regressor and torque together

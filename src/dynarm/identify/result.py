@@ -15,22 +15,27 @@ from ..errors import DynarmError, InputError
 from ..robot.arm import Arm, Friction
 from . import tables
 from .bodies import wrench_forces
+from .declared_terms import carried
 from .estimators import table
 from .estimators.feasibility import Feasible
-from .estimators.link_step import LinkByLink
+from .estimators.link_steps import LinkByLink
 from .estimators.problem import Solution
 from .extended import ExtendedModel, with_columns
 from .friction.selection import Choice
 from .judgement import reasons as judgement
+from .judgement.fitted import FittedErrors, fitted_errors
 from .judgement.identifiability import Identifiability
 from .judgement.reasons import POOR
+from .judgement.runs import RunAgreement, alone
+from .judgement.signs import impossible_signs
 from .judgement.statistics import Residuals, bootstrap, essential
 from .judgement.verdict import Validation, Verdict, compared, errors_over, mean_error
 from .logs.log import Log, in_order
 from .logs.sources import log_of, logs_of
 from .prediction import forces_along, friction_curve, smoother_signs
-from .preprocess import starts_of, states_at
-from .record import Record, nearest_to
+from .preprocess import states_at
+from .record import Record, arm_of, nearest_to
+from .segments import starts_of
 from .tuning import channel_delays, trial_factors
 
 if TYPE_CHECKING:
@@ -43,7 +48,7 @@ class FitError(DynarmError, ArithmeticError):
 
 @dataclass(frozen=True, eq=False)
 class Fit(LinkByLink):
-    """names_, values_, std_ of all unknowns in order; see CONTRACT and the how-to for the rest."""
+    """names_, values_, std_ of all unknowns in order; the guide 'Identification in practice' tells the rest."""
 
     record: Record
     solution: Solution
@@ -154,6 +159,22 @@ class Fit(LinkByLink):
         return errors_over(rms, self.record.residuals.spread)
 
     @cached_property
+    def fitted_(self) -> FittedErrors:
+        """Errors on the fitted logs as `validate` has them of others: whole logs, as measured; rmse, relative, band."""
+        pieces = self.record.recording.short.pieces(self.record.preparation)
+        return fitted_errors(self.record.terms, self.values_, pieces, self.band_)
+
+    @cached_property
+    def impossible_(self) -> tuple[str, ...]:
+        """Values of the wrong sign by four standard deviations: motor inertias, friction."""
+        return impossible_signs(self.record.terms, self.values_, self.covariance_, self.speeds_)
+
+    @property
+    def runs_(self) -> RunAgreement:
+        """How runs that were fitted alone agree, and how much std_ was widened for it; false where there was one."""
+        return self.record.runs or alone(self.record.terms)
+
+    @cached_property
     def status_(self) -> str:
         """What to know about the outcome, in sentences; begins with 'ok' where nothing is wrong."""
         return judgement.status(self, int(self.record.data("status_").present.sum()))
@@ -250,23 +271,19 @@ class Fit(LinkByLink):
 
     @cached_property
     def arm_(self) -> Arm:
-        """A physically consistent arm that gives the fitted values (or the nearest such), friction included."""
-        near = self.feasible_
-        return self._arm(near.parameters, near.armatures, near.values)
+        """A physically consistent arm that gives the fitted values (or the nearest such), friction included.
 
-    def _arm(self, table: np.ndarray, armatures: np.ndarray, values: np.ndarray) -> Arm:
-        terms = self.record.terms
-        arm, places = terms.arm, {i: k for k, i in enumerate(terms.joints)}
-        whole = arm.with_parameters(table)
-        joints = tuple(
-            replace(
-                joint,
-                armature=float(armatures[i]),
-                friction=terms.friction_of(places[i], values) if i in places else None,
-            )
-            for i, joint in enumerate(whole.joints)
-        )
-        return replace(whole, joints=joints)
+        Coupling that a channels file declared is part of its friction; springs and columns of the user's own are not.
+        """
+        columns = self.record.terms.columns
+        values = self.feasible_.values[len(self.names_) - len(columns) :]
+        return carried(self._consistent_arm, columns, values.tolist())
+
+    @cached_property
+    def _consistent_arm(self) -> Arm:
+        """arm_ without what columns stand for."""
+        near = self.feasible_
+        return arm_of(self.record.terms, near.parameters, near.armatures, near.values)
 
     @cached_property
     def model_(self) -> Model | ExtendedModel:
@@ -278,7 +295,7 @@ class Fit(LinkByLink):
         from ..model.model import compile as compile_arm
 
         terms = self.record.terms
-        arm = self.arm_
+        arm = self._consistent_arm
         if not np.array_equal(self.values_, self.feasible_.values):
             arm = self._exact_arm()
         model = compile_arm(arm, friction=True)
@@ -294,7 +311,7 @@ class Fit(LinkByLink):
         natural = rigid.joined(near.parameters, near.armatures)
         gap = self.values_[: terms.rigid_size] - rigid.matrix @ natural
         table, armatures = rigid.parted(natural + np.linalg.pinv(rigid.matrix) @ gap)
-        return self._arm(table, armatures, self.values_)
+        return arm_of(terms, table, armatures, self.values_)
 
     # ---- statistics
 
@@ -333,8 +350,9 @@ class Fit(LinkByLink):
         return smoother_signs(self.record)
 
     def verdict(self, held_out: Outside = (), limit: float = POOR) -> Verdict:
-        """PASS where every joint is explained, on fitted and held-out logs, by unknowns that the log determines.
+        """PASS where held-out logs are predicted about as well as fitted ones and nothing speaks against the values.
 
+        Without held-out logs at best NOT VALIDATED. Reasons say what is wrong, advice what to do.
         held_out: logs as `validate` takes them, or what it returned for them, which is not computed again.
         """
         wanted = "an error over the torque's standard deviation, 0 or more"

@@ -23,6 +23,7 @@ from .estimators.feasibility import Feasible
 from .estimators.problem import Solution
 from .friction.selection import Choice
 from .identifier import Identifier
+from .judgement.fitted import FittedErrors
 from .judgement.identifiability import Identifiability
 from .judgement.statistics import Residuals
 from .own_columns import Column
@@ -111,7 +112,7 @@ def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -
         prior=arm_of_table(table["prior"]) if "prior" in table else None,
         preparation=how,
     )
-    terms = identifier.terms(identifier._widths())
+    terms = identifier.terms(identifier.given_widths)
     _check_names(terms, told["names"], source)
     p, n = terms.size, terms.n
     values, covariance = _numbers(told["values"], (p,)), _numbers(told["covariance"], (p, p))
@@ -136,6 +137,8 @@ def _fit(table: Mapping[str, Outside], columns: Sequence[Column], source: str) -
     fit.__dict__.update(  # what a fit works out from its data when first asked
         std_=_numbers(told["std"], (p,)),
         consistent_=_numbers(told["consistent"], (n,)),
+        fitted_=_errors(table.get("errors", {}), n),
+        impossible_=_words(told.get("impossible", ())),
         speeds_=_numbers(told["speeds"], (len(terms.joints),)),
         status_=_word(told["status"]),
         feasible_=_feasible(table["feasible"], terms.arm, p),
@@ -219,6 +222,15 @@ def _residuals(left: Mapping[str, Outside], n: int) -> Residuals:
         nothing, nothing, nothing, inflation, rms, spread, correlation, white,
         ((np.zeros(0), np.zeros(0)),) * n,
     )  # fmt: skip
+
+
+def _errors(own: Mapping[str, Outside], n: int) -> FittedErrors:
+    """Errors on the fitted logs; older files have none."""
+    none = np.full(n, np.nan)
+    rmse, relative, band = (
+        _numbers(own.get(name, none), (n,)) for name in ("rmse", "relative", "band")
+    )
+    return FittedErrors(rmse, relative, band)
 
 
 def _feasible(near: Mapping[str, Outside], arm: Arm, p: int) -> Feasible:

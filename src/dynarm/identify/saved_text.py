@@ -54,7 +54,8 @@ def _tables(fit: Fit) -> dict[str, Json]:
             "band": fit.band_,
             "joint_conditions": fit.joint_conditions_,
             "status": fit.status_,
-            "doubts": record.doubts,
+            "doubts": (*record.doubts, *record.strangers),
+            "impossible": fit.impossible_,
             "notes": record.notes,
             "covariance": fit.covariance_,
         },
@@ -75,7 +76,9 @@ def _tables(fit: Fit) -> dict[str, Json]:
 def _judgement(fit: Fit) -> dict[str, Json]:
     """What is known about the values, by table."""
     check, near, left = fit.identifiability_, fit.feasible_, fit.residuals_
+    own = fit.fitted_
     return {
+        "errors": {"rmse": own.rmse, "relative": own.relative, "band": own.band},
         "identifiability": {
             "rank": check.rank,
             "condition": check.condition,

@@ -14,6 +14,7 @@ from ..errors import InputError
 from .logs.sources import is_one, logs_of
 
 if TYPE_CHECKING:
+    from .position.result import PositionFit
     from .result import Fit
 
 
@@ -53,18 +54,18 @@ class Searchable:
         self.__dict__.pop("fit_", None)
         return self
 
-    def _fitted(self) -> Fit:
+    def _fitted(self) -> Fit | PositionFit:
         if not self.__sklearn_is_fitted__():
             raise NotFitted("this identifier has not been fitted; call fit(log) first")
-        done: Fit = self.__dict__["fit_"]
+        done: Fit | PositionFit = self.__dict__["fit_"]
         return done
 
     def predict(self, log: Outside) -> FloatArray | list[FloatArray]:
-        """Torques (N, n) that the last fit predicts for a log; a list of them for a list of logs."""
+        """Torques, with pd positions, (N, n) that the last fit predicts for a log; of several logs a list."""
         done = self._fitted()
         if is_one(log):
             return done.predict(log)
-        return [done.predict(one) for one in logs_of(log, done.record.terms.arm)]
+        return [done.predict(one) for one in logs_of(log, self.get_params()["arm"])]
 
     def score(self, log: Outside, y: Outside = None) -> float:
         """Fit.score of the last fit: 1 is a perfect prediction, 0 as good as the mean torque."""

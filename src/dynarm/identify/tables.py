@@ -62,7 +62,7 @@ def _rigid_unit(name: str, revolute: Sequence[bool]) -> str:
 
 
 def frame(fit: Fit) -> Foreign:
-    """A DataFrame of all unknowns: name, value, std, unit, status (determined, hardly, not, fixed)."""
+    """A DataFrame of all unknowns: name, value, std, unit, status (determined, small, hardly, not, fixed)."""
     import pandas as pd
 
     grades = fit.identifiability_.grades
@@ -177,12 +177,13 @@ def summary(fit: Fit) -> str:
         )
     for name, condition in zip(names, fit.joint_conditions_, strict=False):
         lines.append(f"cond(A_i) of {name}: {condition:.3g}")
-    for step in fit.solution.steps:
+    for step in fit.known_steps:
         if step.blame != step.joint:
             part = f"{100 * step.shares[step.blame]:.0f} % of the doubt about joint {step.name}"
             lines.append(f"{part} comes from joint {names[step.blame]}")
     lines += noted((log.source, (*log.notes, *log.quality.notes)) for log in record.logs)
-    more = [*fit.choice_.lines(), *fit.friction_advice_, fit.status_]
+    more = [fit.runs_.told] if fit.runs_ else []
+    more += [*fit.choice_.lines(), *fit.friction_advice_, fit.status_]
     return "\n".join([*lines, "", check.summary(), *more])
 
 

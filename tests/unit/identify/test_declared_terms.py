@@ -10,6 +10,7 @@ import pytest
 
 import dynarm
 from dynarm import DynarmError, Identifier, Log
+from dynarm.identify.declared_terms import left_behind
 from oracles.simulated_log import multi_sine
 
 ARM = dynarm.load("two_link")
@@ -46,6 +47,27 @@ def test_declared_terms_are_fitted_and_kept():
     plain = Identifier(ARM, **ASKED).fit(declared().cut(0.0, 6.0))
     assert not plain.record.terms.columns
     assert (fit.validate(unseen).band < 0.1 * plain.validate(unseen).band).all()
+
+
+def test_the_arm_and_its_file_carry_a_declared_coupling(tmp_path):
+    """What is written is what the fit predicts, but for springs, which are named as left behind."""
+    log = declared(coupling=[[1, 2]], springs=[2])
+    fit = Identifier(ARM, **ASKED).fit(log)
+    terms = fit.record.terms
+    assert left_behind(ARM, terms.columns) == (NAMES[-1],)
+    first, second = (joint.friction.coupling[0] for joint in fit.arm_.joints)
+    assert (first.joint, second.joint) == (1, 0)
+    told = [first.inertia, first.viscous, first.coulomb]
+    np.testing.assert_allclose(told, fit.feasible_.values[-4:-1])
+    fit.arm_.save(tmp_path / "model.toml")
+    states = Q[100:200], V[100:200], A[100:200]
+    again = dynarm.compile(dynarm.load(tmp_path / "model.toml"), friction=True)
+    whole = terms.forces(fit.feasible_.values, *states)
+    whole[:, 1] -= fit.feasible_.values[-1] * states[0][:, 1]
+    np.testing.assert_allclose(again.inverse_dynamics(*states), whole, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(  # and the model has it once
+        fit.model_.inverse_dynamics(*states), fit.torque(*states), rtol=1e-9, atol=1e-9
+    )
 
 
 def test_joints_are_meant_by_name_whatever_the_order_of_the_columns():

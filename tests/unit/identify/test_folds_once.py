@@ -106,7 +106,7 @@ def test_a_fit_with_its_report(options, calls, tmp_path):
 
 def test_several_logs_and_long_ones(calls, monkeypatch):
     """Choices look at the middle of a long log; both that and the whole are smoothed once."""
-    monkeypatch.setattr(preprocess, "_LONG", 900)
+    monkeypatch.setattr(preprocess, "LONG", 900)
     logs = [noisy_log(DRIVEN, 0.5, duration=d, motion=k) for k, d in enumerate((4.0, 8.0))]
     fit = Identifier(DRIVEN, **PLAIN).fit(logs)
     assert len(fit.summary()) > 100 and len(fit.delays_) == 2

@@ -251,12 +251,11 @@ def test_cad_values_help_where_the_log_is_poor():
     t, q, qd, qdd = multi_sine(6, seed=4)
     rich = Log(t, q, exact_torque(arm, q, qd, qdd), qd)
     blank, rough = (arm.with_parameters(k * arm.parameters) for k in (0.0, 1.5))
+    how = {"armature": False, "cutoff": 5.0, "feasible": False}  # what the prior alone does
     error = {}
     for name, known in (("blank", blank), ("rough", rough)):
-        error[name] = (
-            Identifier(known, armature=False, cutoff=5.0).fit(poor_log(arm)).validate(rich).mean
-        )
-    given = Identifier(blank, armature=False, cutoff=5.0, prior=rough).fit(poor_log(arm))
+        error[name] = Identifier(known, **how).fit(poor_log(arm)).validate(rich).mean
+    given = Identifier(blank, prior=rough, **how).fit(poor_log(arm))
     assert error["rough"] < 0.5 * error["blank"]
     assert given.validate(rich).mean < 0.5 * error["blank"]
 

@@ -271,5 +271,11 @@ def test_validation_and_score_by_hand(fit):
     for limit, passes in limits.items():
         told = [r for r in known.verdict(log, limit).reasons if "error" in r and "against" not in r]
         assert (not told) is passes
-    assert any("error 0.60 on log" in r for r in known.verdict(log, 0.5).reasons)
-    assert not any("error 0.40 on log;" in r for r in known.verdict(log, 0.5).reasons)
+    assert any(
+        "error 0.60 of the torque's standard deviation (3 N m) on log" in r
+        for r in known.verdict(log, 0.5).reasons
+    )
+    assert not any(
+        "error 0.40 of the torque's standard deviation (4 N m) on log" in r
+        for r in known.verdict(log, 0.5).reasons
+    )

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dynarm
+from dynarm.identify.judgement.statistics import inflation
 
-ROOT = __import__("pathlib").Path(__file__).parents[3]
+UR10 = Path(__file__).parents[4] / "shared" / "data" / "ur10"
 
 
 @pytest.fixture(scope="module")
-def carrying():
+def recorded():
+    """A plain fit to the first 18.5 s of the UR10's recording, the rest, and what the fit leaves of its torques."""
+    arm, log = dynarm.load(UR10 / "ur10.urdf"), dynarm.Log.read(UR10 / "log.csv")
+    plain = {"friction": ("viscous", "coulomb", "offset"), "shape": "tanh"}
+    fit = dynarm.Identifier(arm, **plain).fit(log.cut(0, 18.5))
+    rest = log.cut(18.5, 30.0)
+    return fit, rest, rest.tau - fit.predict(rest)
+
+
+@pytest.fixture(scope="module")
+def carrying(recorded):
     """A robot with the noise of the UR10's recording, and a payload."""
-    arm = dynarm.load(ROOT.parent / "shared" / "data" / "ur10" / "ur10.urdf")
+    fit, rest, left = recorded
+    arm = dynarm.load(UR10 / "ur10.urdf")
     model = dynarm.compile(arm, friction=True)
     loaded = dynarm.compile(
         arm.with_payload(3.0, (0.03, -0.02, 0.08), 0.01 * np.eye(3)), friction=True
@@ -25,8 +38,8 @@ def carrying():
     w = rng.uniform(0.5, 3.0, 6)
     q = 0.6 * np.sin(np.outer(t, w)) + np.array([0, -1.2, 1.0, -0.5, 0.7, 0.2])
     qd, qdd = 0.6 * w * np.cos(np.outer(t, w)), -0.6 * w**2 * np.sin(np.outer(t, w))
-    # RMSE [N m] with which a plain fit of that recording's first 18.5 s predicts the rest
-    noise = np.array([1.36, 3.67, 1.91, 0.47, 0.34, 1.73])
+    noise = np.sqrt((left**2).mean(axis=0))
+    np.testing.assert_allclose(noise, fit.validate(rest).rmse)
     tau = loaded.inverse_dynamics(q, qd, qdd) + noise * rng.normal(size=q.shape)
     return model, loaded, (t, q, qd, qdd, tau), noise
 
@@ -45,6 +58,26 @@ def test_mass_and_centre_come_out_with_their_certainty(carrying):
         one = one.update(q[k], qd[k], qdd[k], tau[k])
     assert one.mass == stream.mass[3] and one.mass_std == stream.mass_std[3]
     assert "kg at" in repr(one)
+
+
+@pytest.mark.parametrize("first", [0.0, 4.0])
+def test_a_fit_and_the_recordings_own_residuals_as_noise(recorded, first):
+    """What the fit leaves of torques that it has not seen is no white noise; added to the payload's, 3 % after 5 s."""
+    fit, rest, left = recorded
+    at = rest.t - rest.t[0]
+    keep = (at >= first) & (at < first + 5)
+    states = [np.ascontiguousarray(x[keep]) for x in fit.states(rest)]
+    com = (0.03, -0.02, 0.08)
+    loaded = dynarm.compile(fit.model_.arm.with_payload(3.0, com, 0.01 * np.eye(3)), friction=True)
+    tau = loaded.inverse_dynamics(*states) + left[keep]
+    live = dynarm.LivePayload(fit)
+    seen = fit.residuals_
+    np.testing.assert_allclose(live.noise, seen.rms * np.sqrt(np.maximum(seen.inflation, 1)))
+    assert abs(live.update(*states, tau).mass - 3) < 0.09
+    # the deviation of residuals that go on for a while, as many times as large as these are worth
+    wide = np.sqrt([(x @ x) / len(x) * inflation(x) for x in left.T])
+    sure = dynarm.LivePayload(fit, noise=wide).update(*states, tau)
+    assert abs(sure.mass - 3) < 0.09 and abs(sure.mass - 3) < 3 * sure.mass_std
 
 
 def test_it_is_the_solution_of_all_samples_at_once(carrying):

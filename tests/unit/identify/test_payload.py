@@ -9,6 +9,7 @@ import pytest
 
 import dynarm
 from dynarm import DynarmError, Friction
+from dynarm.identify.logs.declaration import DriveTerms
 from oracles.simulated_log import exact_log, noisy_log
 
 MASS, COM, INERTIA = 2.0, (0.02, -0.01, 0.1), np.diag([0.01, 0.012, 0.008])
@@ -43,6 +44,24 @@ def test_payload_of_noisy_logs_lies_within_its_doubt(arm):
     np.testing.assert_allclose(found.com, COM, atol=0.02)
     carrying = arm.with_payload(found.mass, found.com, found.inertia)
     assert carrying.check() == []
+
+
+def test_declared_springs_are_no_payload(arm):
+    """A spring that the channels declare is found beside the load; undeclared, it would be taken for one."""
+    spring, loaded = 40.0, arm.with_payload(MASS, COM, INERTIA)
+    logs = []
+    for one, seed in ((arm, 1), (loaded, 2)):
+        log = exact_log(one, seed=seed)
+        tau = log.tau.copy()
+        tau[:, 1] += spring * log.q[:, 1]
+        logs.append(replace(log, tau=tau, drives=DriveTerms(springs=(2,))))
+    found = dynarm.identify_payload(
+        arm, *logs, estimator="ols"
+    )  # every joint's rows count the same
+    assert found.mass == pytest.approx(MASS, rel=1e-6)
+    silent = [replace(log, drives=None) for log in logs]
+    blind = dynarm.identify_payload(arm, *silent, estimator="ols")
+    assert blind.mass != pytest.approx(MASS, rel=1e-3)
 
 
 def test_payload_that_the_motion_hardly_tells(arm):

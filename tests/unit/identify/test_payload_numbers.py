@@ -10,7 +10,8 @@ import pytest
 import dynarm
 from dynarm import DynarmError, Preparation
 from dynarm.identify.bodies import body_forces, wrench_forces
-from dynarm.identify.payload import Gains, Payload, _anything
+from dynarm.identify.carried import Payload, _anything
+from dynarm.identify.payload import Gains
 from dynarm.identify.regressor import Terms
 from dynarm.robot.arm import move_parameters
 from dynarm.robot.frames.chain import chain_of

@@ -7,7 +7,8 @@ import pytest
 
 from dynarm import DynarmError, Log, Preparation
 from dynarm.identify.decimation import decimated, kept_rows, margin
-from dynarm.identify.preprocess import differentiate, low_pass, smooth, states_at, stretches
+from dynarm.identify.preprocess import differentiate, low_pass, smooth, states_at
+from dynarm.identify.segments import stretches
 
 RATE = 500.0
 T = np.arange(4000) / RATE

@@ -10,8 +10,9 @@ import pytest
 import dynarm
 from dynarm import Friction
 from dynarm.identify.estimators.factors import fold
-from dynarm.identify.preprocess import Preparation, smooth, stretches
+from dynarm.identify.preprocess import Preparation, smooth
 from dynarm.identify.regressor import Terms
+from dynarm.identify.segments import stretches
 from dynarm.identify.tuning import WIDTHS, choose_widths
 from oracles.simulated_log import exact_log
 

@@ -1,8 +1,9 @@
 """How far a robot's links stay off the floor and off each other, by capsules: in numbers and slopes.
 
 The floor is the plane z = floor of the base link. Ends of capsules that no joint lifts are not looked at, nor are
-links that one joint connects. Pairs of links whose capsules overlap in nearly every pose are looked at by more and
-tighter ones; where these overlap in most poses too, the pair is left out, by name.
+links that one joint connects, or moves alone as the fingers of a gripper. Pairs of links whose capsules overlap in
+nearly every pose are looked at by more and tighter ones; where these overlap in most poses too, the pair is left out,
+by name.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from .shapes import Shapes
 _POSES = 1500  # drawn at random to see what can move and touch at all
 _ALWAYS = 0.85  # part of the poses in which a pair overlaps that asks for tighter capsules,
 _STILL = 0.6  # and by these tells nothing
+_HANGING = 0.01  # part of the poses that must keep off the usual floor for it to be one
+_BELOW = (
+    0.05  # of the robot's size: how far a base reaches below its frame that stands on what is there
+)
 _NEAR = 0.25  # part of the margin that stays between tight capsules
 _BLOCK = 200_000  # pairs of capsules that are looked at at a time
 MARGIN = 0.01  # of the robot's size, at most 0.02 m: what stays between two bodies
@@ -39,6 +44,13 @@ class Clearance:
     margin: float  # above the floor
     checked: tuple[str, ...]
     unchecked: tuple[str, ...]
+    left: tuple[tuple[str, str], ...] = ()  # names of links that are not looked at
+
+    @property
+    def paired(self) -> tuple[tuple[str, str], ...]:
+        """Names of links that are held apart."""
+        names = [capsule.name for capsule in self.shapes.capsules]
+        return tuple(sorted({(names[a], names[b]) for a, b in self.pairs.tolist()}))
 
     @property
     def empty(self) -> bool:
@@ -183,6 +195,8 @@ def clearance_of(
     rng = np.random.default_rng(2)
     poses = rng.uniform(limits.low, limits.high, (_POSES, len(limits.low)))
     points = ends_of(limbs.poses(poses), shapes.capsules)
+    if floor is not None and not asked:
+        floor = _standing(shapes, floor, arm.size)
     checked: list[str] = []
     unchecked = ["what stands around the robot, cables, and tools that its file does not hold"]
     none = np.zeros((0, 2), int)
@@ -203,11 +217,17 @@ def clearance_of(
     return replace(full, checked=tuple(checked), unchecked=tuple(unchecked))
 
 
+def _standing(shapes: Shapes, floor: float, size: float) -> float:
+    """The height of the usual floor: the lowest point of a base that reaches far below its frame, as a pedestal."""
+    lowest = min((solid.lowest for solid in shapes.solids.get(-1, ())), default=floor)
+    return lowest if lowest < floor - _BELOW * size else floor
+
+
 def _lifted(
     shapes: Shapes, points: np.ndarray, floor: float, margin: float, size: float, asked: bool
 ) -> tuple[np.ndarray, str]:
     """The ends of capsules that joints lift, and in words what is looked at, or why nothing is."""
-    plane = f"floor: the plane z = {floor:g} m of the base link"
+    plane = f"floor: the plane z = {floor:.4g} m of the base link"
     heights, ends = [], []
     for c, capsule in enumerate(shapes.capsules):
         for k in (0, 1):
@@ -219,9 +239,10 @@ def _lifted(
     none = np.zeros((0, 2), int)
     if not ends:
         return none, f"{plane}: no joint moves anything towards it"
-    clear = (np.min(heights, axis=0) > margin).any()
-    if not clear and not asked:
-        return none, f"{plane}: some link is below it in every pose tried; give floor= if it is one"
+    clear = (np.min(heights, axis=0) > margin).mean()
+    if clear < _HANGING and not asked:
+        often = "every pose" if not clear else "nearly every pose"
+        return none, f"{plane}: some link is below it in {often} tried; give floor= if it is one"
     return np.array(ends), f"{plane}, every moving link, {shapes.source}"
 
 
@@ -229,8 +250,9 @@ def _with_pairs(arm: Arm, empty: Clearance, poses: np.ndarray) -> tuple[Clearanc
     """With the pairs of capsules that are looked at; what is said of them, and what is left out."""
     covers = _Covers(empty, poses)
     joints = sorted({capsule.joint for capsule in empty.shapes.capsules})
-    links = [(i, j) for i in joints for j in joints if i < j and arm.parents[j] != i]
+    links = [(i, j) for i in joints for j in joints if i < j and _free(arm, i, j)]
     pairs, gaps, left = [np.zeros((0, 2), int)], [np.zeros(0)], []
+    names: list[tuple[str, str]] = []
     for i, j in links:
         members, gap = covers.pairs(i, j, False), empty.margin
         if covers.overlap(members, gap) > _ALWAYS:
@@ -239,6 +261,7 @@ def _with_pairs(arm: Arm, empty: Clearance, poses: np.ndarray) -> tuple[Clearanc
             if often > _STILL:
                 a, b = (covers.capsules[c].name for c in members[0])
                 left.append(f"{a} against {b}: their capsules overlap in {often:.0%} of all poses")
+                names.append((a, b))
                 continue
         pairs.append(members)
         gaps.append(np.full(len(members), gap))
@@ -247,7 +270,22 @@ def _with_pairs(arm: Arm, empty: Clearance, poses: np.ndarray) -> tuple[Clearanc
     )
     shapes = replace(empty.shapes, capsules=tuple(covers.capsules))
     full = replace(empty, shapes=shapes, pairs=np.concatenate(pairs), gaps=np.concatenate(gaps))
-    return full, told, [*left, "links that one joint connects"]
+    full = replace(full, left=tuple(names))
+    return full, told, [*left, "links that one joint connects, or moves alone"]
+
+
+def _free(arm: Arm, i: int, j: int) -> bool:
+    """Whether more than one independent joint decides how two links lie: one alone has limits for that, as fingers."""
+    return len(_movers(arm, i) ^ _movers(arm, j)) > 1
+
+
+def _movers(arm: Arm, joint: int) -> frozenset[int]:
+    """The independent joints that move the link of a joint."""
+    movers = set()
+    while joint >= 0:
+        movers.add(arm.coupling.of[joint])
+        joint = arm.parents[joint]
+    return frozenset(movers)
 
 
 class _Covers:

@@ -57,7 +57,7 @@ class Press:
     part: float = _FULL
 
 
-STAGES = (Press(3.0, 1.0), Press(10.0, 3.0), Press(30.0, 4.0))
+STAGES = (Press(3.0, 1.0), Press(20.0, 3.0), Press(150.0, 6.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

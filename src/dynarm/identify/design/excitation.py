@@ -23,8 +23,8 @@ from ...robot.arm import Arm
 from ..regressor import FRICTION, Terms
 from ..rigid import rigid_of
 from .clearance import clearance_of
-from .limits import limits_of
-from .search import Excitation, best_motion
+from .limits import check_drives, limits_of
+from .search import Best, Excitation, best_motion
 from .shapes import shapes_of
 from .trajectory import Trajectory, check_series
 from .worth import condition_worth, volume_worth, worst
@@ -66,12 +66,12 @@ def excite(
                 the joints' own, else a half turn, 2 rad/s and four times that per second; torques only where known
     box         ((x, y, z) lowest, (x, y, z) highest) of the tools in the base link; of a tree without tools, of the
                 frames of all its links
-    floor       height [m] of the plane in the base link that all moving links stay above; True: 0, unless the robot
-                hangs below it in every pose; False: no floor
+    floor       height [m] of the plane in the base link that all moving links stay above; True: 0, or the lowest point
+                of a base that reaches far below, but none where the robot hangs below it in nearly every pose; False:
+                no floor
     collisions  links stay off each other, by capsules about the collision shapes of a URDF, else about rods from joint
                 to joint. `checked` and `unchecked` of the result say what was looked at and what was not
-    home        joint positions that the motion starts and ends at; default: a pose with room about it, or, where no
-                body has to be kept off another, the pose that suits the motion best
+    home        joint positions that the motion starts and ends at; default: the pose that suits the motion best
     progress    True, False, or a function of the part that is done; default: a bar on the terminal if it takes long
 
     Torques are those of the arm's own parameters, armature and friction included. A motion that the optimiser cannot
@@ -87,6 +87,7 @@ def excite(
     collisions, height = flag("collisions", collisions), _height(floor)
     _check_memory(duration * rate, arm.nv, series.size, rate)
     limits = limits_of(arm, position, velocity, acceleration, torque, box)
+    check_drives(arm, limits)
     given = None if home is None else each("home", home, (arm.nv,))
     terms = Terms(arm, tuple(friction), "tanh", (_SMOOTH,) * arm.nv, armature)
     problem = _Problem(arm, terms, series, limits, criterion, rate)
@@ -97,9 +98,28 @@ def excite(
     with progress_of(progress, "optimising the motion") as report:
         best = best_motion(problem, given, starts, iterations, seed, report or _ignored)
     t = np.arange(round(duration * rate) + 1) / rate
-    q, qd, qdd = (B @ best.x.T for B in series.basis(t))
-    quality = problem.condition(best.x), arm.joint_names, problem.joint_conditions(best.x)
-    return Trajectory(t, q, qd, qdd, *quality, best.random, best.status, *problem.told(best.x))
+    return _recorded(problem, best, t)
+
+
+def _recorded(problem: _Problem, best: Best, t: np.ndarray) -> Trajectory:
+    """The motion at times t, with what is known of it."""
+    q, qd, qdd = (B @ best.x.T for B in problem.series.basis(t))
+    checked, unchecked = problem.told(best.x)
+    return Trajectory(
+        t,
+        q,
+        qd,
+        qdd,
+        problem.condition(best.x),
+        problem.arm.joint_names,
+        problem.joint_conditions(best.x),
+        best.random,
+        best.status,
+        checked,
+        unchecked,
+        problem.kept(best.x),
+        problem.torques(q, qd, qdd),
+    )
 
 
 def _ignored(part: float) -> None:

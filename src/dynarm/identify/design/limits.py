@@ -79,6 +79,20 @@ def limits_of(
     return Limits(low, high, speed, np.asarray(quick, float), effort if heavy else None, corner)
 
 
+def check_drives(arm: Arm, limits: Limits) -> None:
+    """Refuse joints whose own dry friction takes all the torque that they may have."""
+    if limits.torque is None:
+        return
+    for k, i in enumerate(arm.coupling.masters):
+        drive = arm.joints[i].friction
+        if drive is not None and drive.coulomb >= limits.torque[k]:
+            raise InputError(
+                f"joint '{arm.joints[i].name}' has a Coulomb friction of {drive.coulomb:g} and a torque limit of "
+                f"{limits.torque[k]:g}, so nothing moves it; give a larger torque, or load the robot without it (tip, "
+                "freeze)"
+            )
+
+
 def _keep_followers(arm: Arm, low: np.ndarray, high: np.ndarray, speed: np.ndarray) -> None:
     """Narrow the limits of joints to what those that follow them may do."""
     how = arm.coupling

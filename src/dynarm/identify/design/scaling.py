@@ -52,8 +52,8 @@ def resting_pose(limits: Limits, excess: Excess, seed: int) -> tuple[np.ndarray,
     return best[k], float(least[k])
 
 
-def roomy_pose(limits: Limits, excess: Excess, seed: int) -> np.ndarray | None:
-    """Of random poses that keep the limits, the one about which most others do; None where none keeps them."""
+def roomy_poses(limits: Limits, excess: Excess, seed: int, most: int) -> list[np.ndarray]:
+    """Of random poses that keep the limits, those about which most others do, best first, and not near each other."""
     rng = np.random.default_rng(seed)
     poses = rng.uniform(limits.low, limits.high, (_POSES, len(limits.low)))
     poses[0] = (limits.low + limits.high) / 2
@@ -61,7 +61,7 @@ def roomy_pose(limits: Limits, excess: Excess, seed: int) -> np.ndarray | None:
     order = np.argsort(miss)
     order = order[miss[order] < _ROOM]
     if not len(order):
-        return None
+        return []
     order = order[np.linspace(0, len(order) - 1, min(_ROOMY, len(order))).astype(int)]
     inside = poses[order]
     width = _ABOUT * (limits.high - limits.low)
@@ -70,7 +70,20 @@ def roomy_pose(limits: Limits, excess: Excess, seed: int) -> np.ndarray | None:
     around = np.clip(around, limits.low, limits.high).reshape(-1, len(width))
     kept &= (excess(around) < _ROOM).reshape(kept.shape)
     # where neighbours tell nothing, the pose with most to spare
-    return np.asarray(inside[int((kept.mean(axis=1) - 0.01 * miss[order]).argmax())])
+    room = kept.mean(axis=1) - 0.01 * miss[order]
+    return _apart(inside / (limits.high - limits.low), inside, room, most)
+
+
+def _apart(places: np.ndarray, poses: np.ndarray, room: np.ndarray, most: int) -> list[np.ndarray]:
+    """The roomiest pose, then again and again the one that has much room and is far from those that were taken."""
+    chosen = [int(room.argmax())]
+    while len(chosen) < min(most, len(poses)):
+        away = np.linalg.norm(places[:, None] - places[chosen], axis=2).min(axis=1)
+        worth = np.where(away > 0, np.maximum(room, 0) * np.sqrt(away), -1.0)
+        if worth.max() <= 0:
+            break
+        chosen.append(int(worth.argmax()))
+    return [np.asarray(poses[k]) for k in chosen]
 
 
 def drawn_in(x: np.ndarray, pose: np.ndarray, excess: Callable[[np.ndarray], float]) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,15 +11,16 @@ import numpy as np
 from ...border.progress import Report
 from ..judgement.measures import Motions
 from .descent import STAGES, Descent, Press, descent_of, shrunk, started_at
-from .scaling import drawn_in
+from .scaling import Unreachable, drawn_in
 
 _RANDOM = 20  # motions that the result is compared with
-_POOL = 60  # random motions of which the best are improved,
-_FEW = 3  # so many of them for each that is improved to the end
+_POOL = 120  # random motions of which the best are improved,
+_FEW = 4  # so many of them for each that is improved to the end
 _SIZES = (1.0, 0.8, 0.6)  # of random motions, in parts of what the limits allow
 _FULL = 0.999  # part of the limits that may be used
-_SPARE = 0.03  # of the robot's size: most room that is added between bodies
-_TRIES = 4  # with more room, where the series comes too near between the points looked at
+_SPARE = 0.01  # of the robot's size: most room that is added between bodies
+_STIFFER = 5.0  # times as stiff are springs in each try
+_TRIES = 5  # with more room, where the series comes too near between the points looked at
 
 
 class Excitation(Motions, ABC):
@@ -50,44 +51,86 @@ def best_motion(
     report: Report,
 ) -> Best:
     """The best of several motions that keep every limit."""
-    home, pose = problem.anchors(given, seed)
+    homes, pose = problem.anchors(given, seed)
     rng = np.random.default_rng(seed)
     n = len(problem.limits.low)
     chance = [problem.within(problem.series.random(rng, n)) for _ in range(_RANDOM)]
-    descent = descent_of(problem, home)
-    pool = _pool(problem, home, chance, rng)
-    ranked = sorted(pool, key=lambda x: descent.value(x, STAGES[0])[0])
-    few, short = ranked[: _FEW * starts], iterations // 5
-    steps, taken = max(1, len(few) * short + starts * len(STAGES) * iterations), 0
+    begun = _begun(problem, homes, chance, rng)
+    few, short = begun[: _FEW * starts], iterations // 5
+    stages = len(STAGES) + (given is None and len(homes) > 0)
+    steps, taken = max(1, len(few) * short + starts * stages * iterations), 0
 
     def step() -> None:
         nonlocal taken
         taken += 1
         report(min(taken / steps, 1.0))
 
-    first = [descent.improved(x, STAGES[0], short, step)[0] for x in few]
-    first.sort(key=lambda x: descent.value(x, STAGES[0])[0])
+    first = [replace(b, x=b.descent.improved(b.x, STAGES[0], short, step)[0]) for b in few]
+    first.sort(key=_Begun.value)
     kept = []
-    for k, x in enumerate(first[:starts]):
-        kept.append(_finished(descent, problem, x, home, pose, iterations, step))
-        taken = len(few) * short + (k + 1) * len(STAGES) * iterations
+    for k, b in enumerate(first[:starts]):
+        rest = b.home if b.home is not None else pose
+        done = _finished(b.descent, problem, b.x, b.home, rest, iterations, step)
+        if b.home is not None and given is None and iterations:
+            done = _loosened(problem, *done, b.home, iterations, step)
+        kept.append(done)
+        taken = len(few) * short + (k + 1) * stages * iterations
     x, status = min(kept, key=lambda pair: problem.score(pair[0]))
     return Best(x, status, tuple(problem.condition(x) for x in chance))
 
 
-def _pool(
-    problem: Excitation, home: np.ndarray | None, chance: list[np.ndarray], rng: np.random.Generator
-) -> list[np.ndarray]:
-    """Random motions to begin with, about the home where there is one."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Begun:
+    """A motion to be improved, and where it starts."""
+
+    descent: Descent
+    home: np.ndarray | None
+    x: np.ndarray
+
+    def value(self) -> float:
+        return self.descent.value(self.x, STAGES[0])[0]
+
+
+def _begun(
+    problem: Excitation,
+    homes: list[np.ndarray],
+    chance: list[np.ndarray],
+    rng: np.random.Generator,
+) -> list[_Begun]:
+    """Random motions to begin with, the best first, from each home in turn where there are some."""
+    if not homes:
+        free = descent_of(problem, None)
+        return sorted((_Begun(free, None, x) for x in chance), key=_Begun.value)
     n, series = len(problem.limits.low), problem.series
-    if home is None:
-        return chance
-    pool = []
-    for k in range(_POOL):
-        x = chance[k] if k < len(chance) else problem.within(series.random(rng, n))
-        x = started_at(_SIZES[k % len(_SIZES)] * x, series, home)
-        pool.append(shrunk(x, home, problem.limits, problem.fine, _FULL))
-    return pool
+    ranked = []
+    for h, home in enumerate(homes):
+        descent, pool = descent_of(problem, home), []
+        for k in range(_POOL // len(homes)):
+            known = h == 0 and k < len(chance)
+            x = chance[k] if known else problem.within(series.random(rng, n))
+            x = started_at(_SIZES[k % len(_SIZES)] * x, series, home)
+            x = shrunk(x, home, problem.limits, problem.fine, _FULL)
+            pool.append(_Begun(descent, home, x))
+        ranked.append(sorted(pool, key=_Begun.value))
+    return [b for rank in zip(*ranked, strict=True) for b in rank]
+
+
+def _loosened(
+    problem: Excitation,
+    x: np.ndarray,
+    status: str,
+    home: np.ndarray,
+    iterations: int,
+    step: Callable[[], None],
+) -> tuple[np.ndarray, str]:
+    """A motion whose start was chosen for it, made better with a start that may move; itself where that is worse."""
+    free = descent_of(problem, None)
+    try:
+        moved, word = _finished(free, problem, x, None, home, iterations, step, STAGES[-1:])
+    except Unreachable:
+        return x, status
+    kept = problem.excess(moved) <= 0 and problem.score(moved) < problem.score(x)
+    return (moved, word) if kept else (x, status)
 
 
 def _finished(
@@ -98,10 +141,11 @@ def _finished(
     pose: np.ndarray | None,
     iterations: int,
     step: Callable[[], None],
+    stages: Sequence[Press] = STAGES,
 ) -> tuple[np.ndarray, str]:
     """A motion taken through all stages, within every limit, and what is said of it."""
     ended = False
-    for stage in STAGES:
+    for stage in stages:
         x, ended = descent.improved(x, stage, iterations, step)
     word = "converged" if ended else f"stopped after {iterations} steps a stage"
     last = STAGES[-1]
@@ -122,9 +166,9 @@ def _tighter(stage: Press, torque: float, bodies: float, size: float) -> Press:
     """The stage with stiffer springs that push earlier, by what was beyond: part of torque limits, and metres."""
     return replace(
         stage,
-        stiffness=3 * stage.stiffness,
-        spare=min(stage.spare + 1.5 * max(bodies, 0.0), _SPARE * size),
-        part=max(stage.part - 1.5 * max(torque, 0.0), 0.5),
+        stiffness=_STIFFER * stage.stiffness,
+        spare=min(stage.spare + 0.5 * max(bodies, 0.0), _SPARE * size),
+        part=max(stage.part - max(torque, 0.0), 0.5),
     )
 
 

@@ -60,11 +60,31 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class KeptLimits:
+    """What a motion was held within, in numbers; pairs are of names of links.
+
+    position (n, 2), velocity, acceleration, torque (n,): limits of the joints, torque None where none is known; box:
+    corners (2, 3) of the tools [m]; floor: height in the base link [m], None where none was kept; home (n,): where the
+    motion starts and ends; pairs, left: of links that were held apart, and that were not though joints move them.
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    torque: np.ndarray | None
+    box: np.ndarray | None
+    floor: float | None
+    home: np.ndarray
+    pairs: tuple[tuple[str, str], ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Trajectory:
     """A motion to record a log with. condition: of the regressor along it, columns of length one.
 
-    random: the same for random motions within the same limits; joint_conditions: of each joint's own problem A_i in
-    the recursive procedure.
+    random: the same for random motions within the limits of the joints; joint_conditions: of each joint's own problem
+    A_i in the recursive procedure; kept: what the motion was held within, in numbers.
     """
 
     t: np.ndarray
@@ -78,6 +98,8 @@ class Trajectory:
     status: str = ""
     checked: tuple[str, ...] = ()  # what the motion was held off, in sentences
     unchecked: tuple[str, ...] = ()  # what it was not
+    kept: KeptLimits | None = None
+    tau: np.ndarray | None = None  # torques that it takes, by the arm's own parameters
 
     def __repr__(self) -> str:
         return (

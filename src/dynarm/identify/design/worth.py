@@ -14,7 +14,7 @@ _LEAST = 1e-13  # eigenvalue of a matrix with ones on the diagonal that counts a
 
 def condition_worth(M: np.ndarray, sharpness: float) -> tuple[float, np.ndarray]:
     """Twice the log of the condition number, smoothed, and its slope by M."""
-    size = np.maximum(np.diag(M), 1e-300)
+    size = np.maximum(np.diag(M), 1e-100)
     s = 1 / np.sqrt(size)
     unit = M * s * s[:, None]
     values, vectors = np.linalg.eigh(unit)

@@ -33,3 +33,8 @@ class Estimator:
     together: bool = True
     floating: bool = True
     listed: bool = False
+
+    @property
+    def orthogonal(self) -> bool:
+        """Whether residuals are orthogonal to the columns: as many freedoms are gone from them as values were found."""
+        return self.covariance is sandwich

@@ -16,16 +16,19 @@ import numpy as np
 from ..band import factor_for
 from ..bodies import wrench_forces
 from ..decimation import decimated, kept_rows, margin
+from ..flow import Flow, Stretches, rows_of
 from ..friction.columns import Along
 from ..preprocess import Preparation, Stretch
 from ..regressor import Terms
 
 CHUNK = 2048  # samples whose regressor is held at a time
 BLOCKS = 24  # stretches of time that are kept apart
-_WAITING = 8  # triangles that are folded into one at a time
+MOST = 192  # of them, where stretches are not held themselves
+_WAITING = 8  # triangles' worth of rows that are folded into one at a time
 _WORK = 64  # columns' worth of LAPACK's workspace
 
 Weigh = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+Tick = Callable[[int], None]  # samples that were done
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +39,7 @@ class Factors:
     size: int
     R: list[list[np.ndarray]]
     rows: np.ndarray  # (blocks, n)
+    runs: tuple[int, ...] = ()  # which recording each block is of, -1: several; nothing: not known
 
     @property
     def n(self) -> int:
@@ -79,7 +83,7 @@ class Factors:
             ]
             for block in self.R
         ]
-        return Factors(support, len(columns), R, self.rows)
+        return Factors(support, len(columns), R, self.rows, self.runs)
 
     def stacked(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """X and y of all joints over all unknowns, each joint's rows times its weight; equivalent to the data."""
@@ -110,7 +114,7 @@ class Factors:
             ]
             for block in self.R
         ]
-        return Factors(support, self.size, R, self.rows)
+        return Factors(support, self.size, R, self.rows, self.runs)
 
 
 def placed(part: np.ndarray, own: np.ndarray, support: np.ndarray) -> np.ndarray:
@@ -156,22 +160,29 @@ class Rows:
     Xy: list[np.ndarray]  # rows that take no part may stand there as zeros
     count: list[int]  # rows that do take part
     t: list[np.ndarray]
+    run: int = 0  # which recording it is of
 
 
-def block_edges(pieces: Sequence[Stretch], blocks: int = BLOCKS) -> list[np.ndarray]:
+def block_edges(pieces: Stretches, blocks: int = BLOCKS) -> list[np.ndarray]:
     """For each piece the row numbers between which its blocks lie; longer pieces get more blocks."""
-    total = sum(len(p) for p in pieces)
-    counts = [max(1, round(blocks * len(p) / total)) for p in pieces]
-    return [np.linspace(0, len(p), c + 1).astype(int) for p, c in zip(pieces, counts, strict=True)]
+    total = rows_of(pieces)
+    return [edges_in(piece, total, blocks) for piece in pieces]
+
+
+def edges_in(piece: Stretch, total: int, blocks: int) -> np.ndarray:
+    """The row numbers between which a piece's blocks lie; total: samples of all pieces."""
+    count = max(1, round(blocks * len(piece) / total))
+    return np.linspace(0, len(piece), count + 1).astype(int)
 
 
 def stream(
-    terms: Terms, pieces: Sequence[Stretch], how: Preparation, blocks: int = BLOCKS
+    terms: Terms, pieces: Stretches, how: Preparation, blocks: int = BLOCKS
 ) -> Iterator[Rows]:
     """The rows of all pieces, chunk by chunk, filtered and decimated; rows that take no part are left out."""
-    block = 0
+    block, total = 0, rows_of(pieces)
     scratch: dict[str, np.ndarray] = {}
-    for piece, edges in zip(pieces, block_edges(pieces, blocks), strict=True):
+    for piece in pieces:
+        edges = edges_in(piece, total, blocks)
         factor = factor_for(how, piece.rate)
         side = margin(factor, how.decimator)
         wanted = kept_rows(len(piece), factor)
@@ -214,43 +225,99 @@ def _rows(
             thinned = decimated(both.T, factor, decimator, int(rows[0] - low), len(rows))
             Xy.append(thinned if kept.all() else thinned[kept])
         t.append(piece.t[taken])
-    return Rows(block, factor * len(rows), Xy, count, t)
+    return Rows(block, factor * len(rows), Xy, count, t, piece.run)
 
 
 def fold(
     terms: Terms,
-    pieces: Sequence[Stretch],
+    pieces: Stretches,
     how: Preparation,
     weigh: Weigh | None = None,
     blocks: int = BLOCKS,
-    tick: Callable[[int], None] | None = None,
+    tick: Tick | None = None,
 ) -> Factors:
-    """The factors of all rows. weigh(joint, its unknowns, X, y) gives each row a weight (robust fits)."""
-    n = terms.n
-    total = sum(len(e) - 1 for e in block_edges(pieces, blocks))
-    waiting: list[list[list[np.ndarray]]] = [[[] for _ in range(n)] for _ in range(total)]
-    rows = np.zeros((total, n), int)
+    """The factors of all rows. weigh(joint, its unknowns, X, y) gives each row a weight (robust fits).
+
+    Of pieces that nobody holds, neighbouring blocks are put together where there would be too many to hold.
+    """
+    if isinstance(pieces, Flow) and pieces.away is not None:
+        return pieces.away.fold(terms, how, weigh, blocks, tick)
+    if isinstance(pieces, Flow):
+        folding = _Folding(terms, 0, MOST)
+    else:
+        folding = _Folding(terms, sum(len(e) - 1 for e in block_edges(pieces, blocks)), None)
     for chunk in stream(terms, pieces, how, blocks):
         for j, Xy in enumerate(chunk.Xy):
             if not chunk.count[j]:
                 continue
             if weigh is not None:
                 Xy = Xy * weigh(j, terms.support[j], Xy[:, :-1], Xy[:, -1])[:, None]
-            triangles = waiting[chunk.block][j]
-            triangles.append(triangle(Xy))
-            rows[chunk.block, j] += chunk.count[j]
-            if len(triangles) >= _WAITING:
-                triangles[:] = [triangle(np.vstack(triangles))]
+            folding.add(chunk, j, triangle(Xy))
         if tick is not None:
             tick(chunk.samples)
-    R = [
-        [
-            joined([*parts, np.zeros((0, len(s) + 1))])
-            for parts, s in zip(block, terms.support, strict=True)
+    return folding.factors()
+
+
+class _Folding:
+    """Triangles that wait to be put together, block by block and joint by joint."""
+
+    def __init__(self, terms: Terms, blocks: int, most: int | None):
+        self.terms, self.most, self.group = terms, most, 1
+        self.waiting: list[list[list[np.ndarray]]] = []
+        self.rows: list[np.ndarray] = []
+        self.runs: list[int | None] = []
+        self._reach(blocks)
+
+    def _reach(self, blocks: int) -> None:
+        while len(self.waiting) < blocks:
+            self.waiting.append([[] for _ in range(self.terms.n)])
+            self.rows.append(np.zeros(self.terms.n, int))
+            self.runs.append(None)
+
+    def add(self, chunk: Rows, joint: int, R: np.ndarray) -> None:
+        """One more triangle, of a joint's rows in a chunk."""
+        block = chunk.block
+        while self.most is not None and block // self.group >= self.most:
+            self._halve()
+        block //= self.group
+        self._reach(block + 1)
+        triangles = self.waiting[block][joint]
+        triangles.append(R)
+        self.rows[block][joint] += chunk.count[joint]
+        self.runs[block] = run_of([self.runs[block], chunk.run])
+        if sum(map(len, triangles)) >= _WAITING * R.shape[1]:
+            triangles[:] = [triangle(np.vstack(triangles))]
+
+    def _halve(self) -> None:
+        """Every two neighbouring blocks become one."""
+        pairs = [self.waiting[k : k + 2] for k in range(0, len(self.waiting), 2)]
+        self.waiting = [
+            [[joined(parts)] if (parts := [R for block in pair for R in block[j]]) else []
+             for j in range(self.terms.n)]
+            for pair in pairs
+        ]  # fmt: skip
+        self.rows = [np.sum(self.rows[k : k + 2], axis=0) for k in range(0, len(self.rows), 2)]
+        self.runs = [run_of(self.runs[k : k + 2]) for k in range(0, len(self.runs), 2)]
+        self.group *= 2
+
+    def factors(self) -> Factors:
+        """All triangles of a block and joint as one."""
+        support = self.terms.support
+        R = [
+            [
+                joined([*parts, np.zeros((0, len(s) + 1))])
+                for parts, s in zip(block, support, strict=True)
+            ]
+            for block in self.waiting
         ]
-        for block in waiting
-    ]
-    return Factors(terms.support, terms.size, R, rows)
+        runs = tuple(-1 if run is None else run for run in self.runs)
+        return Factors(support, self.terms.size, R, np.array(self.rows), runs)
+
+
+def run_of(runs: Sequence[int | None]) -> int | None:
+    """The recording that blocks belong to: the one that all of them do, -1 if they do not; None: no rows yet."""
+    of = {run for run in runs if run is not None}
+    return None if not of else of.pop() if len(of) == 1 else -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,7 +325,7 @@ class RowSource:
     """Where rows come from: prepared motion, and the columns that are computed along it."""
 
     terms: Terms
-    pieces: Sequence[Stretch]
+    pieces: Stretches
     how: Preparation
 
 
@@ -268,4 +335,5 @@ def folded(
     """The factors of several sources, block after block, over the unknowns of `support`."""
     parts = [fold(s.terms, s.pieces, s.how, weigh).widened(support) for s in sources]
     R = [block for part in parts for block in part.R]
-    return Factors(support, parts[0].size, R, np.vstack([part.rows for part in parts]))
+    runs = parts[0].runs if len(parts) == 1 else ()
+    return Factors(support, parts[0].size, R, np.vstack([part.rows for part in parts]), runs)

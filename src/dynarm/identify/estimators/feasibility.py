@@ -1,15 +1,15 @@
-"""The nearest physically consistent parameter set, as a semidefinite program.
+"""Physically consistent parameter sets: those that give fitted values, or values near to them.
 
 A rigid body has a positive definite pseudo-inertia [[tr(J)/2 E - J, h], [h', m]]: positive mass, positive principal
 moments, triangle inequality, all in one 4x4 matrix (Wensing, Kim, Slotine 2018). Measured torques determine minimal
 parameters only, so a full set is never unique: among those that explain the data equally well, the one nearest to the
-arm's own (CAD) numbers is taken.
+arm's own (CAD) numbers is taken, near in the sense of `entropic`, which keeps every body well inside what is possible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,10 +17,15 @@ from ...robot.doubts import all_doubts
 from ...robot.inertia import pseudo_inertia
 from ..regressor import Terms
 from ..rigid import Rigid
+from .believed import believed
+from .entropic import Divergence, drawn, met
 
 _MARGIN = 1e-8  # least eigenvalue of a pseudo-inertia, in units of the link's own scale
 # precision of the prior, each parameter in units of the robot's mass and length: sd 100
 _LOOSE = 1e-4
+_WEIGHTS = 10.0 ** np.arange(4, -4, -0.5)  # of the pull, squares of one standard deviation being 1
+_COST = 0.015  # part of the error that the pull may cost
+_BAR = 1e-3  # weight of the barrier that keeps friction from giving energy
 _NOT_UNIQUE = "the full parameter set is not unique: torques determine the minimal parameters only"
 # part of the largest eigenvalue of a pseudo-inertia that rounding may take off the least
 _ROUNDED = 1e-13
@@ -51,49 +56,100 @@ def nearest(
     values: np.ndarray,
     covariance: np.ndarray,
     prior: np.ndarray | None = None,
+    error: Callable[[np.ndarray], float] | None = None,
 ) -> Feasible:
-    """The consistent set whose values are nearest to those given, in the metric of their covariance.
+    """The consistent set that gives the values, or values near to them in the metric of their covariance.
 
-    prior: (links, 10) numbers that are approached in the directions that the data leave free; None: the arm's own.
+    prior: (links, 10) numbers that are approached by the divergence of `entropic`; None: the arm's own, or where these
+    stand for nothing uniform bodies. error: of values on the data; None: not known. Where the values themselves are not
+    possible, the pull is as strong as it may be at 1.5 % more error than that of the nearest possible ones.
     """
-    rigid, p, size = terms.rigid, terms.rigid_size, terms.size
+    rigid, p = terms.rigid, terms.rigid_size
     own = terms.arm.parameters if prior is None else np.asarray(prior, float)
     mass, length = _scales(terms, own, values)
     ten = np.array([mass, *[mass * length] * 3, *[mass * length**2] * 6])
     units = rigid.joined(np.tile(ten, (len(own), 1)), mass * length**2)
     matrix = rigid.matrix * units  # values of the minimal parameters from scaled natural ones
     motors = [j.armature for j in terms.arm.joints]
-    start_scaled = rigid.joined(own, motors) / units
-    wide = rigid.size
+    signs = _positive(terms)
+    wrong = any(values[p + k] < 0 for k in signs)
 
-    plain = _stepped(terms, start_scaled, matrix, units, values)
-    if plain is None and not any(values[p + k] < 0 for k in _positive(terms)):
-        x, _ = _program(np.eye(wide), -start_scaled, _cones(rigid), wide, (matrix, values[:p]))
-        plain = None if x is None else _stepped(terms, x, matrix, units, values)
+    plain = _stepped(terms, rigid.joined(own, motors) / units, matrix, units, values)
     if plain is not None:
         return _exact(terms, plain, values)
-    rest = size - p
+    std = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    bodies = believed(terms, own, values, std, prior is not None) / units
+    inside = Divergence(bodies, rigid.starts.tolist(), rigid.motors.tolist())
+    x = None if wrong else met(inside, matrix, values[:p], bodies)
+    if x is None and not wrong:  # what is possible at the edge only, such as armatures of 0
+        still, equal = np.eye(rigid.size), (matrix, values[:p])
+        x, _ = _program(still, -bodies, _cones(rigid), rigid.size, equal)
+    if x is not None and (plain := _stepped(terms, x, matrix, units, values)) is not None:
+        return _exact(terms, plain, values)
+    near, natural, gap, cost = _drawn_values(
+        terms, values, covariance, matrix, (bodies, signs), error
+    )
+    table, armatures = rigid.parted(natural * units)
+    told = (
+        f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
+    )
+    if cost is not None:
+        told += (
+            f", and keeping them inside what is possible costs {100 * max(cost, 0):.1f} % of error"
+        )
+    return Feasible(table, armatures, near, gap, False, f"{told}; {_NOT_UNIQUE}")
+
+
+def _drawn_values(
+    terms: Terms,
+    values: np.ndarray,
+    covariance: np.ndarray,
+    matrix: np.ndarray,
+    inside: tuple[np.ndarray, Sequence[int]],
+    error: Callable[[np.ndarray], float] | None,
+) -> tuple[np.ndarray, np.ndarray, float, float | None]:
+    """Values near to those given, scaled natural parameters, the distance, and what they cost in parts of the error."""
+    rigid, p, size = terms.rigid, terms.rigid_size, terms.size
+    bodies, signs = inside
+    wide, rest = rigid.size, size - p
     map_all = np.zeros((size, wide + rest))
     map_all[:p, :wide] = matrix
     map_all[p:, wide:] = np.diag(np.maximum(np.abs(values[p:]), 1.0))
     floor = _FINE * np.r_[np.abs(matrix).sum(axis=1), np.maximum(np.abs(values[p:]), _FINE)]
     root = _information(covariance + np.diag(floor**2))
-    P, q = _objective(root @ map_all, root @ values, start_scaled)
-    x, status = _program(P, q, _cones(rigid, _positive(terms)), wide + rest)
-    if x is None:
-        table, armatures = rigid.parted(rigid.joined(own, motors))
-        return Feasible(table, armatures, values, np.inf, False, status)
-    near = map_all @ x
-    gap = float(np.linalg.norm(root @ (near - values)) / np.sqrt(size))
-    if gap < 1e-2:
-        stepped = _stepped(terms, x[:wide], matrix, units, values)
-        if stepped is not None:
-            return _exact(terms, stepped, values)
-    table, armatures = rigid.parted(x[:wide] * units)
-    told = (
-        f"the nearest consistent values are {gap:.2g} standard deviations away (root mean square)"
-    )
-    return Feasible(table, np.maximum(armatures, 0.0), near, gap, False, f"{told}; {_NOT_UNIQUE}")
+    barred = [wide + k for k in signs]
+    start = np.r_[bodies, values[p:] / np.maximum(np.abs(values[p:]), 1.0)]
+    start[barred] = np.maximum(start[barred], 1e-3)
+    pull = Divergence(start, rigid.starts.tolist(), rigid.motors.tolist(), barred)
+    reach, wanted = root @ map_all, root @ values
+    quadratic = _objective(reach, wanted, bodies)
+    edge, _ = _program(*quadratic, _cones(rigid, signs), wide + rest)  # usually on the very edge
+    x, cost = start if edge is None else edge, None
+    if error is not None or edge is None:
+        x, cost = _inside(pull, (reach, wanted), map_all, x, error)
+    gap = float(np.linalg.norm(reach @ x - wanted) / np.sqrt(size))
+    return map_all @ x, x[:wide], gap, cost
+
+
+def _inside(
+    pull: Divergence,
+    near: tuple[np.ndarray, np.ndarray],
+    map_all: np.ndarray,
+    edge: np.ndarray,
+    error: Callable[[np.ndarray], float] | None,
+) -> tuple[np.ndarray, float | None]:
+    """The set of the strongest pull whose error exceeds the least by a small part, else of the weakest; by how much."""
+    x, sets = pull.reference, []
+    for weight in _WEIGHTS:
+        x = drawn(replace(pull, bar=_BAR / weight), *near, weight, x)
+        sets.append(x)
+    if error is None:
+        return x, None
+    errors = np.array([error(map_all @ one) for one in (*sets, edge)])
+    least = max(float(errors.min()), 1e-300)
+    cheap = np.flatnonzero(errors[:-1] <= (1 + _COST) * least)
+    good = int(cheap[0]) if len(cheap) else len(sets) - 1
+    return sets[good], float(errors[good] / least - 1)
 
 
 def _objective(

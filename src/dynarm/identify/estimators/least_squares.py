@@ -118,6 +118,15 @@ def sizes(factors: Factors) -> np.ndarray:
     return np.asarray(np.sqrt(factors.squares(np.zeros(factors.size)).sum(axis=0) / rows))
 
 
+def freedoms(solution: Solution) -> np.ndarray:
+    """(n,) degrees of freedom that a solution took from each joint's rows: together the rank, less what was drawn."""
+    merged, taken = solution.data.merged(), np.zeros(solution.data.n)
+    for j, support in enumerate(merged.support):
+        R = merged.R[0][j][:, :-1] * solution.weights[j]
+        taken[j] = np.sum((R @ solution.covariance[np.ix_(support, support)]) * R)
+    return np.clip(taken, 0.0, [len(support) for support in merged.support])
+
+
 def sandwich(solution: Solution, inflations: np.ndarray) -> np.ndarray:
     """(p, p): A^-1 B A^-1 with A the information, B that of each joint times its residual's inflation.
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .factors import Factors, RowSource, joined
-from .link_step import LinkStep
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +105,6 @@ class Solution:
     # (p,) how each value is drawn to its prior
     pulls: np.ndarray = field(default_factory=lambda: np.zeros(0))
     joint_conditions: tuple[float, ...] = ()  # recursive: cond(A_i)
-    steps: tuple[LinkStep, ...] = ()  # recursive: every joint's problem, from the tip
     iterations: int = 1
     status: str = "solved"
 

@@ -8,7 +8,7 @@ the direction, and likewise of an unknown. Beyond 1 the log says nothing about i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,15 +21,17 @@ from ..rests import spans
 
 HARDLY, NOT = 0.3, 1.0
 DAMPED = "damped"  # entries of friction's lists
-GRADES = ("determined", "hardly", "not", "fixed", DAMPED)
+SMALL = "small"  # known well enough, and not told from 0
+GRADES = ("determined", "hardly", "not", "fixed", DAMPED, SMALL)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identifiability:
     """Doubts about unknowns and directions.
 
-    grades: 'determined', 'hardly', 'not', 'fixed' (taken as 0, because no motion tells it from others), or 'damped'
-    (an entry of friction's lists, of which no single one is told).
+    grades: 'determined', 'hardly', 'not', 'fixed' (taken as 0, because no motion tells it from others), 'damped' (an
+    entry of friction's lists, of which no single one is told), or 'small' (no larger than its own deviation: the log
+    says that it matters little, not what it is).
     """
 
     names: tuple[str, ...]
@@ -60,10 +62,22 @@ class Identifiability:
         """Unknowns that the log hardly determines."""
         return tuple(n for n, g in zip(self.names, self.grades, strict=True) if g == "hardly")
 
+    @property
+    def small(self) -> tuple[str, ...]:
+        """Unknowns that matter too little to be told from 0."""
+        return tuple(n for n, g in zip(self.names, self.grades, strict=True) if g == SMALL)
+
+    def told_from_zero(self, values: np.ndarray, std: np.ndarray) -> Identifiability:
+        """The same with unknowns called small, not determined, whose deviation exceeds their value."""
+        unsure = np.asarray(std) > np.abs(values)
+        rows = zip(self.grades, unsure, strict=True)
+        return replace(self, grades=tuple(SMALL if g == "determined" and u else g for g, u in rows))
+
     def summary(self) -> str:
         """A few lines for people."""
         counts = [sum(g == grade for g in self.grades) for grade in GRADES]
         damped = f", {counts[4]} of friction's lists damped" if counts[4] else ""
+        damped = f", {counts[5]} too small to be told from 0{damped}" if counts[5] else damped
         lines = [
             f"{len(self.names)} unknowns: {counts[0]} determined, {counts[1]} hardly, {counts[2]} not{damped}; "
             f"rank {self.rank}, condition number {self.condition:.3g}"
@@ -75,6 +89,8 @@ class Identifiability:
             lines.append("not determined: " + ", ".join(self.undetermined))
         if self.doubtful:
             lines.append("hardly determined: " + ", ".join(self.doubtful))
+        if self.small:
+            lines.append("too small to be told from 0: " + ", ".join(self.small))
         lines += [
             f"  free combination (doubt {doubt:.2g}): {text}" for doubt, text in self.directions[:8]
         ]

@@ -14,14 +14,15 @@ from ...robot.arm import Arm, Tool
 from ..design.clearance import Clearance
 from ..design.limbs import Limbs, limbs_of
 from ..design.limits import Limits
-from ..design.scaling import reachable_pose, roomy_pose
-from ..design.trajectory import Series
+from ..design.scaling import reachable_pose, roomy_poses
+from ..design.trajectory import KeptLimits, Series
 from ..regressor import Terms
 
 MARGIN = 0.97  # part of each limit used at the points of the optimiser; between them the series may overshoot
 _FULL = 0.999  # part of the limits that may be used on a fine grid
 _POINTS = 8  # a harmonic and period
 _CREEP = 0.1  # part of the top speed at which a pose must be left
+_HOMES = 6  # poses that motions are tried from
 _MOST = 5000  # samples of a period that limits are checked at, besides the fine grid
 
 
@@ -149,7 +150,7 @@ class Motions:
         q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.checked)
         torque, metres = -1.0, -1.0
         if self.limits.torque is not None:
-            torque = float((np.abs(self._torques(q, qd, qdd)) / self.limits.torque).max()) - 1
+            torque = float((np.abs(self.torques(q, qd, qdd)) / self.limits.torque).max()) - 1
         if self.limits.box is not None:
             tools, (low, high) = self._tools(q), self.limits.box
             metres = float(max((low - tools).max(), (tools - high).max()))
@@ -163,7 +164,7 @@ class Motions:
         """(N,): the same for each state."""
         over = [np.full(len(q), -1.0)]
         if self.limits.torque is not None:
-            over.append((np.abs(self._torques(q, qd, qdd)) / self.limits.torque).max(axis=1) - 1)
+            over.append((np.abs(self.torques(q, qd, qdd)) / self.limits.torque).max(axis=1) - 1)
         if self.limits.box is not None:
             tools, (low, high) = self._tools(q), self.limits.box
             over.append(np.maximum((low - tools).max(axis=(1, 2)), (tools - high).max(axis=(1, 2))))
@@ -184,12 +185,28 @@ class Motions:
             checked += [*look.checked, least]
         return tuple(checked), (*look.unchecked, *none)
 
+    def kept(self, x: np.ndarray) -> KeptLimits:
+        """What the motion was held within, in numbers."""
+        limits, look = self.limits, self.clearance
+        looked = look is not None and not look.empty
+        return KeptLimits(
+            np.column_stack([limits.low, limits.high]),
+            limits.velocity,
+            limits.acceleration,
+            limits.torque,
+            None if limits.box is None else np.array(limits.box),
+            look.floor if look is not None and len(look.ends) else None,
+            np.asarray(self.series.basis(np.zeros(1))[0][0] @ x.T),
+            look.paired if look is not None and looked else (),
+            look.left if look is not None else (),
+        )
+
     @cached_property
     def model(self) -> Model:
         """The arm as it is, armature and friction included."""
         return compile_arm(self.arm, friction=True)
 
-    def _torques(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    def torques(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """(N, n): joint forces of the arm's own parameters, armature and friction included."""
         return self.model.inverse_dynamics(q, qd, qdd)
 
@@ -223,21 +240,22 @@ class Motions:
 
     def anchors(
         self, given: np.ndarray | None, seed: int
-    ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """The pose that the motion starts at, if it is to start at one, and one that it can be drawn towards."""
+    ) -> tuple[list[np.ndarray], np.ndarray | None]:
+        """Poses that the motion may start at, none where any will do, and one that it can be drawn towards."""
         bodies = self.clearance is not None and not self.clearance.empty
         if given is not None:
-            return self._checked_home(given), given
+            return [self._checked_home(given)], given
         if not bodies and self.limits.box is None and self.limits.torque is None:
-            return None, None
+            return [], None
         kept = bodies or self.limits.box is not None
-        pose = roomy_pose(self.limits, self._creeping, seed) if kept else None
+        poses = roomy_poses(self.limits, self._creeping, seed, _HOMES) if kept else []
+        if poses:
+            return poses, poses[0]
         names = self.arm.joint_names
-        if pose is None and bodies:  # an error of torques or box alone comes first
+        if bodies:  # an error of torques or box alone comes first
             reachable_pose(self.limits, self._alone, self._hold, names, seed)
-        if pose is None:
-            pose = reachable_pose(self.limits, self._resting, self._hold, names, seed, bodies)
-        return (pose if kept else None), pose
+        pose = reachable_pose(self.limits, self._resting, self._hold, names, seed, bodies)
+        return ([pose] if kept else []), pose
 
     def _checked_home(self, home: np.ndarray) -> np.ndarray:
         """A home that keeps every limit, or an error that says which it breaks."""
@@ -288,4 +306,4 @@ class Motions:
         return self._excess(poses, np.zeros_like(poses), np.zeros_like(poses), False)
 
     def _hold(self, poses: np.ndarray) -> np.ndarray:
-        return self._torques(poses, np.zeros_like(poses), np.zeros_like(poses))
+        return self.torques(poses, np.zeros_like(poses), np.zeros_like(poses))

@@ -16,13 +16,14 @@ GROSS = 10.0
 _USUAL = 0.99
 _NEAR = 10  # samples on either side
 _SAID = "left out:"
+_CHANNELS = ("tau", "qd", "qdd", "wrench")
 
 
 def without_outliers(log: Log) -> Log:
     """The log without such samples, its notes saying which; the log itself if it has none."""
     spoiled = np.zeros(len(log), bool)
     told = []
-    for name in ("tau", "qd", "qdd", "wrench"):
+    for name in _CHANNELS:
         array = getattr(log, name)
         if array is None:
             continue
@@ -45,12 +46,29 @@ def left_out(log: Log) -> tuple[str, ...]:
 
 def spikes(column: np.ndarray) -> list[int]:
     """Rows of a column that stand far off both its usual size and its neighbours."""
-    off = np.abs(column - np.median(column))
-    usual = float(np.quantile(off, _USUAL, method="lower"))
-    if not usual > 0:  # the column rests nearly always: what moves is not known
-        return []
-    rows = np.flatnonzero(off > GROSS * usual)
-    return [k for k in rows.tolist() if _stands_off(column, k, GROSS * usual)]
+    return spikes_beyond(column, *_usual_of(column))
+
+
+def limits_of(log: Log) -> dict[str, list[tuple[float, float]]]:
+    """For each column of the channels that may have spikes, its middle and how far off it they begin."""
+    return {
+        name: [_usual_of(column) for column in getattr(log, name).T]
+        for name in _CHANNELS
+        if getattr(log, name) is not None
+    }
+
+
+def _usual_of(column: np.ndarray) -> tuple[float, float]:
+    centre = float(np.median(column))
+    usual = float(np.quantile(np.abs(column - centre), _USUAL, method="lower"))
+    # a column that rests nearly always does not tell what moves
+    return centre, GROSS * usual if usual > 0 else np.inf
+
+
+def spikes_beyond(column: np.ndarray, centre: float, limit: float) -> list[int]:
+    """Rows that stand further off the centre, and off their neighbours, than a limit."""
+    rows = np.flatnonzero(np.abs(column - centre) > limit)
+    return [k for k in rows.tolist() if _stands_off(column, k, limit)]
 
 
 def _stands_off(column: np.ndarray, k: int, limit: float) -> bool:

@@ -85,14 +85,22 @@ def inspect(
 
 def _resets(steps: np.ndarray, q: np.ndarray) -> tuple[tuple[int, int], ...]:
     """Rows whose position cannot follow from the one before: far beyond the usual change, and much of the range."""
-    resets: list[tuple[int, int]] = []
-    for j, column in enumerate(q.T):
-        rate = np.abs(np.diff(column)) / steps
-        usual = np.quantile(rate, 0.995)
-        span = np.ptp(column)
-        jumps = (rate > 10 * max(usual, 1e-12)) & (rate * steps > 0.05 * span) & (span > 1e-6)
-        resets += [(int(k) + 1, j) for k in np.flatnonzero(jumps)]
-    return tuple(sorted(resets))
+    jumped = jumps(steps, q, usual_rates(steps, q), np.ptp(q, axis=0))
+    return tuple((int(k) + 1, int(j)) for k, j in np.argwhere(jumped))
+
+
+def usual_rates(steps: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """(k,) rates that the positions (N, k) hardly ever exceed."""
+    columns = [np.abs(np.diff(column)) / steps for column in q.T]
+    return np.array([np.quantile(rate, 0.995) for rate in columns])
+
+
+def jumps(steps: np.ndarray, q: np.ndarray, usual: np.ndarray, span: np.ndarray) -> np.ndarray:
+    """(N - 1, k) where positions (N, k) jump, by their usual rates and their ranges."""
+    change = np.abs(np.diff(q, axis=0))
+    rate = change / steps[:, None]
+    far = (change > 0.05 * span) & (span > 1e-6)
+    return np.asarray((rate > 10 * np.maximum(usual, 1e-12)) & far)
 
 
 def _resolution(column: np.ndarray) -> float:

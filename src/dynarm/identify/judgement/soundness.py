@@ -8,8 +8,9 @@ import numpy as np
 
 from ...errors import InputError
 from ..logs.log import Log
-from ..preprocess import Preparation, Stretch, stretches
+from ..preprocess import Preparation, Stretch
 from ..regressor import Terms
+from ..segments import stretches
 
 _STATES = 40  # of the log, at which the kinetic energy is looked at
 _SURE = 5.0  # standard deviations by which it must be negative

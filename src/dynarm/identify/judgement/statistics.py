@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..band import band, factor_for
 from ..bodies import wrench_forces
 from ..estimators.factors import CHUNK, stream
+from ..estimators.least_squares import freedoms
 from ..estimators.problem import Problem, Solution
+from ..flow import excerpt, rows_of
 from ..preprocess import Preparation, Stretch
 from ..regressor import Terms
 from ..rests import idle_rows
 
 _MOTION = 0.95  # part of the velocities' power that says where the motion's frequencies end
-_ENOUGH = 200_000  # samples that residuals are looked at in
 _LEAST = 0.1  # of an inflation: what leaks into low frequencies cannot be told from more
+_LEFT = 0.4  # of the lowest frequencies at least, after a fit
+_SPARSE = 3000  # rows that tell at which frequencies columns are
 _SHOWN = 4000  # samples of measured and predicted torque that a fit keeps for its report
 
 
@@ -38,9 +41,16 @@ class Residuals:
 
 
 def residuals(
-    terms: Terms, pieces: Sequence[Stretch], how: Preparation, values: np.ndarray
+    terms: Terms,
+    pieces: Sequence[Stretch],
+    how: Preparation,
+    values: np.ndarray,
+    solution: Solution | None = None,
 ) -> Residuals:
-    """The residuals of the given values; of long logs, in their middle."""
+    """The residuals of the given values; of long logs, in their middle.
+
+    solution: what the values are of; their inflation then counts what the fit took from the residuals.
+    """
     n = terms.n
     empty: list[list[list[np.ndarray]]] = [[[] for _ in range(n)] for _ in range(3)]
     t, y, z = empty
@@ -61,10 +71,12 @@ def residuals(
     time, measured, predicted = ([np.concatenate(x) for x in xs] for xs in (t, y, z))
     left = [a - b for a, b in zip(measured, predicted, strict=True)]
     edge = band(_excerpt(pieces), _MOTION)
-    lags = np.array([_correlation(r) for r in left])
-    bound = 1.96 / np.sqrt([max(len(r), 1) for r in left])
-    some = np.array([len(r) > 0 for r in left])
-    swell = np.array([inflation(r, edge * _lasting(x)) for x, r in zip(time, left, strict=True)])
+    lags, many = np.array([_correlation(r) for r in left]), np.array([len(r) for r in left])
+    bound = 1.96 / np.sqrt(np.maximum(many, 1))
+    some = many > 0
+    counts = [lowest(len(r), edge * _lasting(x)) for x, r in zip(time, left, strict=True)]
+    lost = np.zeros(n) if solution is None else _taken(terms, pieces, how, solution, counts, many)
+    swell = np.array([inflation(r, k, d) for r, k, d in zip(left, counts, lost, strict=True)])
     if not some.all() and some.any():
         swell[~some] = swell[some].mean()
     still = np.all([(piece.qd == 0).all(axis=0) for piece in pieces], axis=0)
@@ -84,15 +96,8 @@ def residuals(
 
 def _excerpt(pieces: Sequence[Stretch]) -> list[Stretch]:
     """The pieces, or as much of their middles as statistics need."""
-    total = sum(map(len, pieces))
-    if total <= _ENOUGH:
-        return list(pieces)
-    middles = []
-    for piece in pieces:
-        size = max(64, int(len(piece) * _ENOUGH / total))
-        start = max(0, (len(piece) - size) // 2)
-        middles.append(piece.part(slice(start, start + size)))
-    return middles
+    total = rows_of(pieces)
+    return [excerpt(piece, total) for piece in pieces]
 
 
 def _undecimated(terms: Terms, piece: Stretch, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,11 +120,16 @@ def _lasting(t: np.ndarray) -> float:
     return float(np.median(np.diff(t)) * len(t)) if len(t) > 1 else 0.0
 
 
-def inflation(residual: np.ndarray, cycles: float = np.inf) -> float:
+def lowest(n: int, cycles: float = np.inf) -> int:
+    """How many frequencies of n rows are low: as many as the motion has cycles, 8 at least, at most the root of n."""
+    return int(max(8, min(np.sqrt(n), cycles)))
+
+
+def inflation(residual: np.ndarray, low: int | None = None, taken: float = 0.0) -> float:
     """Long-run variance over variance: how many rows tell as much as one independent row; below 1 for blue residuals.
 
-    The long-run variance is the mean of the periodogram over its lowest frequencies, where the regressors live: up to
-    as many cycles as the motion has, at least 8 and at most the square root of N.
+    The long-run variance is the mean of the periodogram over its lowest frequencies (`lowest`), where the regressors
+    live. taken: degrees of freedom that a fit took there, of two a frequency: what is left is less than the noise was.
     """
     n = len(residual)
     if n < 16:
@@ -127,8 +137,36 @@ def inflation(residual: np.ndarray, cycles: float = np.inf) -> float:
     power = np.abs(np.fft.rfft(residual - residual.mean()))[1:] ** 2
     if power.mean() <= 0:
         return 1.0
-    low = int(max(8, min(np.sqrt(n), cycles)))
-    return float(max(_LEAST, power[:low].mean() / power.mean()))
+    count = lowest(n) if low is None else low
+    left = max(1 - taken / (2 * count), _LEFT)
+    return float(max(_LEAST, power[:count].mean() / (left * power.mean())))
+
+
+def _taken(
+    terms: Terms,
+    pieces: Sequence[Stretch],
+    how: Preparation,
+    solution: Solution,
+    counts: Sequence[int],
+    many: np.ndarray,
+) -> np.ndarray:
+    """(n,) degrees of freedom that a solution took from the lowest frequencies of each joint's rows, of so many."""
+    step = max(1, sum(map(len, pieces)) // _SPARSE)
+    thin = [piece.part(slice(None, None, step)) for piece in pieces]
+    rows: list[list[np.ndarray]] = [[] for _ in range(terms.n)]
+    for chunk in stream(terms, [p for p in thin if len(p)], replace(how, decimate=1)):
+        for j, Xy in enumerate(chunk.Xy):
+            rows[j].append(Xy[:, :-1].copy())
+    share = np.zeros(terms.n)
+    for j, (parts, low) in enumerate(zip(rows, counts, strict=True)):
+        if not parts or not (X := np.concatenate(parts)).any():
+            continue
+        A = solution.covariance[np.ix_(terms.support[j], terms.support[j])]
+        lines = np.fft.rfft(X, axis=0)[1 : low + 1]
+        inside = 2 * np.einsum("kp,pq,kq->", lines.conj(), A, lines).real / len(X)
+        share[j] = np.clip(inside / max(float(np.sum((X @ A) * X)), 1e-300), 0.0, 1.0)
+    part = many / np.maximum(solution.data.rows.sum(axis=0), 1)  # of the rows that were fitted
+    return np.asarray(freedoms(solution) * share * np.minimum(part, 1.0))
 
 
 def _correlation(residual: np.ndarray, lags: int = 20) -> np.ndarray:

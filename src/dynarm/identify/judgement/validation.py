@@ -12,7 +12,11 @@ from ..logs.log import Log
 from ..preprocess import Preparation, Recording, states_at
 from ..rows import force_names
 from ..tuning import choose_preparation
-from .verdict import Validation, Verdict, compared
+from .verdict import Reason, Validation, Verdict, compared
+
+_ADVICE = (
+    "identify this robot from a log of its own (dynarm identify), or check the units of the log"
+)
 
 
 def model_checks(arm: Arm, logs: Sequence[Log], cutoff: float | None = None) -> list[Validation]:
@@ -35,9 +39,12 @@ def model_checks(arm: Arm, logs: Sequence[Log], cutoff: float | None = None) -> 
 def judged(arm: Arm, checks: Sequence[Validation], limit: float) -> Verdict:
     """PASS where the error of every joint stays below the limit."""
     reasons = tuple(
-        f"joint {name}: error {error:.2f} of the torque's standard deviation on {check.source}"
+        Reason(
+            f"joint {name}: error {error:.2f} of the torque's standard deviation on {check.source}",
+            _ADVICE,
+        )
         for check in checks
         for name, error, quiet in zip(force_names(arm), check.relative, check.silent, strict=True)
         if not quiet and not error <= limit
     )
-    return Verdict(not reasons, reasons)
+    return Verdict(reasons)

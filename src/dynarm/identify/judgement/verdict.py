@@ -84,40 +84,97 @@ def band_errors(log: Log, predicted: np.ndarray, edge: float) -> np.ndarray:
     rate = log.quality.rate
     grid = np.arange(log.t[0], log.t[-1], 1 / rate)
 
-    def slow(x: np.ndarray) -> np.ndarray:
-        even = np.column_stack([np.interp(grid, log.t, column) for column in x.T])
-        return low_pass(np.nan_to_num(even), rate, edge, 4, None)
+    def even(x: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.interp(grid, log.t, column) for column in x.T])
 
-    ends = min(int(_ENDS * rate), len(grid) // 10)
-    inside = slice(ends, len(grid) - ends)
-    left, whole = slow(log.tau - predicted)[inside], slow(log.tau)[inside]
+    left, whole = slow_parts(even(log.tau - predicted), even(log.tau), rate, edge)
     return errors_over(np.sqrt((left**2).mean(axis=0)), whole.std(axis=0))
+
+
+def slow_parts(
+    left: np.ndarray, whole: np.ndarray, rate: float, edge: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Residuals and torques (N, n), even in time, low-passed at a frequency [Hz], without the filter's ends."""
+    ends = min(int(_ENDS * rate), len(whole) // 10)
+    inside = slice(ends, len(whole) - ends)
+    low = [low_pass(np.nan_to_num(x), rate, edge, 4, None)[inside] for x in (left, whole)]
+    return low[0], low[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What speaks against a fit, what to do about it, and whether that fails it or makes it doubtful only."""
+
+    text: str
+    advice: str = ""
+    grave: bool = True
+
+
+UNSEEN = Reason(
+    "no held-out log: nothing says how the fit predicts motion that it was not fitted to",
+    "predict another log: fit.verdict(log) (--validate LOG), or a part kept back (--hold-out 0.3)",
+    False,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """PASS or FAIL with reasons, for people and for scripts."""
+    """PASS, DOUBTFUL, NOT VALIDATED or FAIL, with reasons and what to do, for people and for scripts.
 
-    passed: bool
-    reasons: tuple[str, ...]
+    validated: predictions of motion that took no part in the fit were looked at; without them nothing passes.
+    """
+
+    findings: tuple[Reason, ...] = ()
+    validated: bool = True
 
     @property
     def word(self) -> str:
-        return "PASS" if self.passed else "FAIL"
+        if any(finding.grave for finding in self.findings):
+            return "FAIL"
+        if not self.validated:
+            return "NOT VALIDATED"
+        return "DOUBTFUL" if self.findings else "PASS"
+
+    @property
+    def passed(self) -> bool:
+        return self.word == "PASS"
+
+    @property
+    def told(self) -> tuple[Reason, ...]:
+        """All reasons: the findings, and that nothing unseen was predicted where that is so."""
+        return self.findings if self.validated else (*self.findings, UNSEEN)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return tuple(reason.text for reason in self.told)
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to do about the reasons, each thing once."""
+        return tuple(dict.fromkeys(reason.advice for reason in self.told if reason.advice))
 
     @property
     def exit_code(self) -> int:
-        return 0 if self.passed else 1
+        return 1 if self.word == "FAIL" else 0
 
     def qualified(self, status: str) -> str:
-        """A fit's status as it may stand beside this verdict: above a FAIL it does not begin with 'ok'.
+        """A fit's status as it may stand beside this verdict: beside findings it does not begin with 'ok'.
 
         A fit that is sound on its own logs may still fail on held-out ones, or under a limit of the user's.
         """
-        if self.passed or not status.startswith("ok"):
+        if not self.findings or not status.startswith("ok"):
             return status
-        return f"doubtful: {'; '.join(self.reasons)}{status.removeprefix('ok')}"
+        told = "; ".join(finding.text for finding in self.findings)
+        return f"doubtful: {told}{status.removeprefix('ok')}"
+
+    def __str__(self) -> str:
+        """The word, the reasons, and under each what to do."""
+        rows = [self.word]
+        for reason in self.told:
+            rows += [f"  {reason.text}", *([f"    {reason.advice}"] if reason.advice else [])]
+        return "\n".join(rows)
 
     def as_json(self) -> str:
         """One JSON object."""
-        return json.dumps({"verdict": self.word, "reasons": list(self.reasons)})
+        told = {"verdict": self.word, "reasons": list(self.reasons), "advice": list(self.advice)}
+        return json.dumps(told)

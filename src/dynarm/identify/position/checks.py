@@ -7,16 +7,40 @@ import warnings
 import numpy as np
 
 from ...border.arguments import reals, shown
-from ...border.kinds import FloatArray, Outside
+from ...border.kinds import FloatArray, Json, Outside
 from ...errors import DynarmWarning, InputError
 from ...robot.arm import Arm
 from ..judgement.quality import unit_doubts
 from ..logs.log import Log, in_order
+from ..preprocess import Preparation
 
 _STILL = 2e-3  # [rad or m] range of positions of a joint that rests
 _DEGREES = 180 / np.pi
 _UNITS = {_DEGREES: "degrees", 1 / _DEGREES: "radians, and positions in degrees", 1e3: "mm or mrad"}
+_HEARD = ("arm", "pd", "progress")
+_USUAL: Json = {  # of an identifier's options, where it is not None
+    "friction": "auto",
+    "shape": "auto",
+    "armature": "auto",
+    "estimator": "wls",
+    "asymmetric": False,
+    "columns": (),
+    "regularise": "auto",
+    "feasible": "auto",
+    "preparation": Preparation(),
+}
 _NEAR = 0.15  # of a factor's logarithm: commands of another unit follow positions within this
+
+
+def refuse_unheard(options: Json) -> None:
+    """Refuse options of an identifier that a fit of positions would not listen to."""
+    for name, value in options.items():
+        usual = _USUAL.get(name)
+        if name not in _HEARD and value is not usual and value != usual:
+            raise InputError(
+                f"{name} is {shown(value)}, and pd is given: armature, viscous and Coulomb friction, offset and delay "
+                f"are then found by rollouts, whatever {name} says; leave it out"
+            )
 
 
 def gains_of(arm: Arm, given: Outside) -> tuple[FloatArray, FloatArray]:
@@ -65,6 +89,13 @@ def position_log(arm: Arm, log: Log) -> Log:
         raise InputError(
             f"{log.source}: no joint moves by more than {_STILL:g}; rests tell nothing of armature and friction, "
             "record a motion"
+        )
+    if log.drives is not None and (log.drives.coupling or log.drives.springs):
+        warnings.warn(
+            f"{log.source}: its channels declare coupling or springs, which drives by positions leave out; they may "
+            "show as friction and offset, record torques to find them",
+            DynarmWarning,
+            stacklevel=6,
         )
     other = _other_unit(log, [joint.revolute for joint in arm.joints])
     revolute = [joint.revolute for joint in arm.joints]

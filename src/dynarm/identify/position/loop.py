@@ -29,7 +29,7 @@ from ...simulation.system import Rates, vectors
 
 WORDS = ("armature", "viscous", "coulomb", "offset")  # unknowns of a joint, in the order of a Drive
 _CHUNK = 4096  # steps that are marched before states are put away
-_STABLE = 1.5  # largest step times the fastest decay; RK4 is stable up to 2.78
+_STABLE = 2.4  # largest step times the fastest decay; RK4 is stable up to 2.78
 _FINEST = 512  # steps between two samples at most
 
 

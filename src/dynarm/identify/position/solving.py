@@ -17,14 +17,14 @@ import numpy as np
 from ...border.kinds import FloatArray, Maker
 from ...dynamics.drive import smooth_sign
 from ..logs.log import Log
-from ..preprocess import stretches
+from ..segments import stretches
 from ..spline import spline_of
 from .loop import Loop, commanded, legs, simulated
 
 LATEST = 0.06  # [s] the longest delay that is looked for
 _GRID = 0.001  # [s] between delays that are tried first
 _PASSES = 12  # Gauss-Newton steps at most
-_ENOUGH = 1e-3  # of a deviation: a smaller step is none
+_ENOUGH = 1e-2  # of a deviation: a smaller step is none
 _BLOCK = 0.25  # [s] stretches of time whose errors count as independent
 _WIDTH = 0.01  # of a joint's usual speed: the width of its Coulomb friction
 _NARROW = 0.003  # [rad/s or m/s] and at least
@@ -35,7 +35,7 @@ _BETWEEN = 0.05  # of a sample: what commands do in it makes the delay uncertain
 _START = 1e-4  # [rad, rad/s] by which first states are
 _SHIFT = 1e-4  # [s] by which the delay is varied
 _WIDER = 0.05  # by which the logarithm of the widths is
-_WIDEST = 3.0  # of that logarithm, up and down
+_NARROWEST, _WIDEST = -1.0, 3.0  # of that logarithm: narrower ones tell nothing and take many steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -245,11 +245,29 @@ def solved(loop: Loop, tracks: Sequence[Track]) -> DriveSolution:
     units = 1e-3 * _units(tracks, torque)
     n, starts = loop.n, np.concatenate([np.concatenate(track.start) for track in tracks])
     anything = np.full(len(starts), -np.inf)
-    low = np.concatenate([np.zeros(3 * n), np.full(n, -np.inf), [0.0, -_WIDEST], anything])
+    low = np.concatenate([np.zeros(3 * n), np.full(n, -np.inf), [0.0, _NARROWEST], anything])
     still = ~_moving(tracks)
     held = np.concatenate([still, still, still, np.zeros(n + 2 + len(starts), bool)])
     x = np.concatenate([drives, [delay, 0.0], starts])
     x[held] = 0.0
+    x, left, passes = _descended(rollouts, x, units, low, held)
+    J, sigma = rollouts.jacobian(x, units), _sizes(left)
+    covariance, told = _covariance(J, left, sigma, held, tracks)
+    drives, delay, wider, _ = rollouts.parted(x)
+    worth, widths, own = 1e3 * units, loop.widths * np.exp(wider), 4 * n + 2
+    return DriveSolution(
+        drives, delay, widths, covariance[:own, :own], told[: 4 * n], sigma, worth, passes
+    )
+
+
+def _descended(
+    rollouts: Rollouts,
+    x: FloatArray,
+    units: FloatArray,
+    low: FloatArray,
+    held: np.ndarray,
+) -> tuple[FloatArray, FloatArray, int]:
+    """Unknowns and errors after steps of Gauss-Newton, and how many there were."""
     left, passes = rollouts.left(x), 0
     while passes < _PASSES:
         passes += 1
@@ -265,13 +283,7 @@ def solved(loop: Loop, tracks: Sequence[Track]) -> DriveSolution:
         x, left = trial, tried
         if length < _ENOUGH * np.sqrt(len(x)):
             break
-    J, sigma = rollouts.jacobian(x, units), _sizes(left)
-    covariance, told = _covariance(J, left, sigma, held, tracks)
-    drives, delay, wider, _ = rollouts.parted(x)
-    worth, widths, own = 1e3 * units, loop.widths * np.exp(wider), 4 * n + 2
-    return DriveSolution(
-        drives, delay, widths, covariance[:own, :own], told[: 4 * n], sigma, worth, passes
-    )
+    return x, left, passes
 
 
 def _sizes(left: FloatArray) -> FloatArray:

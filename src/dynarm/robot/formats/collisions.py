@@ -27,6 +27,13 @@ class Solid:
     centre: np.ndarray
     radius: float = 0.0
 
+    @property
+    def lowest(self) -> float:
+        """The least z of any of its points."""
+        if self.triangles is None:
+            return float(self.centre[2]) - self.radius
+        return float(self.triangles[..., 2].min())
+
 
 def collision_shapes(path: Path) -> tuple[dict[str, list[Solid]], dict[str, str]]:
     """By name of link, its solids; and of links whose shapes cannot be read, why. Raises FormatError for no URDF."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -75,7 +76,9 @@ def test_limits_that_nothing_keeps_are_refused_in_one_line(options, words):
 
 def test_friction_that_leaves_no_room_is_told():
     arm = replace(TWO, joints=tuple(replace(j, friction=Friction(coulomb=9.0)) for j in TWO.joints))
-    with pytest.raises(DynarmError, match="no room to move"):
+    with pytest.raises(
+        DynarmError, match=r"joint 'shoulder' has a Coulomb friction of 9 .* limit of 5, so nothing"
+    ):
         dynarm.excite(arm, 10.0, torque=5.0, **QUICK)
 
 
@@ -132,6 +135,19 @@ def test_links_stay_above_the_floor_and_the_motion_starts_at_home():
         ({"home": (9.0, 0.0)}, "home of joint 'shoulder' is 9, its limits are"),
         ({"home": (1.0, 0.0, 0.0)}, "home"),
         ({"floor": 50.0}, "no pose keeps the links off the floor"),
+        (
+            {"home": (1.2, 0.6), "box": ((-2.0, -1.0, 0.0), (2.0, 1.0, 0.3)), "floor": False},
+            r"at home the tool is \d.* m out of the box; give another home",
+        ),
+        (
+            {"home": (0.0, 0.0), "torque": 1.0, "floor": False},
+            "at home joint 'shoulder' needs .* times its torque limit",
+        ),
+        ({"box": ((-2, -1, -9), (2, 1, -8))}, "box is out of the tool's reach by"),
+        (
+            {"box": ((-2, -1, -1.5), (2, 1, -0.5))},
+            "no pose keeps the tool in the box and the links off",
+        ),
         ({"floor": "low"}, "floor"),
         ({"collisions": 3}, "collisions"),
         ({"rate": 1e6, "duration": 1e4}, "need .* GB, give at most"),
@@ -140,6 +156,82 @@ def test_links_stay_above_the_floor_and_the_motion_starts_at_home():
 def test_wishes_about_bodies_that_nothing_keeps_are_refused(options, words):
     with pytest.raises(DynarmError, match=words):
         dynarm.excite(**({"arm": TWO, "duration": 10.0} | QUICK | options))
+
+
+def test_what_was_kept_is_kept_in_numbers():
+    box = ((-2.0, -1.0, 0.0), (2.0, 1.0, 2.5))
+    run = dynarm.excite(TWO, 10.0, torque=40.0, box=box, **QUICK)
+    kept, model = run.kept, dynarm.compile(TWO, friction=True)
+    assert kept.floor == 0.0 and kept.torque.tolist() == [40.0, 40.0]
+    np.testing.assert_array_equal(kept.box, box)
+    np.testing.assert_allclose(kept.home, run.q[0], atol=1e-12)
+    np.testing.assert_allclose(run.q[-1], kept.home, atol=1e-9)
+    assert (run.q >= kept.position[:, 0]).all() and (run.q <= kept.position[:, 1]).all()
+    assert (np.abs(run.qd) <= kept.velocity).all() and (np.abs(run.qdd) <= kept.acceleration).all()
+    np.testing.assert_allclose(run.tau, model.inverse_dynamics(run.q, run.qd, run.qdd))
+    free = dynarm.excite(TWO, 10.0, floor=False, collisions=False, **QUICK).kept
+    assert (free.floor, free.box, free.torque, free.pairs) == (None, None, None, ())
+
+
+def test_pairs_of_links_are_kept_by_name():
+    arm = dynarm.load("puma560")
+    kept = dynarm.excite(arm, 10.0, starts=1, iterations=2).kept
+    assert kept.pairs and all(a != b for a, b in kept.pairs)
+    assert not set(kept.pairs) & set(kept.left)
+
+
+def test_a_robot_without_geometry_gets_rods_and_says_so(tmp_path):
+    """A URDF without collision shapes, and one whose mesh is not there."""
+    inertia = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    link = f'<link name="{{}}"><inertial>{inertia}</inertial>{{}}</link>'
+    mesh = '<collision><geometry><mesh filename="none.stl"/></geometry></collision>'
+    joint = (
+        '<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/><axis xyz="0 1 0"/>'
+        '<origin xyz="0 0 {3}"/>'
+        '<limit lower="-2" upper="2" velocity="2" effort="90"/></joint>'
+    )
+    joints = joint.format("first", "base", "upper", 0.5) + joint.format(
+        "second", "upper", "lower", 0.6
+    )
+    for shape, words in (
+        ("", "rods between joints"),
+        (mesh, "none.stl is not there; a rod is taken"),
+    ):
+        path = tmp_path / "arm.urdf"
+        links = "".join(link.format(name, shape) for name in ("base", "upper", "lower"))
+        path.write_text(f'<robot name="bare">{links}{joints}</robot>')
+        run = dynarm.excite(dynarm.load(path), 10.0, **QUICK)
+        assert any(words in line for line in (*run.checked, *run.unchecked))
+
+
+def test_a_base_that_stands_on_a_pedestal_has_its_floor_below():
+    from benchmarks.collisions import example_robot
+
+    from dynarm.identify.design.clearance import clearance_of
+    from dynarm.identify.design.shapes import shapes_of
+
+    for file, tip, height in (("baxter.urdf", "left_hand_link", -0.93), ("panda.urdf", None, 0.0)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            arm = dynarm.load(example_robot(file), tip=tip)
+        limits = limits_of(arm, *[None] * 5)
+        look = clearance_of(arm, shapes_of(arm), limits, 0.0, True, False)
+        assert look.floor == pytest.approx(height, abs=0.01)
+        given = clearance_of(arm, shapes_of(arm), limits, 0.0, True, True)
+        assert given.floor == 0.0  # what was asked for stays where it is
+
+
+def test_fingers_that_follow_each_other_may_touch():
+    from benchmarks.collisions import example_robot
+
+    from dynarm.identify.design.clearance import clearance_of
+    from dynarm.identify.design.shapes import shapes_of
+
+    arm = dynarm.load(example_robot("panda.urdf"))
+    look = clearance_of(arm, shapes_of(arm), limits_of(arm, *[None] * 5), 0.0, True, False)
+    pairs = {frozenset(pair) for pair in (*look.paired, *look.left)}
+    assert frozenset(("'panda_leftfinger'", "'panda_rightfinger'")) not in pairs
+    assert frozenset(("'panda_leftfinger'", "'panda_link5'")) in pairs
 
 
 def test_progress_is_told():

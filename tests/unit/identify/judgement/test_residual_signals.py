@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import dynarm
-from dynarm import Log, Preparation, minimal_parameters
+from dynarm import Identifier, Log, Preparation, minimal_parameters
+from dynarm.identify import flow
 from dynarm.identify.estimators.factors import RowSource, fold
+from dynarm.identify.estimators.least_squares import freedoms
 from dynarm.identify.estimators.methods import irls
 from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.judgement import outliers, soundness, statistics
@@ -48,6 +50,39 @@ def test_inflation_of_known_noise():
         assert np.mean(ratios) == pytest.approx((1 + a) / (1 - a), rel=0.12)
 
 
+def test_inflation_counts_what_a_fit_took():
+    """Four waves fitted to white noise take 8 freedoms of the 32 of its 16 lowest frequencies."""
+    t = np.arange(1000) / 1000
+    waves = [f(2 * np.pi * k * t) for k in (2, 5, 6, 11) for f in (np.sin, np.cos)]
+    X = np.column_stack(waves)
+    plain, mended = [], []
+    for seed in range(200):
+        x = np.random.default_rng([seed, 3]).normal(size=1000)
+        left = x - X @ np.linalg.lstsq(X, x, rcond=None)[0]
+        plain.append(statistics.inflation(left, 16))
+        mended.append(statistics.inflation(left, 16, 8.0))
+    assert np.mean(plain) == pytest.approx(0.75, abs=0.04)
+    assert np.mean(mended) == pytest.approx(1.0, abs=0.05)
+    assert statistics.inflation(left, 16, 1000.0) == pytest.approx(plain[-1] / 0.4)
+
+
+def test_a_fit_takes_freedoms_where_its_columns_are():
+    """Of a multi-sine of up to 1.2 Hz in 10 s nearly all are low, but for the sharp sign's and the offset's."""
+    arm = dynarm.load("two_link")
+    fit = Identifier(arm, cutoff=15.0).fit(noisy_log(arm, 0.5))
+    terms, how = fit.record.terms, fit.record.preparation
+    pieces = fit.record.recording.pieces(how)
+    all_of_them = freedoms(fit.solution)
+    assert all_of_them.sum() == pytest.approx(fit.rank_, abs=1e-6)
+    rows = fit.solution.data.rows.sum(axis=0)
+    low = statistics._taken(terms, pieces, how, fit.solution, [20, 20], rows)
+    half = statistics._taken(terms, pieces, how, fit.solution, [20, 20], rows / 2)
+    np.testing.assert_allclose(half, low / 2)  # an excerpt of the rows holds its part of them
+    assert (low < all_of_them - 0.9).all() and (low > 0.5 * all_of_them).all()
+    as_left = statistics.residuals(terms, pieces, how, fit.values_).inflation
+    assert (fit.residuals_.inflation > 1.1 * as_left).all()
+
+
 def test_inflation_looks_at_the_lowest_frequencies():
     n = 400
     t = np.arange(n) / n
@@ -57,9 +92,11 @@ def test_inflation_looks_at_the_lowest_frequencies():
 
     x = lines(_3=1.0, _15=2.0, _100=3.0)  # 6 of power in 200 lines
     assert statistics.inflation(x) == pytest.approx((3 / 20) / (6 / 200))  # 20 lines: sqrt n
-    assert statistics.inflation(x, 15) == pytest.approx((3 / 15) / (6 / 200))
-    assert statistics.inflation(x, 14) == pytest.approx((1 / 14) / (6 / 200))
-    assert statistics.inflation(x, 2) == pytest.approx((1 / 8) / (6 / 200))  # at least 8
+    assert statistics.inflation(x, statistics.lowest(n, 15)) == pytest.approx((3 / 15) / (6 / 200))
+    assert statistics.inflation(x, statistics.lowest(n, 14)) == pytest.approx((1 / 14) / (6 / 200))
+    assert statistics.inflation(x, statistics.lowest(n, 2)) == pytest.approx(
+        (1 / 8) / (6 / 200)
+    )  # at least 8
     assert statistics.inflation(x + 5.0) == pytest.approx(statistics.inflation(x))
     assert statistics.inflation(lines(_100=1.0)) == 0.1
     assert statistics.inflation(np.zeros(50)) == 1.0
@@ -121,7 +158,7 @@ def test_residuals_of_known_values():
 
 
 def test_long_logs_are_looked_at_in_their_middle(monkeypatch):
-    monkeypatch.setattr(statistics, "_ENOUGH", 500)
+    monkeypatch.setattr(flow, "ENOUGH", 500)
     pieces = [stretch(1000), stretch(250, seed=1)]
     some = statistics._excerpt(pieces)
     assert [len(p) for p in some] == [400, 100]

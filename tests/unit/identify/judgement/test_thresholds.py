@@ -12,6 +12,8 @@ from dynarm.identify.estimators.feasibility import nearest, one_body
 from dynarm.identify.estimators.least_squares import weighted
 from dynarm.identify.estimators.problem import Problem
 from dynarm.identify.judgement import reasons as judgement
+from dynarm.identify.judgement.fitted import FittedErrors
+from dynarm.identify.judgement.verdict import Validation
 from dynarm.identify.payload import _told
 from dynarm.identify.regressor import Terms
 from dynarm.robot.arm import pack_parameters
@@ -178,46 +180,96 @@ def test_a_log_is_cut_at_its_resets():
 
 
 class Told:
-    """A fit as far as its judgement looks at it."""
+    """A fit as far as its judgement looks at it; torques have a deviation of 1."""
 
     ridge_ = 0.0
     consistent_ = np.zeros(2)
     silent_ = np.zeros(2, bool)
+    impossible_ = ()
 
-    def __init__(self, own):
+    def __init__(self, own, band=(0.0, 0.0)):
         self.relative_ = np.array(own)
-        terms = type("", (), {"row_names": ("a", "b")})
+        self.fitted_ = FittedErrors(np.array(own), np.array(own), np.array(band))
+        terms = type("", (), {"row_names": ("a", "b"), "arm": dynarm.load("two_link")})
         identifier = type("", (), {"prior": None})
-        self.record = type("", (), {"terms": terms, "doubts": (), "identifier": identifier})
+        kept = {"terms": terms, "doubts": (), "strangers": (), "identifier": identifier}
+        self.record = type("", (), kept)
         self.identifiability_ = type("", (), {"undetermined": ()})
 
 
+def predicted(held, band=(0.0, 0.0), scale=1.0):
+    """A prediction with errors over a torque's deviation of `scale`."""
+    held, none = np.array(held), np.zeros((0, 2))
+    return Validation(scale * held, held, np.zeros(0), none, none, "run", None, np.array(band))
+
+
 @pytest.mark.parametrize(
-    "own, held, passes",
+    "own, held, word",
     [
-        ((0.2, 0.2), (0.2, 0.2), True),
-        ((0.49, 0.2), (0.49, 0.2), True),
-        ((0.51, 0.2), (0.49, 0.2), False),
-        ((0.4, 0.2), (0.51, 0.2), False),
-        ((0.13, 0.2), (0.38, 0.2), True),
-        ((0.13, 0.2), (0.4, 0.2), False),  # more than three times the fitted error
-        ((0.01, 0.2), (0.29, 0.2), True),  # fitted errors below 0.1 count as 0.1
-        ((0.01, 0.2), (0.31, 0.2), False),
-        ((0.1, float("nan")), (0.1, 0.1), False),
-        ((0.1, 0.1), (0.1, float("nan")), False),
+        ((0.2, 0.2), (0.2, 0.2), "PASS"),
+        ((0.49, 0.2), (0.49, 0.2), "PASS"),
+        ((0.51, 0.2), (0.49, 0.2), "FAIL"),
+        ((0.4, 0.2), (0.51, 0.2), "FAIL"),
+        ((0.13, 0.2), (0.25, 0.2), "PASS"),
+        ((0.13, 0.2), (0.27, 0.2), "DOUBTFUL"),  # more than twice the fitted error
+        ((0.13, 0.2), (0.38, 0.2), "DOUBTFUL"),
+        ((0.13, 0.2), (0.4, 0.2), "FAIL"),  # more than three times
+        ((0.01, 0.2), (0.19, 0.2), "PASS"),  # fitted errors below 0.1 count as 0.1
+        ((0.01, 0.2), (0.21, 0.2), "DOUBTFUL"),
+        ((0.01, 0.2), (0.31, 0.2), "FAIL"),
+        ((0.1, float("nan")), (0.1, 0.1), "FAIL"),
+        ((0.1, 0.1), (0.1, float("nan")), "FAIL"),
     ],
 )
-def test_where_a_verdict_turns(own, held, passes):
-    heard = np.zeros(2, bool)
-    check = type("", (), {"relative": np.array(held), "source": "run", "silent": heard})
-    verdict = judgement.verdict(Told(own), [check], 0.5)
-    assert verdict.passed is passes
-    assert bool(verdict.reasons) is not passes
+def test_where_a_verdict_turns(own, held, word):
+    verdict = judgement.verdict(Told(own), [predicted(held)], 0.5)
+    assert verdict.word == word and verdict.passed is (word == "PASS")
+    assert verdict.exit_code == (word == "FAIL")
+    assert bool(verdict.reasons) is not verdict.passed
+    assert len(verdict.advice) == len({r.advice for r in verdict.findings})
+    assert all(r.advice for r in verdict.findings)
+
+
+def test_errors_are_compared_in_units_of_torque():
+    """A held-out log of gentler motion: 0.3 of a tenth of the torque is less than 0.1 of the whole."""
+    fit = Told((0.1, 0.1))
+    assert judgement.verdict(fit, [predicted((0.3, 0.1), scale=0.1)], 0.5).passed
+    assert judgement.verdict(fit, [predicted((0.3, 0.1), scale=0.6)], 0.5).word == "PASS"
+    assert judgement.verdict(fit, [predicted((0.3, 0.1), scale=0.8)], 0.5).word == "DOUBTFUL"
+
+
+@pytest.mark.parametrize(
+    "own, held, word",
+    [(0.05, 0.19, "PASS"), (0.05, 0.21, "DOUBTFUL"), (0.05, 0.31, "FAIL"), (0.2, 0.31, "PASS")],
+)
+def test_the_band_shows_what_noise_hides(own, held, word):
+    noisy = (0.4, 0.4)
+    check = predicted(noisy, band=(held, 0.0))
+    verdict = judgement.verdict(Told(noisy, band=(own, 0.0)), [check], 0.5)
+    assert verdict.word == word
+    assert all("band" in reason for reason in verdict.reasons)
+
+
+def test_nothing_passes_unseen():
+    verdict = judgement.verdict(Told((0.1, 0.1)), [], 0.5)
+    assert verdict.word == "NOT VALIDATED" and verdict.exit_code == 0 and not verdict.passed
+    assert len(verdict.reasons) == 1 and "--hold-out" in verdict.advice[0]
+    assert verdict.qualified("ok; fine") == "ok; fine"
+
+
+def test_wrong_signs_and_strange_logs_do_not_pass():
+    fit, check = Told((0.1, 0.1)), predicted((0.1, 0.1))
+    fit.impossible_ = ("the motor inertia Ia2 is -1",)
+    assert judgement.verdict(fit, [check], 0.5).word == "DOUBTFUL"
+    assert judgement.verdict(fit, [], 0.5).word == "NOT VALIDATED"
+    fit.record.strangers = ("b.csv seems to be of another robot",)
+    assert judgement.verdict(fit, [check], 0.5).word == "FAIL"
 
 
 def test_errors_once_consistent_count():
     fit = Told((0.1, 0.1))
     fit.consistent_ = np.array([0.1, 0.6])
-    (reason,) = judgement.verdict(fit, [], 0.5).reasons
+    check = predicted((0.1, 0.1))
+    (reason,) = judgement.verdict(fit, [check], 0.5).reasons
     assert reason == "joint b: error 0.60 once the values are made physically consistent"
-    assert judgement.verdict(fit, [], 0.7).passed
+    assert judgement.verdict(fit, [check], 0.7).passed

@@ -308,7 +308,7 @@ def test_every_usual_width_is_found(width):
 
 
 def test_long_logs_are_tried_in_their_middle(monkeypatch):
-    monkeypatch.setattr(preprocess, "_LONG", 300)
+    monkeypatch.setattr(preprocess, "LONG", 300)
     log = noisy_log(TWO, 0.1, duration=5.0)
     some = preprocess.middle(log)
     assert len(some) == 300 and some.t[0] == log.t[350]

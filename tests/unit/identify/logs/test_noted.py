@@ -32,7 +32,7 @@ def test_logs_with_the_same_remark_share_a_line():
         "a, b: 1 gaps in time, the longest 30, 31 ms at 0.000, 1.000 s"
     ]
     assert noted((name, [gap]) for name, gap in zip("abcde", gaps)) == [
-        "5 logs: 1 gaps in time, the longest 30 to 34 ms at 0.000 to 4.000 s"
+        "5 logs (a, b, c, ...): 1 gaps in time, the longest 30 to 34 ms at 0.000 to 4.000 s"
     ]
     first, second = (f"joint {j} rests in 30 % of the samples" for j in (1, 2))
     assert noted([("a", [first]), ("b", [second])]) == [f"a: {first}", f"b: {second}"]
@@ -40,6 +40,22 @@ def test_logs_with_the_same_remark_share_a_line():
         "a: joints 1, 2 rest in 30 % of the samples"
     ]
     assert noted([]) == []
+
+
+def test_many_logs_with_other_joints_share_a_line():
+    """200 logs, each with its own choice of resting joints, are no screen full of lines."""
+    rests = [
+        (
+            f"log{k}",
+            [f"joint {j} rests in {20 + j} % of the samples" for j in range(1, 8) if k >> j & 1],
+        )
+        for k in range(200)
+    ]
+    lines = noted([*rests, ("log7", ["3 gaps in time"])])
+    assert lines == [
+        "198 logs (log2, log3, log4, ...): joints 1, 2, 3, 4, 5, 6, 7 rest in 21 to 27 % of the samples",
+        "log7: 3 gaps in time",
+    ]
 
 
 def test_a_fit_warns_once_of_degrees_in_all_joints():

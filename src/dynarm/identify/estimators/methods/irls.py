@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...flow import seen
 from ...judgement.statistics import residuals
 from ..estimator import Estimator
 from ..factors import RowSource, folded
@@ -54,7 +55,7 @@ def _counted_less(
 
 def _middle_deviation(sources: Sequence[RowSource], values: np.ndarray) -> np.ndarray:
     """(n,) standard deviation of each joint's residual from its median size: outliers do not count."""
-    left = [residuals(s.terms, s.pieces, s.how, values) for s in sources]
+    left = [residuals(s.terms, seen(s.pieces), s.how, values) for s in sources]
     sizes = [
         np.concatenate([np.abs(one.measured[j] - one.predicted[j]) for one in left])
         for j in range(sources[0].terms.n)

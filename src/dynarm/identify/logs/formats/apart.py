@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import threading
+from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
@@ -18,7 +20,7 @@ import numpy as np
 
 from ....border.apart import REFUSED, started
 from ....border.extras import extra
-from ....border.files import is_folder, named, room, size_of
+from ....border.files import LARGEST, is_folder, named, room, size_of
 from ....border.kinds import Json
 from ....errors import FormatError
 from .table import Table, check_names, check_room, text_column
@@ -32,11 +34,53 @@ _INSTEAD = "; read it with pandas and give Log.from_frame"
 
 def read_parquet(path: Path) -> Table:
     """The columns of a Parquet file."""
+    _check_pyarrow(path)
+    return _read("parquet", path, size_of(path))
+
+
+def _check_pyarrow(path: Path) -> None:
     if find_spec("pyarrow") is None:
         raise FormatError(
             f"{named(path)}: Parquet files need the package pyarrow; {extra('parquet')}, or convert the log to .csv"
         )
-    return _read("parquet", path, size_of(path))
+
+
+def parquet_groups(path: Path) -> list[int]:
+    """How many rows each row group of a Parquet file has."""
+    _check_pyarrow(path)
+    size = min(size_of(path, sys.maxsize), LARGEST)
+    return [int(rows) for rows in _read("parquet_groups", path, size)["rows"]]
+
+
+def parquet_parts(
+    path: Path, rows: int, first: int = 0, last: int = 0
+) -> Generator[Table, None, None]:
+    """The columns of a Parquet file of any size, `rows` rows at a time, from row `first` to `last` (0: all).
+
+    The child waits while a part is being worked on, so no more than two parts are held.
+    """
+    _check_pyarrow(path)
+    size = size_of(path, sys.maxsize)
+    most = room(min(size, LARGEST))
+    arguments = ("parquet_parts", str(path.absolute()), str(most), *map(str, (rows, first, last)))
+    with started(_MODULE, arguments, named(path), _INSTEAD) as child:
+        try:
+            assert child.stdout is not None
+            while True:
+                end = threading.Timer(_PATIENCE + min(size, LARGEST) / _PACE, child.kill)
+                end.start()
+                try:
+                    table = _received(path, child.stdout, most)
+                finally:
+                    late = not end.is_alive()
+                    end.cancel()
+                if not table:
+                    break
+                yield table
+        finally:
+            child.kill()
+    if table is None:
+        raise _broken_off(path, child.returncode, late)
 
 
 def read_bag(path: Path, topic: str | None = None) -> Table:
@@ -70,10 +114,13 @@ def _read(what: str, path: Path, size: int, topic: str | None = None) -> Table:
             child.kill()
     if table is not None:
         return table
+    raise _broken_off(path, child.returncode, late)
+
+
+def _broken_off(path: Path, code: int, late: bool) -> FormatError:
     if late:
-        raise FormatError(f"{named(path)}: takes too long to read; save it in parts")
-    code = child.returncode
-    raise FormatError(
+        return FormatError(f"{named(path)}: takes too long to read; save it in parts")
+    return FormatError(
         f"{named(path)}: damaged, its reader broke off (code {code}); export the log again"
     )
 

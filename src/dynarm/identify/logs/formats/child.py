@@ -1,14 +1,15 @@
-"""The process that reads Parquet files and packed bags for another one: `python -m ...child KIND PATH ROOM [TOPIC]`.
+"""The process that reads Parquet files and packed bags for another one: `... KIND PATH ROOM [TOPIC | ROWS FIRST LAST]`.
 
 Its own memory is limited, and it writes one line of JSON, {"columns": [...]} or {"refused": "..."}, then the
-columns' bytes.
+columns' bytes; of a file in parts, the same for every part.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +23,21 @@ from .table import MOST_COLUMNS, Table, check_names, check_room, text_column
 
 _SPARE = 1 << 30  # bytes of address space beyond what is there after the imports and what is read
 _LONGEST_TEXT = 40
+_PARTS = "parquet_parts"
 
 
 def _parquet(path: Path, most: int) -> Table:
+    with _opened_parquet(path, most) as file:
+        check_room(path, 8 * file.metadata.num_columns * file.metadata.num_rows, most)
+        groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
+        check_room(path, sum(group.total_byte_size for group in groups), most)
+        table = file.read(use_threads=False)
+    return _columns(table)
+
+
+@contextmanager
+def _opened_parquet(path: Path, most: int) -> Iterator[Foreign]:
+    """The file, with this process confined to what it may unpack to."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -34,14 +47,68 @@ def _parquet(path: Path, most: int) -> Table:
         about = file.metadata
         if about.num_columns > MOST_COLUMNS:
             raise FormatError(f"has {about.num_columns} columns; at most {MOST_COLUMNS} are read")
-        check_room(path, 8 * about.num_columns * about.num_rows, most)
-        groups = [about.row_group(k) for k in range(about.num_row_groups)]
-        check_room(path, sum(group.total_byte_size for group in groups), most)
         check_names(path, file.schema_arrow.names)
-        table = file.read(use_threads=False)
+        yield file
+
+
+def _columns(table: Foreign) -> Table:
     return {
         name: _array(column) for name, column in zip(table.column_names, table.columns, strict=True)
     }
+
+
+def _parquet_parts(path: Path, most: int, rows: int, first: int, last: int) -> Iterator[Table]:
+    """Tables of `rows` rows each, in order, from row `first` to `last` (0: the file's); the last may have half more."""
+    import pyarrow as pa
+
+    with _opened_parquet(path, most) as file:
+        sizes = _sizes(file)
+        left = min(sum(sizes), last or sum(sizes)) - first
+        waiting: list[Foreign] = []
+        for batch in _batches(file, sizes, rows, first, max(left, 0)):
+            waiting.append(batch)
+            while sum(map(len, waiting)) >= rows and not 0 < left - rows < rows // 2:
+                table = pa.Table.from_batches(waiting)
+                yield _columns(table.slice(0, rows))
+                left, waiting = left - rows, table.slice(rows).to_batches()
+        if sum(map(len, waiting)):
+            yield _columns(pa.Table.from_batches(waiting))
+
+
+def _batches(
+    file: Foreign, sizes: Sequence[int], rows: int, first: int, left: int
+) -> Iterator[Foreign]:
+    """The next `left` rows from row `first` on, row group by row group; what breaks says in which."""
+    for group, size in enumerate(sizes):
+        skipped, first = min(first, size), max(first - size, 0)
+        if skipped == size or not left:
+            continue
+        batches = file.iter_batches(rows, row_groups=[group], use_threads=False)
+        while left:
+            try:
+                batch = next(batches, None)
+            except Exception as error:
+                raise FormatError(
+                    f"row group {group} is damaged ({error}); export the log again"
+                ) from None
+            if batch is None:
+                break
+            taken = batch.slice(skipped, left)
+            skipped = max(skipped - len(batch), 0)
+            left -= len(taken)
+            if len(taken):
+                yield taken
+
+
+def _sizes(file: Foreign) -> list[int]:
+    about = file.metadata
+    return [about.row_group(k).num_rows for k in range(about.num_row_groups)]
+
+
+def _parquet_groups(path: Path, most: int) -> Table:
+    """How many rows each row group has."""
+    with _opened_parquet(path, most) as file:
+        return {"rows": np.array(_sizes(file), dtype=np.int64)}
 
 
 def _array(column: Foreign) -> np.ndarray:
@@ -105,7 +172,11 @@ def _bag(path: Path, most: int, topic: str | None = None) -> Table:
     return columns(path, messages)
 
 
-_KINDS: dict[str, Callable[..., Table]] = {"parquet": _parquet, "bag": _bag}
+_KINDS: dict[str, Callable[..., Table]] = {
+    "parquet": _parquet,
+    "parquet_groups": _parquet_groups,
+    "bag": _bag,
+}
 
 
 def _said(path: Path, error: BaseException) -> str:
@@ -131,19 +202,33 @@ def _sent(table: Table) -> tuple[Json, list[np.ndarray]]:
     return {"columns": head}, arrays
 
 
-def main(kind: str, name: str, most: str, *topic: str) -> None:
-    """Read the file and send it."""
+def _tables(kind: str, path: Path, most: int, more: Sequence[str]) -> Iterator[Table]:
+    """What is sent: the one table of a file, or its parts."""
+    if kind == _PARTS:
+        rows, first, last = map(int, more)
+        yield from _parquet_parts(path, most, rows, first, last)
+        return
+    yield _KINDS[kind](path, most, *more)
+
+
+def main(kind: str, name: str, most: str, *more: str) -> None:
+    """Read the file and send it, a table at a time; what follows the last of several is a line with no columns."""
     pipe = own_pipe()
     path = Path(name)
-    arrays: list[np.ndarray] = []
+
+    def send(head: Json, arrays: Sequence[np.ndarray] = ()) -> None:
+        pipe.write(json.dumps(head).encode() + b"\n")
+        for array in arrays:
+            pipe.write(array.tobytes())
+        pipe.flush()
+
     try:
-        head, arrays = _sent(_KINDS[kind](path, int(most), *topic))
+        for table in _tables(kind, path, int(most), more):
+            send(*_sent(table))
+        if kind == _PARTS:
+            send({"columns": []})
     except (Exception, MemoryError) as error:
-        head = {REFUSED: _said(path, error)}
-    pipe.write(json.dumps(head).encode() + b"\n")
-    for array in arrays:
-        pipe.write(array.tobytes())
-    pipe.flush()
+        send({REFUSED: _said(path, error)})
 
 
 if __name__ == "__main__":

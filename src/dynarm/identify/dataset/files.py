@@ -1,0 +1,164 @@
+"""Which files a dataset is: folders, patterns and names of files, and how much memory their fit may take."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...border.arguments import flag, items, path_of, shown
+from ...border.files import is_folder, named
+from ...border.kinds import Kept, Outside
+from ...errors import FileError, InputError, KindError
+from ..logs.readers import FORMATS, known_formats
+
+WANTED = "a folder, a pattern such as 'logs/*.csv', or names of logs"
+BASE = 300 << 20  # bytes that the program itself takes, with what it keeps of a dataset to look at
+LEAST = BASE + (4 << 20)
+_LARGE = 64 << 20  # bytes of a Parquet file that is read piece by piece
+_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+_PATTERN = re.compile(r"[*?\[]")
+_BAG = "metadata.yaml"
+
+
+def byte_count(what: str, value: Outside) -> int:
+    """A number of bytes, or words such as 1GB, 500 MB or 2GiB."""
+    match = _SIZE.fullmatch(str(value)) if isinstance(value, (str, int, float)) else None
+    if match is None or isinstance(value, bool):
+        raise InputError(f"{what} is {shown(value)}; give a size such as '1GB' or '500MB'")
+    number, letter, binary = match.groups()
+    step = 1024 if binary else 1000
+    size = int(float(number) * step ** " kmgt".index(letter.lower() or " "))
+    if size < LEAST:
+        raise InputError(
+            f"{what} is {shown(value)}, not enough to fit a dataset in; give at least {LEAST // 1000**2 + 1}MB"
+        )
+    return size
+
+
+@dataclass(frozen=True, repr=False)
+class Dataset:
+    """Logs in many files, or in files larger than memory, which are read piece by piece.
+
+    paths     a folder, a pattern such as "logs/*.parquet", the name of a log, or a list of these. Files whose times go
+              on from one to the next are one recording; those whose clocks start anew are recordings of their own
+    channels  as for Log.read, for all files
+    memory    bytes, or words such as "1GB", that a fit may take; a dataset that fits into it is read at once
+    topic     of bags, as for Log.read
+    progress  called with (files read, files in all, rows so far) while all files are looked at
+    skip_bad  files that cannot be read, or do not belong to the robot, are left out and named in a warning
+    """
+
+    paths: Kept
+    channels: Kept = None
+    memory: int | str = "1GB"
+    skip_bad: bool = False
+    topic: str | None = None
+    progress: Callable[[int, int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        byte_count("memory", self.memory)
+        flag("skip_bad", self.skip_bad)
+        if self.progress is not None and not callable(self.progress):
+            raise KindError(f"progress is {shown(self.progress)}; give a function, or None")
+
+    def __repr__(self) -> str:
+        """What was given, and in how much memory it is fitted."""
+        return f"<dynarm.Dataset {shown(self.paths)}, memory {self.memory}>"
+
+    @property
+    def how(self) -> tuple[Kept, str | None]:
+        """Channels and topic, by which each file is read."""
+        return self.channels, self.topic
+
+    @property
+    def room(self) -> int:
+        """Bytes that are left for the data of a fit."""
+        return byte_count("memory", self.memory) - BASE
+
+    def files(self) -> list[Path]:
+        """The logs of the dataset, by name, numbers in names in order of size."""
+        given = self.paths
+        several = (
+            [given] if isinstance(given, (str, os.PathLike)) else items("paths", given, WANTED)
+        )
+        inside = [file for one in several for file in _inside(path_of("paths", one, WANTED))]
+        if not inside:
+            raise InputError(f"no log given; pass {WANTED}")
+        return list(dict.fromkeys(inside))
+
+
+def _inside(path: Path) -> list[Path]:
+    """The logs that one name stands for."""
+    if _PATTERN.search(str(path)) and not os.path.lexists(path):
+        matches = [Path(name) for name in glob.glob(str(path), recursive=True)]
+        logs = [log for match in matches for log in (_inside(match) if _opens(match) else ())]
+        if not logs:
+            raise FileError(f"{named(path)} matches no log; dynarm reads {known_formats()}")
+        return sorted(logs, key=_in_order)
+    if not is_folder(path) or is_bag(path):
+        return [path]
+    logs = _walked(path)
+    if not logs:
+        raise FileError(f"{named(path)}: the folder holds no log; dynarm reads {known_formats()}")
+    return sorted(logs, key=_in_order)
+
+
+def _opens(path: Path) -> bool:
+    return path.is_dir() or _is_log(path)
+
+
+def _is_log(path: Path) -> bool:
+    return any(one.is_of(path, False) for one in FORMATS) and path.name[0] not in "._"
+
+
+def _walked(folder: Path) -> list[Path]:
+    """Logs in a folder and below; a bag's folder is one log."""
+    logs: list[Path] = []
+    for top, folders, names in os.walk(folder):
+        here = Path(top)
+        if here != folder and is_bag(here):
+            logs.append(here)
+            folders.clear()
+            continue
+        folders[:] = [name for name in folders if name[0] not in "._"]
+        logs += [here / name for name in names if _is_log(here / name)]
+    return logs
+
+
+def _in_order(path: Path) -> list[tuple[int, int, str]]:
+    """What sorts log2 before log10."""
+    parts = re.split(r"(\d+)", str(path))
+    return [(1, int(p), "") if p.isdigit() and p.isascii() else (0, 0, p) for p in parts]
+
+
+def is_bag(folder: Path) -> bool:
+    """Whether a folder is a ROS 2 bag, one log."""
+    if (folder / _BAG).is_file():
+        return True
+    inside = os.listdir(folder)
+    return len(inside) == 1 and inside[0].endswith(".db3")
+
+
+def dataset_of(value: Outside) -> Dataset | None:
+    """The dataset that a fit was given; None where it was given a log or several."""
+    if isinstance(value, Dataset):
+        return value
+    if not isinstance(value, (str, os.PathLike)) or not str(value).strip() or "\0" in str(value):
+        return None
+    return Dataset(value) if is_dataset(Path(value)) else None
+
+
+def is_dataset(path: Path) -> bool:
+    """Whether a name stands for several logs, or for one that is read piece by piece."""
+    try:
+        if path.is_dir():
+            return not is_bag(path)
+        if path.is_file():
+            return path.suffix.lower() in (".parquet", ".pq") and path.stat().st_size > _LARGE
+    except (OSError, ValueError):
+        return False
+    return bool(_PATTERN.search(str(path)))

@@ -1,0 +1,167 @@
+"""The fit of a dataset: read at once where it fits into memory, else piece by piece, by choices made on a sample."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import DynarmWarning, InputError
+from ..fitting import fitted_rows, fitting_log
+from ..flow import Away, Flow
+from ..logs.log import Log
+from ..preprocess import LONG, Preparation, Recording, Stretch, smooth_segment
+from ..segments import SEGMENT, TimeSegment, segments, stretches
+from .cutting import Usual, cut, limits
+from .files import Dataset
+from .notes import heard, say
+from .survey import FileRun, Survey, survey
+
+if TYPE_CHECKING:
+    from ..identifier import Identifier
+    from ..result import Fit
+    from .cluster import Cluster
+
+_COPIES = 8  # times a row that a fit in memory holds
+_SAMPLE = 4 * LONG  # samples of all recordings that choices look at
+_WHOLE = 2 * SEGMENT  # samples of a recording that is read at once
+READ = 0.3  # part of the work that a first look at all files is
+
+
+def fit_dataset(identifier: Identifier, dataset: Dataset, cluster: Cluster | None = None) -> Fit:
+    """The fit of all recordings of a dataset; by the workers of a cluster, where one is given."""
+    arm, rows = identifier.arm, identifier.rows
+    looking = None if cluster is None else cluster.looked
+    seen = survey(dataset, arm, _look(identifier, dataset), looking)
+    identifier = _after(identifier)
+    for message in seen.bad:
+        warnings.warn(f"left out: {message}", DynarmWarning, stacklevel=3)
+    told = list(seen.notes)
+    small = 8 * _COPIES * seen.rows * seen.width <= dataset.room
+    if small and cluster is None:
+        with heard(told):
+            logs = [fitting_log(arm, seen.read(run), rows) for run in seen.runs]
+        say(told)
+        return identifier.fit_logs(logs, Recording(logs))
+    if identifier.estimator == "iv":
+        raise InputError(
+            f"estimator is 'iv', which needs all {seen.rows} rows at once; raise memory, or choose 'wls'"
+        )
+    with heard(told):
+        recording = Streamed(seen, rows, len(seen.runs) if small else None, cluster)
+    say(told)
+    return identifier.fit_logs(list(recording.logs), recording)
+
+
+def _look(identifier: Identifier, dataset: Dataset) -> Callable[[int, int, int], None]:
+    """What is told of the first look at all files."""
+    report, shown = identifier.progress, dataset.progress
+
+    def look(done: int, files: int, rows: int) -> None:
+        if report is not None:
+            report(round(READ * 1000 * done / files), 1000)
+        if shown is not None:
+            shown(done, files, rows)
+
+    return look
+
+
+def _after(identifier: Identifier) -> Identifier:
+    """The identifier, whose progress goes on where the first look ended."""
+    report = identifier.progress
+    if report is None:
+        return identifier
+
+    def rest(done: int, whole: int) -> None:
+        report(round(1000 * (READ + (1 - READ) * done / whole)), 1000)
+
+    return replace(identifier, progress=rest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Long:
+    """A recording that is never held whole, and what is usual in it."""
+
+    run: FileRun
+    usual: Usual
+
+
+class Streamed(Recording):
+    """The recordings of a dataset; `logs` are samples of them, `pieces` are read and prepared whenever asked for."""
+
+    def __init__(
+        self,
+        seen: Survey,
+        rows: str | None,
+        most: int | None = None,
+        cluster: Cluster | None = None,
+    ):
+        """most: recordings whose middles choices look at; None: as many as are enough."""
+        self._seen, self._rows = seen, rows
+        chosen = _sampled(seen.runs, most)
+        samples = {id(run): fitting_log(seen.arm, _middle(seen, run), rows) for run in chosen}
+        super().__init__(list(samples.values()))
+        self.short = Recording(self.logs)
+        self._runs: list[FileRun | _Long] = []
+        for run in seen.runs:
+            if run.rows <= _WHOLE:
+                self._runs.append(run)
+                continue
+            sample = samples.get(id(run)) or fitting_log(seen.arm, _middle(seen, run), rows)
+            low = np.min([span.low for span in run.files], axis=0)
+            high = np.max([span.high for span in run.files], axis=0)
+            self._runs.append(_Long(run, limits(sample, high - low)))
+        self._away: Callable[[Preparation], Away] | None = None
+        if cluster is not None:
+            runs = [(r.run, r.usual) if isinstance(r, _Long) else (r, None) for r in self._runs]
+            self._away = cluster.spread_out(seen, rows, runs)
+
+    def pieces(self, how: Preparation) -> Flow:  # type: ignore[override]
+        """All stretches, segment by segment."""
+        away = None if self._away is None else self._away(how)
+        return Flow(partial(self._made_anew, how), self._seen.rows, away)
+
+    def checked(self, how: Preparation) -> list[Stretch]:
+        """The stretches of the samples."""
+        return self.short.pieces(how)
+
+    def _made_anew(self, how: Preparation) -> Iterator[Stretch]:
+        for k, run in enumerate(self._runs):
+            for segment in self._segments(run):
+                yield replace(smooth_segment(segment, how), run=k)
+
+    @property
+    def run_names(self) -> list[str]:
+        return [run.name for run in self._seen.runs]
+
+    def _segments(self, run: FileRun | _Long) -> Iterator[TimeSegment]:
+        seen = self._seen
+        if isinstance(run, _Long):
+            parts = (fitted_rows(part, self._rows) for part in seen.parts(run.run))
+            yield from cut(parts, run.usual)
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DynarmWarning)  # said by the first look
+            log = fitting_log(seen.arm, seen.read(run), self._rows)
+        for stretch in stretches(log):
+            yield from segments(stretch)
+
+
+def _sampled(runs: tuple[FileRun, ...], most: int | None) -> list[FileRun]:
+    """Recordings, evenly among all, whose middles are as much as choices look at."""
+    if most is None:
+        most = max(1, _SAMPLE // max(min(run.rows, LONG) for run in runs))
+    if len(runs) <= most:
+        return list(runs)
+    return [runs[k] for k in np.linspace(0, len(runs) - 1, most).round().astype(int).tolist()]
+
+
+def _middle(seen: Survey, run: FileRun) -> Log:
+    """As much from the middle of a recording as a choice needs."""
+    if run.rows <= LONG:
+        return seen.read(run)
+    return seen.read(run, (run.rows - LONG) // 2, LONG)

@@ -1,0 +1,207 @@
+"""A first look at all files of a dataset: how long each is, what it holds, and which go on from which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from ...border.files import named
+from ...border.kinds import FloatArray
+from ...errors import DynarmError, InputError
+from ...robot.arm import Arm
+from ..logs.log import Log
+from .files import Dataset
+from .parts import joined, parts, schema
+
+_ANEW = 0.05  # of a recording's first file: a clock that begins within it starts anew,
+_SECOND = 1.0  # or within a second
+_INSTEAD = "; mend it or take it away, or go on without it (skip_bad=True, --skip-bad)"
+
+Look = Callable[[int, int, int], None]  # files done, files in all, rows so far
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """One file: its samples, its times [s], what it holds, and between what its positions lie."""
+
+    path: Path
+    rows: int
+    start: float
+    stop: float
+    holds: tuple[str, ...]
+    low: FloatArray
+    high: FloatArray
+    notes: tuple[str, ...] = ()
+
+
+Looking = Callable[[Dataset, Arm, Sequence[Path]], Iterable[Span | DynarmError]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileRun:
+    """Files that are one recording, in order of time."""
+
+    files: tuple[Span, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(span.rows for span in self.files)
+
+    @property
+    def name(self) -> str:
+        first = self.files[0].path
+        more = len(self.files) - 1
+        return str(first) + (f" and {more} more" if more else "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """The recordings of a dataset, and what is to be said about its files, each with the file's name."""
+
+    dataset: Dataset
+    arm: Arm
+    runs: tuple[FileRun, ...]
+    bad: tuple[str, ...] = ()  # messages about files that were left out
+    notes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def rows(self) -> int:
+        return sum(run.rows for run in self.runs)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        one = self.runs[0].files[0]
+        return 1 + len(one.low) * (len(one.holds) - 1)
+
+    def parts(self, run: FileRun, first: int = 0) -> Iterator[Log]:
+        """The logs of a recording's parts, in order, from its row `first` on."""
+        before = 0
+        for span in run.files:
+            if before + span.rows > first:
+                skip = max(first - before, 0)
+                yield from parts(span.path, self.dataset.how, self.arm, skip)
+            before += span.rows
+
+    def read(self, run: FileRun, first: int = 0, rows: int | None = None) -> Log:
+        """A recording as one log, or so many of its rows."""
+        wanted = run.rows - first if rows is None else rows
+        kept: list[Log] = []
+        have = 0
+        for part in self.parts(run, first):
+            kept.append(part if have + len(part) <= wanted else part.rows(slice(wanted - have)))
+            have += len(kept[-1])
+            if have >= wanted - 1:
+                break
+        return joined(kept, run.name)
+
+
+def survey(
+    dataset: Dataset, arm: Arm, look: Look | None = None, looking: Looking | None = None
+) -> Survey:
+    """What a dataset holds; files that cannot be used are refused, or left out where that was asked for.
+
+    looking: what looks at all files; None: this process, one after the other.
+    """
+    spans: list[Span] = []
+    bad: list[str] = []
+    files = dataset.files()
+    more = _INSTEAD if len(files) > 1 else ""
+    for done, one in enumerate((looking or _one_by_one)(dataset, arm, files), 1):
+        if isinstance(one, Span) and spans and one.holds != spans[0].holds:
+            one = _mixed(one, spans[0])
+        if isinstance(one, Span):
+            spans.append(one)
+        elif dataset.skip_bad:
+            bad.append(_naming(files[done - 1], one))
+        else:
+            raise type(one)(f"{_naming(files[done - 1], one)}{more}") from None
+        if look is not None:
+            look(done, len(files), sum(span.rows for span in spans))
+    if not spans:
+        raise InputError(f"none of {len(files)} files can be used; the first: {bad[0]}")
+    runs, order = _runs(spans)
+    notes = [(str(span.path), note) for span in spans for note in span.notes]
+    return Survey(dataset, arm, runs, tuple(bad), (*notes, *order))
+
+
+def _one_by_one(dataset: Dataset, arm: Arm, files: Sequence[Path]) -> Iterator[Span | DynarmError]:
+    return (look_at(path, dataset, arm) for path in files)
+
+
+def look_at(path: Path, dataset: Dataset, arm: Arm) -> Span | DynarmError:
+    """What one file holds, or why it cannot be used."""
+    try:
+        return _span(path, dataset, arm)
+    except DynarmError as error:
+        return error
+
+
+def _naming(path: Path, error: DynarmError) -> str:
+    text = str(error)
+    return text if named(path) in text else f"{named(path)}: {text}"
+
+
+def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
+    """One file, looked through from its first row to its last."""
+    rows, start, stop = 0, np.nan, -np.inf
+    holds: tuple[str, ...] = ()
+    low = high = np.zeros(0)
+    notes: list[str] = []
+    for part in parts(path, dataset.how, arm):
+        if part.t[0] < stop:
+            raise InputError(
+                f"{named(path)}: time goes backwards in row {rows + 1} ({stop:.6g} s, then {part.t[0]:.6g} s); cut the "
+                "log there"
+            )
+        least, most = part.q.min(axis=0), part.q.max(axis=0)
+        low, high = (np.minimum(low, least), np.maximum(high, most)) if rows else (least, most)
+        start = float(part.t[0]) if not rows else start
+        rows, stop, holds = rows + len(part), float(part.t[-1]), schema(part)
+        notes += [note for note in part.notes if note not in notes]
+    if not rows:
+        raise InputError(f"{named(path)}: holds no rows; export the log again")
+    return Span(path, rows, start, stop, holds, low, high, tuple(notes))
+
+
+def _mixed(span: Span, first: Span) -> InputError:
+    return InputError(
+        f"{named(span.path)}: holds {', '.join(span.holds)}, {named(first.path)} holds {', '.join(first.holds)}; give "
+        "logs of one kind, or declare the channels that all have"
+    )
+
+
+def _runs(spans: Sequence[Span]) -> tuple[tuple[FileRun, ...], list[tuple[str, str]]]:
+    """Files that go on from one to the next are one recording; a remark where names and times disagree."""
+    ordered = sorted(spans, key=lambda span: span.start)
+    if all(other.start >= one.stop for one, other in pairwise(ordered)):
+        wrong = next((a.path for a, b in zip(spans, ordered, strict=True) if a is not b), None)
+        told = [] if wrong is None else [(str(wrong), "files were put in order of their times")]
+        return (FileRun(tuple(ordered)),), told
+    groups: list[list[Span]] = []
+    for span in spans:
+        if groups and span.start >= groups[-1][-1].stop:
+            groups[-1].append(span)
+        elif not groups or _anew(span, groups[-1][0]):
+            groups.append([span])
+        else:
+            raise _overlap(groups[-1][-1], span)
+    return tuple(FileRun(tuple(group)) for group in groups), []
+
+
+def _anew(span: Span, first: Span) -> bool:
+    """Whether a file's clock begins where that of a recording began."""
+    near = max(_SECOND, _ANEW * (first.stop - first.start))
+    return abs(span.start - first.start) <= near
+
+
+def _overlap(one: Span, other: Span) -> InputError:
+    return InputError(
+        f"{named(other.path)}: its times ({other.start:.6g} to {other.stop:.6g} s) overlap those of "
+        f"{named(one.path)} ({one.start:.6g} to {one.stop:.6g} s); fit recordings of one clock that do not overlap, or "
+        "let each file's clock begin at 0"
+    )

@@ -1,0 +1,324 @@
+"""fit_fleet(arm, data, by="robot"): every robot by itself, by choices made once for all, then all together.
+
+Choices (states, families of friction, delay) are made for some robots, and what most of them have is held, so that an
+unknown means the same for every robot. Logs of one robot are in memory at a time.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from ...border.arguments import among, flag, real, shown
+from ...border.kinds import FloatArray, Outside
+from ...errors import DynarmError, DynarmWarning, InputError
+from ...robot.arm import Arm
+from ..auto import Decided
+from ..dataset.files import Dataset, dataset_of
+from ..estimators.factors import Factors, block_edges
+from ..identifier import Identifier
+from ..logs.log import Log
+from ..prediction import friction_curve
+from ..preprocess import Recording, middle
+from ..regressor import Terms
+from ..result import Fit
+from ..solving import decided, fit_as
+from ..tables import units
+from .drift import PERIODS, Drift, dated, drifts, drive_unknowns, period_of, period_values
+from .groups import Groups, Source, day_of, grouped
+from .outliers import LEAST, Outlier, outliers
+from .pooling import pooled
+from .result import Fleet, RobotFit
+
+_SAMPLE = 5  # robots whose choices are asked for
+_AUTO = "auto"
+_ERROR = "error of "
+_WORSE = 2.0  # times the usual error
+Periods = list[tuple[float, FloatArray, FloatArray]]  # time, values, std
+
+
+def fit_fleet(
+    arm: Arm,
+    data: Outside,
+    by: str = "robot",
+    drift: str | None = _AUTO,
+    rate: float = 0.05,
+    skip_bad: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Outside,
+) -> Fleet:
+    """Fits of many robots of one kind, pooled.
+
+    data      a folder or pattern of logs, a dynarm.Dataset, a DataFrame, or a dict {robot: its logs}
+    by        what says whose log it is: key=value in the files' paths, a column, "folder" or "file"
+    drift     "day" or "hour": friction and offsets by that time; "auto": by day where recordings of some robot lie
+              on enough days, else by hour; None: not looked for. Clocks must count from 1970, or paths say day=...
+    rate      the chance that any robot of a sound fleet is named as an outlier, and that any drift is
+    skip_bad  files and robots that cannot be used are left out and named
+    progress  called with (robots done, robots in all)
+    options   of dynarm.Identifier, the same for every robot
+    """
+    chance = real("rate", rate, "a chance above 0 and below 1", lambda x: 0 < x < 1)
+    flag("skip_bad", skip_bad)
+    if drift is not None and not among(drift, (_AUTO, *PERIODS)):
+        raise InputError(f"drift is {shown(drift)}; choose 'auto', 'day', 'hour' or None")
+    identifier = Identifier(arm, **options)
+    robots = grouped(data, by, arm)
+    if len(robots) < 2:
+        raise InputError(
+            f"only one robot, {next(iter(robots))}; a fleet has two or more: check by={by!r}, or use Identifier.fit"
+        )
+    reader = _Recordings(identifier, dataset_of(data), skip_bad)
+    identifier, chosen = _decided(identifier, robots, reader)
+    whole: dict[str, RobotFit] = {}
+    apart: dict[str, dict[str, Periods]] = {}
+    for done, (robot, sources) in enumerate(robots.items()):
+        made = _robot(identifier, chosen, robot, sources, reader)
+        if made is not None:
+            whole[robot], apart[robot] = made
+        if progress is not None:
+            progress(done + 1, len(robots))
+    if len(whole) < 2:
+        raise InputError(f"{len(whole)} of {len(robots)} robots can be used: {reader.bad[0]}")
+    return _fleet(
+        arm, chosen.terms, whole, _trends(chosen.terms, apart, drift, chance), chance, reader
+    )
+
+
+class _Recordings:
+    """Logs of files as the identifier takes them, and what was left out on the way."""
+
+    def __init__(self, identifier: Identifier, dataset: Dataset | None, skip_bad: bool):
+        self.identifier = identifier
+        self.channels = None if dataset is None else dataset.channels
+        self.skip_bad = skip_bad or (dataset is not None and dataset.skip_bad)
+        self.bad: list[str] = []
+
+    def logs(self, robot: str, sources: Sequence[Source]) -> Iterator[tuple[Log, Source]]:
+        for source in sources:
+            try:
+                log = source if isinstance(source, Log) else Log.read(source, self.channels)
+                (ready,) = self.identifier.prepare(log)
+            except DynarmError as error:
+                self.refuse(robot, error)
+                continue
+            yield ready, source
+
+    def refuse(self, robot: str, error: DynarmError) -> None:
+        """Remember what cannot be used, or say so where nothing may be left out."""
+        if not self.skip_bad:
+            raise type(error)(f"robot {robot}: {error}") from None
+        self.bad.append(f"robot {robot}: {error}")
+
+
+def _decided(
+    identifier: Identifier, robots: Groups, reader: _Recordings
+) -> tuple[Identifier, Decided]:
+    """What is fitted, declared terms too: as most of some robots would have it, each by a recording of its own.
+
+    Not from their recordings together: what differs between robots would count as error of every choice.
+    """
+    names = list(robots)
+    places = np.linspace(0, len(names) - 1, min(_SAMPLE, len(names))).round().astype(int)
+    votes: list[Decided] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DynarmWarning)
+        for k in places.tolist():
+            sources = robots[names[k]]
+            for log, _ in reader.logs(names[k], sources[len(sources) // 2 :]):
+                identifier = identifier.with_declared([log])  # the same for all, once
+                try:
+                    votes.append(decided(identifier, Recording([middle(log)])))
+                except DynarmError as error:
+                    reader.refuse(names[k], error)
+                break
+    bad = list(reader.bad)
+    reader.bad.clear()  # said again when all are read
+    if not votes:
+        raise InputError(f"no log of the fleet can be used; {bad[0] if bad else 'none was given'}")
+    return identifier, _elected(votes)
+
+
+def _elected(votes: Sequence[Decided]) -> Decided:
+    """The decision with the median cut-off among those that agree with most others on states and friction."""
+    kinds = [(vote.how.smoothing, vote.how.slow, vote.terms.names) for vote in votes]
+    most = max(kinds, key=kinds.count)
+    alike = [vote for vote, kind in zip(votes, kinds, strict=True) if kind == most]
+    return sorted(alike, key=lambda vote: vote.how.cutoff or 0.0)[len(alike) // 2]
+
+
+def _robot(
+    identifier: Identifier,
+    chosen: Decided,
+    robot: str,
+    sources: Sequence[Source],
+    reader: _Recordings,
+) -> tuple[RobotFit, dict[str, Periods]] | None:
+    """The fit of one robot, and its friction by day and hour."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DynarmWarning)  # about each of hundreds of logs
+        dates: list[float | None] = []
+        logs: list[Log] = []
+        for log, source in reader.logs(robot, sources):
+            for part, date in _by_hour(log, day_of(source)):
+                logs.append(part)
+                dates.append(date)
+        if not logs:
+            return None
+        try:
+            fit = fit_as(identifier, chosen, Recording(logs), logs)
+        except DynarmError as error:
+            reader.refuse(robot, error)
+            return None
+    factors = fit.record.data("fleet")
+    light = RobotFit(
+        robot,
+        fit.values_,
+        fit.std_,
+        fit.covariance_,
+        fit.relative_,
+        fit.residuals_.rms,
+        fit.speeds_,
+        sum(map(len, logs)),
+        factors.merged(),
+    )
+    return light, {period: _periods(fit, factors, dates, period) for period in PERIODS}
+
+
+def _by_hour(log: Log, date: float | None) -> Iterator[tuple[Log, float | None]]:
+    """A log cut at full hours where its clock counts from 1970, with the time at which each part begins."""
+    if not dated(log.t):
+        yield log, date
+        return
+    hours = period_of(log.t, "hour")
+    for hour in np.unique(hours).tolist():
+        part = hours == hour
+        if part.sum() >= 2:
+            yield (log if part.all() else log.rows(part)), float(log.t[part].mean())
+
+
+def _periods(fit: Fit, factors: Factors, dates: Sequence[float | None], period: str) -> Periods:
+    """Friction and offsets of each period of a robot, in order of time."""
+    record = fit.record
+    runs = record.recording.runs(record.preparation)
+    owners = [k for k, run in enumerate(runs) for _ in run]
+    edges = block_edges([piece for run in runs for piece in run])
+    blocks = [
+        owner for owner, edge in zip(owners, edges, strict=True) for _ in range(len(edge) - 1)
+    ]
+    if len(blocks) != factors.blocks:
+        return []
+    when: dict[int, list[int]] = {}
+    for block, owner in enumerate(blocks):
+        date = dates[owner]
+        if date is not None:
+            when.setdefault(int(period_of(np.array([date]), period)[0]), []).append(block)
+    told: Periods = []
+    for _, own in sorted(when.items()):
+        inside = {blocks[b] for b in own}
+        time = float(np.mean([d for k in inside if (d := dates[k]) is not None]))
+        values = period_values(
+            record.terms, factors.merged(own), fit.values_, fit.residuals_.inflation
+        )
+        told.append((time, *values))
+    return told
+
+
+def _trends(
+    terms: Terms, apart: dict[str, dict[str, Periods]], drift: str | None, rate: float
+) -> list[Drift]:
+    if drift is None:
+        return []
+    places = drive_unknowns(terms)
+    names, told = [terms.names[k] for k in places], [units(terms)[k] for k in places]
+    for period in ("day", "hour") if drift == _AUTO else (drift,):
+        robots = {robot: periods[period] for robot, periods in apart.items()}
+        trends = drifts(robots, names, told, period, rate)
+        if trends:
+            return trends
+    return []
+
+
+def _fleet(
+    arm: Arm,
+    terms: Terms,
+    robots: dict[str, RobotFit],
+    trends: list[Drift],
+    rate: float,
+    reader: _Recordings,
+) -> Fleet:
+    """All together: who stands out first, then what the others share."""
+    fits = list(robots.values())
+    x, s = np.array([fit.values for fit in fits]), np.array([fit.std for fit in fits])
+    named = _standing_out(terms, fits, x, s, rate)
+    away = np.array([fit.name in {one.robot for one in named} for fit in fits])
+    members = np.isfinite(s) & ~away[:, None]
+    notes = []
+    if len(fits) < LEAST:
+        notes.append(f"{len(fits)} robots are too few to tell which stands out; {LEAST} are needed")
+    if not trends:
+        notes.append(
+            "no drift was looked for: clocks do not count from 1970 and paths do not say day=..., or too few periods"
+        )
+    return Fleet(
+        arm,
+        terms.names,
+        units(terms),
+        robots,
+        pooled(x, s, members),
+        tuple(named),
+        tuple(trends),
+        rate,
+        tuple(reader.bad),
+        tuple(notes),
+    )
+
+
+def _standing_out(
+    terms: Terms, fits: Sequence[RobotFit], x: FloatArray, s: FloatArray, rate: float
+) -> list[Outlier]:
+    """Robots that stand out by a plain unknown, by friction at a usual speed, or by how badly a fit explains them."""
+    plain = np.flatnonzero(terms.plain)
+    what = [terms.names[k] for k in plain]
+    speeds = np.median([fit.speeds for fit in fits], axis=0)
+    maps = [_friction_map(terms, speeds, j) for j in range(len(terms.joints))]
+    rubbing = np.array([[float(row @ fit.values) for row in maps] for fit in fits])
+    rubbing_std = np.array([[_spread(row, fit) for row in maps] for fit in fits])
+    joints = [terms.arm.joint_names[j] for j in range(len(maps))]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.log(np.array([fit.rms for fit in fits]))
+    values = np.hstack([x[:, plain], rubbing, errors])
+    std = np.hstack([s[:, plain], rubbing_std, np.zeros_like(errors)])
+    what += [f"friction of {joint} at {v:.2g}" for joint, v in zip(joints, speeds, strict=True)]
+    what += [f"{_ERROR}{name}" for name in terms.row_names]
+    upper = np.arange(len(what)) >= len(what) - errors.shape[1]
+    named = outliers([fit.name for fit in fits], what, values, std, rate, upper)
+    return [one for one in named if not one.what.startswith(_ERROR) or _bad(one, fits, terms)]
+
+
+def _bad(one: Outlier, fits: Sequence[RobotFit], terms: Terms) -> bool:
+    """Whether an error is a multiple of the others': motions that are harder to follow make some difference, too."""
+    j = terms.row_names.index(one.what.removeprefix(_ERROR))
+    every = {fit.name: float(fit.rms[j]) for fit in fits}
+    return every[one.robot] > _WORSE * float(np.median(list(every.values())))
+
+
+def _spread(row: FloatArray, fit: RobotFit) -> float:
+    used = row != 0
+    if not np.isfinite(fit.std[used]).all():
+        return np.inf
+    return float(np.sqrt(max(float(row @ fit.covariance @ row), 0.0)))
+
+
+def _friction_map(terms: Terms, speeds: FloatArray, joint: int) -> FloatArray:
+    """(p,) what each unknown adds to a joint's friction at half its largest speed, hysteresis slipped."""
+    words = len(terms.drive_names)
+    own = [terms.rigid_size + joint * words + k for k in range(words)]
+    row = np.zeros(terms.size)
+    for k in (*own, *terms.listed_index(joint).tolist()):
+        unit = np.zeros(terms.size)
+        unit[k] = 1.0
+        row[k] = friction_curve(terms, unit, speeds, joint, 5)[1][3]
+    return row

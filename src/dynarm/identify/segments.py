@@ -1,0 +1,69 @@
+"""Long stretches of a recording are prepared in segments, each with its neighbours' samples at hand.
+
+A segment ends where a choice has seen enough samples; what is left over is joined to the last one. So what becomes of
+a sample depends on a bounded neighbourhood, whether the log is held in memory or read piece by piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from .logs.log import Log
+
+LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
+SHORTEST = 8  # samples of a stretch that can be smoothed
+SEGMENT = 60_000  # samples
+SIDE = SEGMENT // 4  # samples on either side that are at hand, and the shortest last segment
+
+
+def gap_of(log: Log) -> float:
+    """The longest step in time [s] that does not split a log."""
+    return max(LONG_GAP, 20 * log.quality.step)
+
+
+def starts_of(log: Log) -> list[int]:
+    """Samples after long gaps and resets, the first among them."""
+    cuts = np.flatnonzero(np.diff(log.t) > gap_of(log)) + 1
+    return sorted({0, *cuts.tolist(), *(row for row, _ in log.quality.resets)})
+
+
+def stretches(log: Log) -> Iterator[Log]:
+    """The pieces of a log between long gaps and resets."""
+    for low, high in pairwise([*starts_of(log), len(log)]):
+        if high - low >= SHORTEST:
+            yield log.rows(slice(low, high))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimeSegment:
+    """Rows low to high of a log, the others being its neighbours; there are none where a stretch begins or ends."""
+
+    log: Log
+    low: int
+    high: int
+
+    @property
+    def whole(self) -> bool:
+        return self.low == 0 and self.high == len(self.log)
+
+    def narrowed(self, side: int) -> TimeSegment:
+        """The same with at most so many neighbours on either side."""
+        start, stop = max(self.low - side, 0), min(self.high + side, len(self.log))
+        if start == 0 and stop == len(self.log):
+            return self
+        return TimeSegment(self.log.rows(slice(start, stop)), self.low - start, self.high - start)
+
+
+def bounds(length: int) -> list[tuple[int, int]]:
+    """Between which rows the segments of a stretch lie."""
+    return list(pairwise([*range(0, max(length - SIDE, 1), SEGMENT), length]))
+
+
+def segments(stretch: Log) -> Iterator[TimeSegment]:
+    """The segments of a stretch that is held in memory."""
+    for low, high in bounds(len(stretch)):
+        yield TimeSegment(stretch, low, high).narrowed(SIDE)

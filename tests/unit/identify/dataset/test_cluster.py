@@ -1,0 +1,232 @@
+"""Datasets on a real Dask cluster of two processes: the numbers of one process, whatever becomes of the workers."""
+
+import os
+import signal
+import sys
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+import dynarm
+from dynarm.cli.app import run
+from dynarm.errors import DynarmError, DynarmWarning, InputError, KindError
+from dynarm.identify.dataset import cluster as door
+from dynarm.identify.dataset.files import Dataset
+from dynarm.identify.estimators.merging import Folded, grouped, places, together, whole
+from dynarm.identify.result import Fit
+from oracles.simulated_log import multi_sine
+
+EQUAL = 1e-10
+ROWS = 130_000  # more than two segments: cut at the same rows wherever they are folded
+SMALL = "320MB"
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes on this machine, started once."""
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            host="127.0.0.1",
+        ) as cluster,
+        Client(cluster, set_as_default=False) as one,
+    ):
+        yield one
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A noisy recording with a gap, a reset and a spike, in two Parquet files that go on from one another."""
+    import pandas as pd
+
+    arm = dynarm.load("two_link")
+    t, q, qd, qdd = multi_sine(2, duration=ROWS / 500.0, rate=500.0)
+    t, q, qd, qdd = (x[:ROWS] for x in (t, q, qd, qdd))
+    rng = np.random.default_rng(5)
+    tau = dynarm.compile(arm).inverse_dynamics(q, qd, qdd) + 0.2 * np.tanh(qd / 0.05)
+    tau = tau + rng.normal(size=tau.shape) / 50
+    q = q + 1e-5 * rng.normal(size=q.shape)
+    t = t + np.where(np.arange(len(t)) > 100_000, 0.5, 0.0)
+    q[120_003:, 1] += 2 * np.pi
+    tau[59_995, 0] = 1e4
+    place = tmp_path_factory.mktemp("logs")
+    columns = {"t": t}
+    for j in range(2):
+        columns |= {f"q{j + 1}": q[:, j], f"tau{j + 1}": tau[:, j]}
+    frame = pd.DataFrame(columns)
+    frame[:70_000].to_parquet(place / "a.parquet", row_group_size=11_000)
+    frame[70_000:].to_parquet(place / "b.parquet", row_group_size=11_000)
+    return place
+
+
+def fitted(what, client=None, **options) -> Fit:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DynarmWarning)
+        return dynarm.Identifier(dynarm.load("two_link"), **options).fit(what, client=client)
+
+
+@pytest.fixture(scope="module")
+def alone(folder) -> Fit:
+    return fitted(Dataset(folder, memory=SMALL))
+
+
+def same(one: Fit, other: Fit) -> None:
+    assert one.names_ == other.names_
+    assert one.record.preparation == other.record.preparation
+    for name in ("values_", "std_"):
+        mine, its = getattr(one, name), getattr(other, name)
+        np.testing.assert_allclose(mine, its, rtol=EQUAL, atol=EQUAL * np.abs(its).max())
+    mine, its = one.record.data("R"), other.record.data("R")
+    np.testing.assert_array_equal(mine.rows, its.rows)
+    for a, b in zip(mine.merged().R[0], its.merged().R[0], strict=True):
+        scale = np.abs(b.T @ b).max()
+        np.testing.assert_allclose(a.T @ a, b.T @ b, rtol=0, atol=EQUAL * scale)
+
+
+def test_a_cluster_gives_the_numbers_of_one_process(client, folder, alone):
+    same(fitted(Dataset(folder, memory=SMALL), client), alone)
+    assert client.run(lambda: "dynarm.identify.estimators.factors" in sys.modules)  # they folded
+    assert all(client.run(lambda: "dynarm.identify.estimators.factors" in sys.modules).values())
+
+
+@pytest.mark.parametrize("estimator", ["wls", "irls"])  # the second weighs rows again and again
+def test_many_small_files_are_folded_by_workers(client, tmp_path, folder, estimator):
+    import pandas as pd
+
+    frame = pd.read_parquet(folder / "a.parquet")[:30_000]
+    for k in range(6):
+        part = frame[5000 * k : 5000 * (k + 1)]
+        part.assign(t=part["t"] - part["t"].iloc[0]).to_csv(tmp_path / f"{k}.csv", index=False)
+    options = {"estimator": estimator, "cutoff": 8.0}
+    same(fitted(tmp_path, client, **options), fitted(tmp_path, **options))
+
+
+def test_a_lost_worker_changes_nothing(client, folder, alone):
+    killed = []
+
+    def kill_one(done: int, whole: int) -> None:
+        if done > 0.75 * whole and not killed:  # partitions are being folded
+            pids = client.run(os.getpid)
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    fit = fitted(Dataset(folder, memory=SMALL), client, progress=kill_one)
+    assert killed
+    same(fit, alone)
+    client.wait_for_workers(2, timeout=60)
+    assert killed[0] not in client.run(os.getpid).values()
+
+
+def test_errors_in_a_partition_name_file_and_row_group(client, folder, tmp_path, monkeypatch):
+    (tmp_path / "a.parquet").write_bytes((folder / "a.parquet").read_bytes())
+    broken = bytearray((folder / "b.parquet").read_bytes())
+    half, more = len(broken) // 2, len(broken) // 4
+    broken[half : half + more] = b"\xff" * more
+    (tmp_path / "b.parquet").write_bytes(bytes(broken))
+    with pytest.raises(DynarmError, match=r"b\.parquet: row group \d+ is damaged"):
+        fitted(Dataset(tmp_path, memory=SMALL), client)
+    (tmp_path / "b.parquet").write_bytes((folder / "b.parquet").read_bytes())
+
+    def unweighable(j, support, X, y):
+        raise ZeroDivisionError("no weight")
+
+    monkeypatch.setattr(
+        "dynarm.identify.estimators.methods.irls._counted_less", lambda *_: unweighable
+    )
+    with pytest.raises(
+        DynarmError, match=r"[ab]\.parquet, row groups 0 to \d+.*ZeroDivisionError: no weight"
+    ):
+        fitted(Dataset(tmp_path, memory=SMALL), client, estimator="irls", cutoff=8.0)
+
+
+def test_workers_must_have_the_same_dynarm(client, folder, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(door, "__version__", "9.9")
+        with pytest.raises(
+            InputError, match=r"worker tcp.* has dynarm .*, this process dynarm 9\.9"
+        ):
+            fitted(folder, client)
+    worker = next(iter(client.scheduler_info()["workers"]))
+
+    def hide() -> None:
+        for name in [n for n in sys.modules if n.split(".")[0] == "dynarm"]:
+            sys.modules["hidden " + name] = sys.modules.pop(name)
+        sys.modules["dynarm"] = None
+
+    def show() -> None:
+        del sys.modules["dynarm"]
+        for name in [n for n in sys.modules if n.startswith("hidden ")]:
+            sys.modules[name.removeprefix("hidden ")] = sys.modules.pop(name)
+
+    hide.__module__ = show.__module__ = "__main__"
+    client.run(hide, workers=[worker])
+    try:
+        with pytest.raises(InputError, match=r"worker tcp.* has no dynarm"):
+            fitted(folder, client)
+    finally:
+        client.run(show, workers=[worker])
+
+
+def test_what_is_no_client_is_refused(folder):
+    with pytest.raises(KindError, match=r"client is .*give a distributed\.Client"):
+        fitted(folder, "tcp://127.0.0.1:1")
+    with pytest.raises(InputError, match="client is given, which folds datasets"):
+        fitted(dynarm.Log([0, 1], [[0, 0], [1, 1]], [[0, 0], [1, 1]]), object())
+
+
+def test_the_command_line_reaches_a_scheduler(client, folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(door, "_PATIENCE", 1.0)
+    line = ["identify", "two_link", str(folder), "--out", str(tmp_path / "out"), "--json"]
+    assert run([*line, "--scheduler", "tcp://127.0.0.1:1"]) == 2
+    assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
+    assert run([*line, "--scheduler", "nowhere"]) == 2
+    assert run([*line, "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"]) == 2
+    assert not (tmp_path / "out").exists()
+    assert run([*line, "--scheduler", client.scheduler.address]) in (0, 1)
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_workers_of_this_machine_give_the_robot_of_one_process(folder, tmp_path):
+    line = ["identify", "two_link", str(folder), "--memory", SMALL, "--cutoff", "10", "--json"]
+    for name, more in (("one", []), ("two", ["--workers", "2"])):
+        assert run([*line, "--out", str(tmp_path / name), *more]) in (0, 1)
+    one, two = (dynarm.load_fit(tmp_path / name / "fit.toml") for name in ("one", "two"))
+    size = np.abs(one.values_).max()
+    np.testing.assert_allclose(two.values_, one.values_, rtol=0, atol=EQUAL * size)
+    np.testing.assert_allclose(two.std_, one.std_, rtol=1e-6)
+
+
+def test_blocks_are_those_of_one_fold(alone):
+    factors = alone.record.data("R")
+    cuts = [0, 1, 5, factors.blocks]
+    parts = []
+    for low, high in pairwise(cuts):
+        own = type(factors)(
+            factors.support,
+            factors.size,
+            factors.R[low:high],
+            factors.rows[low:high],
+            factors.runs[low:high],
+        )
+        parts.append(Folded(own, high - low, 0, ()))
+    firsts, group, count = places([part.extent for part in parts])
+    assert (firsts, group, count) == (cuts[:-1], 1, factors.blocks)
+    for group in (1, 4):
+        partials = [grouped(part, k, group) for part, k in zip(parts, firsts, strict=True)]
+        tree = together([together(partials[:2]), partials[2]])
+        out = whole(tree, -(-factors.blocks // group), factors.support, factors.size)
+        for b in range(out.blocks):
+            own = factors.merged(range(group * b, min(group * (b + 1), factors.blocks)))
+            np.testing.assert_array_equal(out.rows[b], own.rows[0])
+            of = {factors.runs[k] for k in range(group * b, min(group * (b + 1), factors.blocks))}
+            assert out.runs[b] == (of.pop() if len(of) == 1 else -1)
+            for mine, its in zip(out.R[b], own.R[0], strict=True):
+                size = np.abs(its.T @ its).max()
+                np.testing.assert_allclose(mine.T @ mine, its.T @ its, rtol=0, atol=1e-12 * size)
+    assert places([(300, 300), (100, 90)]) == ([0, 300], 4, 98)

@@ -1,0 +1,302 @@
+"""Datasets: one recording in many files gives the fit of the whole, whether it is held in memory or not."""
+
+import json
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dynarm
+from dynarm.cli.app import run
+from dynarm.errors import DynarmError, DynarmWarning, InputError
+from dynarm.identify.dataset.files import Dataset, byte_count
+from dynarm.identify.dataset.streamed import Streamed
+from dynarm.identify.dataset.survey import survey
+from dynarm.identify.logs.noted import noted
+from dynarm.identify.preprocess import Preparation, Recording, smooth, smooth_all
+from dynarm.identify.result import Fit
+from dynarm.identify.segments import SEGMENT, SIDE, bounds
+from fuzz import logs
+
+ROWS, STEP = 140_000, 0.002
+SMALL = "320MB"  # leaves room for some ten thousand rows
+EQUAL = 1e-9
+
+
+@dataclass(frozen=True)
+class Motion:
+    t: np.ndarray
+    q: np.ndarray
+    tau: np.ndarray
+
+    def frame(self, rows: slice, since: float = 0.0) -> pd.DataFrame:
+        columns = {"t": self.t[rows] - since}
+        for j in range(self.q.shape[1]):
+            columns |= {f"q{j + 1}": self.q[rows, j], f"tau{j + 1}": self.tau[rows, j]}
+        return pd.DataFrame(columns)
+
+    def log(self, rows: slice = slice(None)) -> dynarm.Log:
+        return dynarm.Log(self.t[rows], self.q[rows], self.tau[rows])
+
+
+@pytest.fixture(scope="module")
+def motion() -> Motion:
+    """A noisy recording with a gap, a reset of an encoder and a spike, longer than two segments."""
+    arm = dynarm.load("two_link")
+    rng = np.random.default_rng(3)
+    t = STEP * np.arange(ROWS)
+    t[100_000:] += 0.7
+    states = np.zeros((3, ROWS, arm.n))
+    for j in range(arm.n):
+        for k in range(5):
+            w, a, p = 2 * np.pi * (0.1 + 0.13 * k + 0.02 * j), rng.normal() / 2, rng.uniform(0, 6)
+            at = w * t + p
+            states[:, :, j] += a * np.array([np.sin(at), w * np.cos(at), -w * w * np.sin(at)])
+    tau = dynarm.compile(arm).inverse_dynamics(*states) + 0.3 * np.sign(states[1])
+    tau += rng.normal(size=tau.shape) / 20
+    tau[90_001, 0] = 1e4
+    q = states[0] + 1e-5 * rng.normal(size=tau.shape)
+    q[120_000:, 1] += 2 * np.pi
+    return Motion(t, q, tau)
+
+
+def parts(motion: Motion, folder: Path, count: int, save: str, rows: int = ROWS) -> Path:
+    """The recording in files, nested as partitions are."""
+    edges = np.linspace(0, rows, count + 1).astype(int)
+    for k in range(count):
+        frame = motion.frame(slice(edges[k], edges[k + 1]))
+        inside = folder / f"part={k % 2 if save == 'csv' else 'all'}"
+        inside.mkdir(exist_ok=True, parents=True)
+        name = inside / f"log{k}.{save}"
+        if save == "csv":
+            frame.to_csv(name, index=False)
+        else:
+            frame.to_parquet(name, row_group_size=7_000)
+    return folder
+
+
+def quiet(identifier: dynarm.Identifier, what: object) -> Fit:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DynarmWarning)
+        return identifier.fit(what)
+
+
+def same(one: Fit, other: Fit) -> None:
+    assert one.names_ == other.names_
+    assert one.record.preparation == other.record.preparation
+    size = np.abs(other.values_).max()
+    np.testing.assert_allclose(one.values_, other.values_, rtol=EQUAL, atol=EQUAL * size)
+    np.testing.assert_allclose(one.std_, other.std_, rtol=1e-6)
+    a, b = one.record.data("R").merged(), other.record.data("R").merged()
+    np.testing.assert_array_equal(a.rows, b.rows)
+    for mine, its in zip(a.R[0], b.R[0], strict=True):
+        scale = np.abs(its.T @ its).max()
+        np.testing.assert_allclose(mine.T @ mine, its.T @ its, rtol=0, atol=EQUAL * scale)
+
+
+@pytest.mark.parametrize("options", [{}, {"preparation": Preparation(smoothing="spline")}])
+def test_a_streamed_recording_gives_the_fit_of_the_whole(tmp_path, motion, options):
+    identifier = dynarm.Identifier(dynarm.load("two_link"), **options)
+    folder = parts(motion, tmp_path, 3, "parquet")
+    streamed = quiet(identifier, Dataset(folder, memory=SMALL))
+    assert isinstance(streamed.record.recording, Streamed)
+    same(streamed, quiet(identifier, motion.log()))
+
+
+def test_rows_that_are_weighted_again_are_read_again(tmp_path, motion):
+    identifier = dynarm.Identifier(dynarm.load("two_link"), estimator="irls", cutoff=8.0)
+    folder = parts(motion, tmp_path, 2, "parquet")
+    same(quiet(identifier, Dataset(folder, memory=SMALL)), quiet(identifier, motion.log()))
+
+
+def test_many_small_files_are_one_recording(tmp_path, motion):
+    identifier = dynarm.Identifier(dynarm.load("two_link"))
+    folder = parts(motion, tmp_path, 200, "csv", 20_000)
+    fit = quiet(identifier, folder)
+    assert len(fit.record.logs) == 1
+    ordered = [str(p) for p in Dataset(folder).files()]
+    assert ordered.index(str(folder / "part=0/log2.csv")) < ordered.index(
+        str(folder / "part=0/log10.csv")
+    )
+    same(fit, quiet(identifier, motion.log(slice(20_000))))
+    same(quiet(identifier, str(folder / "part=*" / "*.csv")), fit)
+
+
+def test_clocks_that_start_anew_are_recordings_of_their_own(tmp_path, motion):
+    identifier = dynarm.Identifier(dynarm.load("two_link"))
+    logs = []
+    for k in range(3):
+        rows = slice(20_000 * k, 20_000 * (k + 1))
+        motion.frame(rows, motion.t[rows][0]).to_csv(tmp_path / f"run{k}.csv", index=False)
+        logs.append(dynarm.Log.read(tmp_path / f"run{k}.csv"))
+    same(quiet(identifier, tmp_path), quiet(identifier, logs))
+    same(quiet(identifier, Dataset(tmp_path, memory="319MB")), quiet(identifier, logs))
+
+
+def test_segments_hardly_differ_from_the_whole_stretch(motion):
+    how = Preparation(cutoff=8.0, velocity="differentiate", smoothing="filter")
+    log = motion.log(slice(85_000))
+    pieces = smooth_all(log, how)
+    assert [len(piece) for piece in pieces] == [SEGMENT, 85_000 - SEGMENT]
+    whole = smooth(log, how)
+    for name in ("t", "q", "qd", "qdd"):
+        mine = np.concatenate([getattr(piece, name) for piece in pieces])
+        its = getattr(whole, name)
+        np.testing.assert_allclose(mine, its, rtol=0, atol=1e-9 * np.abs(its).max())
+    assert Recording([log]).pieces(how)[1].t[0] == log.t[SEGMENT]
+
+
+def test_no_segment_is_short():
+    for length in (1, SIDE, SEGMENT, SEGMENT + SIDE, SEGMENT + SIDE + 1, 3 * SEGMENT - 1):
+        edges = bounds(length)
+        assert edges[0][0] == 0 and edges[-1][1] == length
+        assert all(high - low > SIDE for low, high in edges) or len(edges) == 1
+
+
+def test_partitions_of_parquet_are_one_recording(tmp_path, motion):
+    identifier = dynarm.Identifier(dynarm.load("two_link"))
+    frame = motion.frame(slice(20_000))
+    frame.assign(hour=np.arange(20_000) // 2500).to_parquet(
+        tmp_path / "logs", partition_cols=["hour"]
+    )
+    assert len(Dataset(tmp_path / "logs").files()) == 8
+    same(quiet(identifier, tmp_path / "logs"), quiet(identifier, motion.log(slice(20_000))))
+
+
+def test_bags_in_a_folder_are_logs(tmp_path):
+    arm = dynarm.load("two_link")
+    joints = tuple(replace(joint, name=name) for joint, name in zip(arm.joints, "ab", strict=True))
+    (tmp_path / "run0.mcap").write_bytes(logs.mcap())
+    (tmp_path / "run1.db3").write_bytes(logs.base())
+    bag = tmp_path / "bag"
+    bag.mkdir()
+    (bag / "bag_0.db3").write_bytes(logs.base())
+    seen = survey(Dataset(tmp_path), replace(arm, joints=joints))
+    assert [span.path.name for run in seen.runs for span in run.files] == [
+        *("bag", "run0.mcap", "run1.db3")
+    ]
+    assert seen.rows == 3 * logs.N
+
+
+def test_remarks_about_many_files_are_a_few_lines(tmp_path, motion):
+    for k in range(60):
+        rows = slice(600 * k, 600 * (k + 1))
+        frame = motion.frame(rows, motion.t[rows][0])
+        frame.loc[200 + k : 500, ["q1", "q2"]] = frame.loc[200 + k, ["q1", "q2"]].to_numpy()
+        frame.to_csv(tmp_path / f"run{k}.csv", index=False)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", DynarmWarning)
+        fit = dynarm.Identifier(dynarm.load("two_link"), cutoff=10.0).fit(tmp_path)
+    told = noted((log.source, (*log.notes, *log.quality.notes)) for log in fit.record.logs)
+    assert 1 <= len(told) + len(said) <= 12
+    assert any("60 logs (" in line and "rest in" in line for line in told)
+
+
+def test_progress_tells_files_and_rows(tmp_path, motion):
+    folder = parts(motion, tmp_path, 5, "csv", 10_000)
+    looks, done = [], []
+    data = Dataset(folder, progress=lambda *look: looks.append(look))
+    identifier = dynarm.Identifier(
+        dynarm.load("two_link"), progress=lambda some, whole: done.append(some / whole)
+    )
+    quiet(identifier, data)
+    assert looks == [(k, 5, 2000 * k) for k in range(1, 6)]
+    assert done == sorted(done) and done[-1] == pytest.approx(1.0, abs=0.01)
+
+
+# ---- what cannot be
+
+
+def test_one_bad_file_among_two_hundred(tmp_path, motion, capsys):
+    folder = parts(motion, tmp_path / "logs", 200, "csv", 20_000)
+    spoiled = folder / "part=1" / "log77.csv"
+    spoiled.write_bytes(spoiled.read_bytes()[:1000] + bytes(range(256)) * 4)
+    out = tmp_path / "out"
+    line = ["identify", "two_link", str(folder), "--out", str(out), "--json", "--cutoff", "10"]
+    assert run(line) == 2
+    assert "log77.csv" in capsys.readouterr().err
+    assert not out.exists()
+    assert run([*line, "--skip-bad"]) in (0, 1)
+    assert "left out" in capsys.readouterr().err
+    assert {"c", "identified.urdf", "model.toml", "report.html"} <= {p.name for p in out.iterdir()}
+
+
+def test_bad_files_are_named_or_left_out(tmp_path, motion):
+    folder = parts(motion, tmp_path, 4, "csv", 20_000)
+    (folder / "part=1" / "log1.csv").write_text("t,q1\n0,zero\n")
+    identifier = dynarm.Identifier(dynarm.load("two_link"))
+    with pytest.raises(DynarmError, match=r"log1\.csv.*skip_bad"):
+        identifier.fit(folder)
+    with pytest.warns(DynarmWarning, match=r"left out: .*log1\.csv"):
+        fit = identifier.fit(Dataset(folder, skip_bad=True))
+    assert sum(map(len, fit.record.logs)) == 15_000
+
+
+def test_corrupt_parquet_is_named(tmp_path, motion):
+    folder = parts(motion, tmp_path, 2, "parquet", 20_000)
+    file = folder / "part=all" / "log1.parquet"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(DynarmError, match=r"log1\.parquet"):
+        dynarm.Identifier(dynarm.load("two_link")).fit(folder)
+
+
+def test_logs_of_other_kinds_are_refused(tmp_path, motion):
+    identifier = dynarm.Identifier(dynarm.load("two_link"))
+    frame = motion.frame(slice(5000))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.assign(qd1=0.1, qd2=0.1).to_csv(tmp_path / "b.csv", index=False)
+    with pytest.raises(InputError, match=r"b\.csv: holds t, q, qd, tau, .*a\.csv holds t, q, tau"):
+        identifier.fit(tmp_path)
+    frame.drop(columns=["q2", "tau2"]).to_csv(tmp_path / "b.csv", index=False)
+    with pytest.raises(DynarmError, match=r"b\.csv has 1 joints, robot 'two_link' has 2"):
+        identifier.fit(tmp_path)
+
+
+def test_overlapping_times_are_refused_and_unordered_ones_ordered(tmp_path, motion):
+    identifier = dynarm.Identifier(dynarm.load("two_link"))
+    motion.frame(slice(10_000)).to_csv(tmp_path / "b.csv", index=False)
+    motion.frame(slice(10_000, 20_000)).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.warns(DynarmWarning, match="put in order of their times"):
+        fit = identifier.fit(tmp_path)
+    same(fit, quiet(identifier, motion.log(slice(20_000))))
+    motion.frame(slice(5000, 20_000)).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(InputError, match=r"b\.csv: its times .* overlap those of .*a\.csv"):
+        identifier.fit(tmp_path)
+
+
+def test_sizes_of_memory():
+    assert byte_count("memory", "1GB") == 10**9
+    assert byte_count("memory", "1.5 GiB") == 3 << 29
+    for bad in ("much", "10MB", True, None):
+        with pytest.raises(InputError, match="memory is"):
+            byte_count("memory", bad)
+
+
+def test_empty_folders_are_refused(tmp_path):
+    with pytest.raises(DynarmError, match="holds no log"):
+        dynarm.Identifier(dynarm.load("two_link")).fit(tmp_path)
+    with pytest.raises(DynarmError, match="matches no log"):
+        dynarm.Identifier(dynarm.load("two_link")).fit(tmp_path / "*.csv")
+
+
+# ---- the command line
+
+
+def test_identify_takes_a_folder(tmp_path, motion, capsys):
+    folder = parts(motion, tmp_path / "logs", 4, "csv", 20_000)
+    out = tmp_path / "out"
+    line = ["identify", "two_link", str(folder), "--out", str(out), "--json"]
+    assert run(line) in (0, 1)
+    answer = json.loads(capsys.readouterr().out)
+    fit = quiet(dynarm.Identifier(dynarm.load("two_link")), motion.log(slice(20_000)))
+    told = [one["value"] for one in answer["parameters"]]
+    np.testing.assert_allclose(told, fit.values_, rtol=1e-6, atol=1e-9)
+    (folder / "part=0" / "log0.csv").write_text("t,q1\n0,zero\n")
+    assert run([*line, "--force"]) == 2
+    assert "log0.csv" in capsys.readouterr().err
+    assert run([*line, "--force", "--skip-bad", "--memory", "320MB"]) in (0, 1)
+    assert run([*line, "--force", "--skip-bad", "--memory", "1MB"]) == 2
+    assert run([*line, "--force", "--skip-bad", "--hold-out", "0.3"]) == 2
