@@ -1,4 +1,4 @@
-"""Make the pictures of README and site: python docs/pictures.py [counts] [hysteresis] [report] [mobile]
+"""Make the pictures of README and site: python docs/pictures.py [counts] [hysteresis] [report] [mobile] [live] [phone]
 
 counts.svg is drawn from `dynarm.count`, hysteresis.svg from the friction record below. The others are photographs of
 pages that `dynarm` itself writes, taken by Chromium without a window (Debian: apt install chromium).
@@ -18,6 +18,8 @@ ROBOT, QUANTITY = "puma560", "mass_matrix"
 PAGES = {  # picture -> command, page that it writes, width and height [pixels]
     "report": (["demo", "--out", "demo"], "demo/report.html", (1180, 820)),
     "mobile": (["mobile", "tanner2001", "--case", "5"], "tanner2001_case5.html", (1180, 1220)),
+    "live": (["info", "panda", "--html", "panda.html"], "panda.html#move-it", (1180, 760)),
+    "phone": (["demo", "--out", "demo"], "demo/report.html#parameters", (400, 820)),
 }
 FLAGS = [
     "--headless",
@@ -119,6 +121,21 @@ def _panel(x0: int, title: str, across: str, width: float, height: float) -> lis
 DRAWN = {"counts": counts, "hysteresis": hysteresis}
 
 
+def driven(page: Path, part: str, width: int, height: int) -> bytes:
+    """A PNG of a page from one of its parts on, by chromedriver (Debian: apt install chromium-driver)."""
+    sys.path.insert(0, str(FOLDER.parents[1] / "tests" / "browser"))
+    from chrome import Chrome
+
+    with Chrome("--force-prefers-reduced-motion") as browser:
+        browser.size(width, height)
+        browser.open(page)
+        browser.until("return Boolean((document.querySelector('.live') || {}).robot)")
+        browser.run(f"document.getElementById('{part}').scrollIntoView()")
+        shot = page.with_suffix(".png")
+        browser.picture(shot)
+        return shot.read_bytes()
+
+
 def photograph(name: str) -> bytes:
     """A PNG of the top of a page that a command writes."""
     browser = (
@@ -135,7 +152,10 @@ def photograph(name: str) -> bytes:
         shot = Path(folder) / "shot.png"
         size = [f"--window-size={width},{height}", "--virtual-time-budget=5000"]
         where = [f"--user-data-dir={folder}/profile", f"--screenshot={shot}"]
-        address = (Path(folder) / page).as_uri()
+        name, _, part = page.partition("#")
+        if part:
+            return driven(Path(folder) / name, part, width, height)
+        address = (Path(folder) / name).as_uri()
         subprocess.run([browser, *FLAGS, *size, *where, address], check=True, capture_output=True)
         return shot.read_bytes()
 

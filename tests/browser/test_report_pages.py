@@ -67,12 +67,12 @@ def opened(browser, folder):
 
 DRAWN = """
 const plots = Array.from(document.querySelectorAll('.plot'));
-return plots.every(p => p.querySelector('.main-svg') !== null);
+return plots.every(p => p.querySelector('svg.main') !== null);
 """
 MARKS = """
 return Array.from(document.querySelectorAll('.plot')).map(p => {
-  const box = p.querySelector('.main-svg').getBoundingClientRect();
-  const marks = p.querySelectorAll('.scatterlayer path, .barlayer path, .heatmaplayer image, .boxlayer path').length;
+  const box = p.querySelector('svg.main').getBoundingClientRect();
+  const marks = p.querySelectorAll('.traces path, .traces rect, .traces image').length;
   return [p.clientWidth, box.width, box.height, marks];
 });
 """
@@ -120,22 +120,25 @@ def test_tables_sort_up_and_down_by_a_click(kind, opened):
 
 
 def test_light_and_dark_follow_the_persons_wish(opened):
-    look = "return [getComputedStyle(document.body).backgroundColor, document.querySelector('.xtitle').style.fill]"
+    look = """
+    const title = document.querySelector('.xtitle');
+    return [getComputedStyle(document.body).backgroundColor, getComputedStyle(title).fill];
+    """
     light, dark = (opened("simulation", scheme=scheme).run(look) for scheme in ("light", "dark"))
     assert light[0] == "rgb(255, 255, 255)" and light != dark and light[1] != dark[1]
 
 
 def test_figures_follow_when_the_wish_changes(opened):
     page = opened("simulation")
-    look = "return document.querySelector('.xtitle').style.fill"
+    look = "return getComputedStyle(document.querySelector('.xtitle')).fill"
     before = page.run(look)
     page.scheme("dark")
-    page.until(f"return document.querySelector('.xtitle').style.fill !== {json.dumps(before)}")
+    page.until(f"{look} !== {json.dumps(before)}")
 
 
 def test_the_view_from_above_plays(opened):
     page = opened("mobile")
-    lines = "Array.from(document.querySelectorAll('.scatterlayer .trace path.js-line'))"
+    lines = "Array.from(document.querySelectorAll('.plot path.line'))"
     arm = f"{lines}.map(p => p.getAttribute('d')).join()"
     start = page.run(f"return {arm}")
     page.run("""
@@ -186,11 +189,17 @@ def test_dragging_turns_the_sketch(opened):
 
 def test_a_heat_map_is_chosen_from_a_list(opened):
     page = opened("demo")
-    found = "Array.from(document.querySelectorAll('.plot')).find(p => (p.layout.updatemenus || []).length)"
-    shown = f"return {found}.data.map(t => t.visible)"
-    assert page.run(shown)[0] is True
-    page.run(f"const p = {found}; Plotly.restyle(p, p.layout.updatemenus[0].buttons[1].args[0])")
-    assert page.run(shown)[:2] == [False, True]
+    shown = """
+    const list = document.querySelector('.plot-choice');
+    return list.closest('.plot').querySelector('image.map').getAttribute('href');
+    """
+    first = page.run(shown)
+    page.run("""
+    const list = document.querySelector('.plot-choice');
+    list.value = '1';
+    list.dispatchEvent(new Event('change'));
+    """)
+    assert page.run(shown) != first
 
 
 def test_a_page_prints_on_white(opened, tmp_path):

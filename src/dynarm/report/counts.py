@@ -19,11 +19,13 @@ COLUMNS = (
     "path",
     "mul as written",
     "add as written",
+    "here on its arm",
     "by its listing",
     "printed",
     "corrected",
 )
-PAPERS = ("by its listing", "printed", "corrected")  # columns that stand where a paper has numbers
+# columns that stand where a paper has numbers
+PAPERS = ("here on its arm", "by its listing", "printed", "corrected")
 
 
 def bars(rows: Rows, chosen: str = "") -> Markup:

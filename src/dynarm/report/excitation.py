@@ -1,4 +1,4 @@
-"""A motion for identification: positions, velocities, and its condition number among random motions."""
+"""A motion for identification: what it is worth, what it keeps, how it looks, and how near it comes to its limits."""
 
 from __future__ import annotations
 
@@ -9,30 +9,139 @@ import numpy as np
 
 from ..border.kinds import Json
 from . import figures
-from .html import Markup, facts, figure, figures_grid, section, table, write_page
+from .html import Markup, facts, figure, figures_grid, lines, note, section, table, write_page
+from .motion_picture import picture
 
 if TYPE_CHECKING:
-    from ..identify.design.trajectory import Trajectory
+    from ..identify.design.trajectory import KeptLimits, Trajectory
     from ..robot.arm import Arm
 
 
 def page(arm: Arm, motion: Trajectory, path: str | os.PathLike[str]) -> None:
     """Write the page of a trajectory."""
     parts = [
-        section("Condition", *_condition(arm, motion)),
-        section("Motion", _curves(arm, motion)),
+        section("Outcome", *_outcome(motion)),
+        section("The motion", picture(arm, motion)),
+        section("Positions, speeds, accelerations, torques", *_curves(arm, motion)),
+        section("How near to the limits", _near(motion)),
+        section("Condition", *_condition(motion)),
     ]
-    write_page(path, f"Excitation: {arm.name}", parts)
+    length = f"{motion.t[-1]:g} s, {len(motion.t)} samples, {motion.q.shape[1]} joints"
+    write_page(path, f"Excitation: {arm.name}", parts, length)
 
 
-def _condition(arm: Arm, motion: Trajectory) -> list[Markup]:
-    random = np.array([c for c in motion.random if np.isfinite(c)])
-    numbers = {
-        "condition number": f"{motion.condition:.4g}",
-        "best of random motions": f"{random.min():.4g}" if len(random) else "–",
-        "length": f"{motion.t[-1]:g} s",
+def _random(motion: Trajectory) -> np.ndarray:
+    return np.array([c for c in motion.random if np.isfinite(c)])
+
+
+def _outcome(motion: Trajectory) -> list[Markup]:
+    random = _random(motion)
+    numbers = {"condition number": f"{motion.condition:.3g}"}
+    if len(random):
+        numbers["random motions, median"] = f"{np.median(random):.3g}"
+        numbers["better by"] = f"{np.median(random) / motion.condition:.2g} ×"
+    numbers["length"] = f"{motion.t[-1]:g} s"
+    home = ", ".join(f"{x:.3f}" for x in motion.q[0])
+    parts = [
+        facts(numbers),
+        note(f"Starts and ends at rest at ({home}) rad or m; {motion.status}."),
+    ]
+    for word, told in (("Checked", motion.checked), ("Not checked", motion.unchecked)):
+        if told:
+            parts += [Markup("<h3>{}</h3>").format(word), lines(told)]
+    return parts
+
+
+# ---- curves with their limits
+
+
+def _curves(arm: Arm, motion: Trajectory) -> list[Markup]:
+    kept, n = motion.kept, motion.q.shape[1]
+    none = np.full((n, 2), np.nan)
+    both = [none] * 4 if kept is None else _limits(kept, none)
+    turns = [arm.joints[i].revolute for i in arm.coupling.masters]
+    unit = ("rad", "N m") if all(turns) else ("m", "N")
+    if any(turns) and not all(turns):
+        unit = ("rad or m", "N m or N")
+    made = [
+        _curve(motion, values, limits, word)
+        for values, limits, word in (
+            (motion.q, both[0], f"position [{unit[0]}]"),
+            (motion.qd, both[1], f"speed [{unit[0]}/s]"),
+            (motion.qdd, both[2], f"acceleration [{unit[0]}/s²]"),
+            (motion.tau, both[3], f"torque [{unit[1]}]"),
+        )
+        if values is not None and values.any()
+    ]
+    told = "Dashed: the limits of each joint, in its colour; those far outside of all curves are not drawn."
+    return [figures_grid(made), note(told)]
+
+
+def _limits(kept: KeptLimits, none: np.ndarray) -> list[np.ndarray]:
+    """(n, 2) lowest and highest of position, speed, acceleration, torque."""
+    sides = np.array([-1.0, 1.0])
+    torque = none if kept.torque is None else kept.torque[:, None] * sides
+    rates = [kept.velocity[:, None] * sides, kept.acceleration[:, None] * sides]
+    return [kept.position, *rates, torque]
+
+
+def _curve(motion: Trajectory, values: np.ndarray, limits: np.ndarray, word: str) -> Markup:
+    span = float(values.max() - values.min())
+    low, high = float(values.min()) - 0.6 * span, float(values.max()) + 0.6 * span
+    data: list[Json] = []
+    for j, (name, column) in enumerate(zip(motion.joint_names, values.T, strict=True)):
+        colour = f"--c{j % 8 + 1}"
+        data.append(figures.line(motion.t, column, name, colour, legendgroup=name))
+        for level in sorted({float(x) for x in limits[j] if low <= x <= high}):
+            ends = [motion.t[0], motion.t[-1]]
+            edge = figures.line(ends, [level, level], f"{name}, limit", colour, legendgroup=name)
+            edge["line"] = {"width": 1, "dash": "dash", "color": colour}
+            data.append({**edge, "showlegend": False, "hoverinfo": "skip"})
+    layout: Json = {
+        "xaxis": figures.axis("time [s]"),
+        "yaxis": figures.axis(word),
+        "legend": figures.LEGEND,
+        "showlegend": motion.q.shape[1] > 1,
+        "margin": {"l": 55, "r": 12, "t": 48, "b": 42},
     }
-    parts = [facts(numbers)]
+    return figure({"data": data, "layout": layout}, height=340)
+
+
+def _near(motion: Trajectory) -> Markup:
+    """For every joint the most that the motion asks for, beside its limit."""
+    kept = motion.kept
+    rows = []
+    for j, name in enumerate(motion.joint_names):
+        row: list[object] = [name, f"{motion.q[:, j].min():.3g} … {motion.q[:, j].max():.3g}"]
+        row.append(
+            "–" if kept is None else f"{kept.position[j, 0]:.3g} … {kept.position[j, 1]:.3g}"
+        )
+        tops = (motion.qd, None if kept is None else kept.velocity)
+        quick = (motion.qdd, None if kept is None else kept.acceleration)
+        strong = (motion.tau, None if kept is None else kept.torque)
+        for values, limit in (tops, quick, strong):
+            row.append(_share(values, limit, j))
+        rows.append(row)
+    heads = ("joint", "positions", "limits", "top speed", "top acceleration", "top torque")
+    return table(heads, rows, "The most that is asked for, of the limit, in rad or m, s, N m or N.")
+
+
+def _share(values: np.ndarray | None, limit: np.ndarray | None, j: int) -> str:
+    """Such as 1.9 of 2 (95 %)."""
+    if values is None:
+        return "–"
+    top = float(np.abs(values[:, j]).max())
+    if limit is None or not np.isfinite(limit[j]):
+        return f"{top:.3g}, no limit known"
+    return f"{top:.3g} of {limit[j]:.3g} ({top / limit[j]:.0%})"
+
+
+# ---- how much better than random
+
+
+def _condition(motion: Trajectory) -> list[Markup]:
+    random = _random(motion)
+    parts: list[Markup] = []
     if len(random):
         data: list[Json] = [
             {
@@ -53,31 +162,12 @@ def _condition(arm: Arm, motion: Trajectory) -> list[Markup]:
         ]
         layout = {"xaxis": figures.axis("condition number", type="log"), "showlegend": False}
         layout["margin"] = {"l": 110, "r": 12, "t": 12, "b": 42}
-        parts.append(
-            figure(
-                {"data": data, "layout": layout},
-                "Smaller is better; random motions keep the limits of the joints, not floor and links.",
-                180,
-            )
-        )
+        told = f"Smaller is better. {len(random)} random motions keep the joints' limits, not floor and links."
+        parts.append(figure({"data": data, "layout": layout}, told, 180))
     if motion.joint_conditions:
         rows = [
             [name, float(c)]
-            for name, c in zip(arm.joint_names, motion.joint_conditions, strict=True)
+            for name, c in zip(motion.joint_names, motion.joint_conditions, strict=True)
         ]
         parts.append(table(("joint", "condition of its own unknowns"), rows))
     return parts
-
-
-def _curves(arm: Arm, motion: Trajectory) -> Markup:
-    made = []
-    for values, word in ((motion.q, "position [rad or m]"), (motion.qd, "velocity [rad/s or m/s]")):
-        series = dict(zip(arm.joint_names, values.T, strict=True))
-        made.append(
-            figure(
-                figures.lines(
-                    motion.t, series, "time [s]", word, margin={"l": 55, "r": 12, "t": 48, "b": 42}
-                )
-            )
-        )
-    return figures_grid(made)

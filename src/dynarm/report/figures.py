@@ -1,4 +1,4 @@
-"""Plotly figures as plain data: {"data": traces, "layout": layout}. SVG traces only, so that no page needs WebGL."""
+"""Figures as plain data: {"data": traces, "layout": layout}, in those words of plotly that `plot.js` draws."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def thinned(x: np.ndarray, y: np.ndarray, most: int = MOST) -> tuple[np.ndarray,
     keep = []
     for start in range(0, len(x), size):
         part = y[start : start + size]
-        finite = np.where(np.isfinite(part), part, 0.0)
-        keep += sorted({start + int(finite.argmin()), start + int(finite.argmax())})
+        known = np.isfinite(part)
+        low, high = np.where(known, part, np.inf), np.where(known, part, -np.inf)
+        keep += sorted({start + int(low.argmin()), start + int(high.argmax())})
     return x[keep], y[keep]
 
 
@@ -34,7 +35,10 @@ def line(
     x: Numbers, y: Numbers, name: str, colour: str = "", most: int = MOST, **more: Outside
 ) -> Json:
     """A line; `more` goes to the trace."""
+    samples = len(np.asarray(x))
     x, y = thinned(np.asarray(x, float), np.asarray(y, float), most)
+    if len(x) < samples:
+        more = {"meta": {"samples": samples}, **more}
     look = {"width": 1.5, **({"color": colour} if colour else {}), **more.pop("line", {})}
     return {
         "type": "scatter",
@@ -61,7 +65,10 @@ def lines(
     **layout: Outside,
 ) -> Figure:
     """Curves over one axis."""
-    data = [line(x, y, name, f"--c{k % 8 + 1}") for k, (name, y) in enumerate(series.items())]
+    data = [
+        line(x, y, name, f"--c{k % 8 + 1}", line=dashed(k))
+        for k, (name, y) in enumerate(series.items())
+    ]
     return {
         "data": data,
         "layout": {
@@ -74,6 +81,12 @@ def lines(
             **layout,
         },
     }
+
+
+def dashed(k: int) -> Json:
+    """The look of the k-th line: after eight colours lines are dashed, then dotted."""
+    dash = ("", "dash", "dot", "dashdot")[k // 8 % 4]
+    return {"dash": dash} if dash else {}
 
 
 def titled(title: str) -> Json:

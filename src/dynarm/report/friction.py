@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..robot.arm import Joint
 
 POINTS = 700  # of the logs behind a curve
+DRAWN = 16  # joints
 _SPEEDS = 201
 _USUAL, _MOST = 50, 95  # percentiles of the load that curves are drawn for
 _LOADED = 0.02  # of a curve's size: a load that changes less gets no curve of its own
@@ -33,14 +34,15 @@ def friction_sections(fit: Fit) -> list[Section]:
         return []
     joints = [terms.arm.joints[i] for i in terms.arm.coupling.masters]
     clouds = clouds_of(fit)
-    made = [_curve(fit, k, joint, clouds[k]) for k, joint in enumerate(joints)]
-    made += [m for k, joint in enumerate(joints) for m in _memory(fit, k, joint)]
+    made = [_curve(fit, k, joint, clouds[k]) for k, joint in enumerate(joints[:DRAWN])]
+    made += [m for k, joint in enumerate(joints[:DRAWN]) for m in _memory(fit, k, joint)]
+    many = f" Of {len(joints)} joints the first {DRAWN} are drawn." if len(joints) > DRAWN else ""
     return [
         section(
             "Friction curves",
             note(
                 "Over the speeds of the logs; hysteresis slipped, ripple and coupling left out. Dots: torque of the "
-                "logs less the rigid body's as it was fitted."
+                f"logs less the rigid body's as it was fitted.{many}"
             ),
             figures_grid(made),
             lines(fit.choice_.lines()),

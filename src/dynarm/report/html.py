@@ -6,12 +6,13 @@ are HTML already are `Markup`. The page asks for nothing outside itself, and its
 
 from __future__ import annotations
 
+import base64
 import datetime
+import hashlib
 import json
 import math
 import os
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,13 +21,14 @@ from pathlib import Path
 
 import numpy as np
 from jinja2 import Environment, Template
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from .. import __version__
 from ..border.arguments import path_of
 from ..border.kinds import Json, Outside
 from ..border.written import drafted
 from ..errors import InputError
+from ..machine.emit.wasm_files import runtime
 
 __all__ = [
     "Cell",
@@ -48,6 +50,7 @@ __all__ = [
     "write_page",
 ]
 
+COMPUTES = 'class="live"'  # stands in pages that carry a robot which computes
 DIGITS = 5  # significant digits of numbers in figures
 
 
@@ -93,9 +96,15 @@ def facts(pairs: Mapping[str, object]) -> Markup:
     return Markup('<dl class="facts">{}</dl>').format(Markup("").join(cells))
 
 
-def verdict(passed: bool, reasons: Sequence[str], good: str = "PASS", bad: str = "FAIL") -> Markup:
-    """PASS or FAIL in a coloured box, with the reasons."""
-    kind, word = ("pass", good) if passed else ("fail", bad)
+def verdict(
+    passed: bool,
+    reasons: Sequence[str],
+    good: str = "PASS",
+    bad: str = "FAIL",
+    unsure: bool = False,
+) -> Markup:
+    """A word in a coloured box, with the reasons. unsure: neither passed nor failed, and `bad` says what."""
+    kind, word = ("pass", good) if passed else ("doubt" if unsure else "fail", bad)
     told = lines(reasons) if reasons else Markup("")
     return Markup('<div class="verdict {}"><strong>{}</strong>{}</div>').format(kind, word, told)
 
@@ -107,6 +116,7 @@ class Cell:
     shown: str
     value: Outside = None
     kind: str = ""
+    title: str = ""  # told when it is pointed at
 
 
 def number(value: Outside, digits: int = 5) -> str:
@@ -171,6 +181,8 @@ def _cell(value: Outside, is_number: bool, wide: bool) -> Markup:
     attributes = Markup(' class="{}"').format(names) if names else Markup("")
     if sort is not None:
         attributes += Markup(' data-value="{}"').format(f"{sort:.9g}" if _is_number(sort) else sort)
+    if isinstance(value, Cell) and value.title:
+        attributes += Markup(' title="{}"').format(value.title)
     return Markup("<td{}>{}</td>").format(attributes, shown)
 
 
@@ -178,28 +190,32 @@ def _cell(value: Outside, is_number: bool, wide: bool) -> Markup:
 
 
 def figure(fig: Json, caption: str = "", height: int = 320) -> Markup:
-    """A plotly figure, given as {"data", "layout"} and, for an animation, "frames" and "interval" [ms].
+    """A figure, given as {"data", "layout"} and, for an animation, "frames" and "interval" [ms].
 
-    Colours may be the page's own: "--c1" ... "--c8", "--ink", "--line", "--good", "--bad". "narrow" holds changes of
-    the layout for narrow screens.
+    The words are plotly's, those of them that `plot.js` draws. Colours may be the page's own: "--c1" ... "--c8",
+    "--measured", "--predicted", "--ink", "--line", "--good", "--bad". "narrow" holds changes of the layout for narrow
+    screens. Where a line was thinned for drawing, the caption says so.
     """
     full = dict(fig)
-    full["layout"] = {
-        "height": height,
-        "margin": {"l": 50, "r": 12, "t": 30, "b": 42},
-        **fig["layout"],
-    }
+    full["layout"] = {"height": height, **fig["layout"]}
     player = ""
     if "frames" in fig:
         player = Markup(
             '<div class="player"><button type="button">Play</button>'
             '<input type="range" min="0" value="0" aria-label="time"><output></output></div>'
         )
-    told = Markup("<figcaption>{}</figcaption>").format(caption) if caption else ""
+    words = " ".join(filter(None, (caption, _thinning(fig["data"]))))
+    told = Markup("<figcaption>{}</figcaption>").format(words) if words else ""
     return Markup(
         '<figure class="drawn"><div class="plot" style="min-height:{}px"></div>{}{}'
         '<script type="application/json">{}</script></figure>'
     ).format(height, player, told, Markup(data_json(full)))
+
+
+def _thinning(traces: Sequence[Json]) -> str:
+    """How many samples a thinned line stands for, in words."""
+    most = max((int(t.get("meta", {}).get("samples", 0)) for t in traces), default=0)
+    return f"Drawn: lowest and highest of each stretch of {most:,} samples." if most else ""
 
 
 def figures_grid(figures: Sequence[Markup]) -> Markup:
@@ -243,19 +259,35 @@ def _plain(value: Outside) -> object:
 def page(title: str, sections: Sequence[Section], subtitle: str = "") -> str:
     """The whole page as text."""
     shown = Markup("").join(part for s in sections for part in s.parts)
-    drawn = 'class="drawn"' in shown
+    scripts = [_own(name) for name in _needed(shown)]
+    if COMPUTES in shown:
+        scripts = [Markup(runtime()), *scripts]
+    allowed = [f"'sha256-{_digest(script)}'" for script in scripts]
+    if COMPUTES in shown:
+        allowed.append("'wasm-unsafe-eval'")
     return _template().render(
         title=title,
         subtitle=subtitle,
         sections=_distinct(sections),
-        figures=drawn,
         version=__version__,
         date=datetime.date.today().isoformat(),
-        nonce=secrets.token_urlsafe(12),
+        allowed=Markup(" ".join(allowed)),
         css=_own("page.css"),
-        js=_own("page.js"),
-        plotly=_plotly() if drawn else "",
+        scripts=scripts,
     )
+
+
+def _needed(shown: Markup) -> list[str]:
+    """The scripts that a page brings: those that draw only where something is drawn."""
+    computes = COMPUTES in shown
+    draws = computes or 'class="drawn"' in shown
+    live = ["live.js", "live_page.js"] * computes
+    return ["hands.js", "plot.js"] * draws + live + ["page.js"]
+
+
+def _digest(script: Markup) -> str:
+    """What a browser compares before it runs a script."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _distinct(sections: Sequence[Section]) -> list[Section]:
@@ -297,15 +329,6 @@ def _own(name: str) -> Markup:
     return Markup((resources.files(__package__) / name).read_text(encoding="utf-8"))
 
 
-@cache
-def _plotly() -> Markup:
-    """The JavaScript of plotly, which the Python package brings with it."""
-    import plotly
-
-    script = resources.files(plotly) / "package_data" / "plotly.min.js"
-    return Markup(script.read_text(encoding="utf-8").replace("</script", "<\\/script"))
-
-
 def label(words: object) -> str:
-    """Text for a figure: plotly reads a little HTML in its labels, so that must be escaped too."""
-    return str(escape(str(words)))
+    """Text for a figure. Figures set text as text: nothing in it is read as markup."""
+    return str(words)

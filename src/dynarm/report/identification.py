@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..identify.judgement.identifiability import DAMPED
+from ..identify.judgement.fitted import one_scale
+from ..identify.judgement.identifiability import DAMPED, SMALL
 from ..identify.judgement.verdict import mean_error
 from ..identify.logs.noted import noted
 from ..identify.logs.numbers import clock_start
@@ -25,19 +26,23 @@ from .html import (
     figures_grid,
     lines,
     note,
+    number,
     section,
     table,
     verdict,
     write_page,
 )
 from .link_steps import link_by_link
+from .live import live_section
+from .meaning import determined
+from .torques import axes_of, predictions, share, torque_figure, worst
+from .unknowns import against_cad, explained, names_explained, unit_words, value_cells
 
 if TYPE_CHECKING:
     from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.result import Fit
     from ..robot.arm import Arm
 
-POINTS = 900  # of a measured torque that are drawn
 HELD_OUT = "; they took no part in the fit"
 GRADES = {  # of an unknown: the word, and the kind of its cell
     "determined": ("yes", "good"),
@@ -45,9 +50,11 @@ GRADES = {  # of an unknown: the word, and the kind of its cell
     "not": ("no", "bad"),
     "fixed": ("taken as 0", ""),
     DAMPED: ("damped", ""),
+    SMALL: ("small", ""),
 }
 COLOURS = {
     "determined": "--good", "hardly": "--doubt", "not": "--bad", "fixed": "--faint", DAMPED: "--faint",
+    SMALL: "--faint",
 }  # fmt: skip
 
 
@@ -63,8 +70,8 @@ def validation_page(
     arm: Arm, checks: Sequence[Validation], judged: Verdict, path: str | os.PathLike[str]
 ) -> None:
     """Write the report of a model's predictions of logs."""
-    parts = [section("Verdict", verdict(judged.passed, judged.reasons), _check_table(arm, checks))]
-    parts += [_prediction(arm, check) for check in checks]
+    parts = [section("Verdict", verdict_box(judged), _check_table(arm, checks))]
+    parts += predictions(arm, checks)
     write_page(path, f"Validation: {arm.name}", parts)
 
 
@@ -78,18 +85,47 @@ def sections(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[Se
     arm = fit.record.terms.arm
     return [
         _verdict(fit, checks, judged),
+        *predictions(arm, checks, HELD_OUT),
         _fitted(fit),
-        *(_prediction(arm, check, HELD_OUT) for check in checks),
-        _residuals(fit),
-        _parameters(fit),
-        _identifiability(fit),
-        *link_by_link(fit),
         *friction_sections(fit),
+        _identifiability(fit),
+        _parameters(fit),
+        *against_cad(fit),
+        *_moved(fit),
+        _residuals(fit),
+        *link_by_link(fit),
         _about(fit),
     ]
 
 
+def _moved(fit: Fit) -> list[Section]:
+    """The identified robot, computing in the page."""
+    made = live_section(fit.arm_, "Move what was identified")
+    return [made] if made else []
+
+
 # ---- outcome
+
+
+def verdict_box(judged: Verdict) -> Markup:
+    """The verdict's word, its reasons, and with each what to do."""
+    told = [f"{r.text} → {r.advice}" if r.advice else r.text for r in judged.told]
+    return verdict(judged.passed, told, bad=judged.word, unsure=judged.exit_code == 0)
+
+
+def _one_scale(fit: Fit, checks: Sequence[Validation]) -> Markup:
+    """Errors on fitted and held-out logs as measured, in units of the torques, per cent of deviations, and the band."""
+    names = ["fitted logs", *(Path(c.source).name for c in checks)]
+    heads = ("RMS on {}", "% on {}", "% in the band of {}")
+    columns = ["joint", *(head.format(name) for name in names for head in heads)]
+    joints = zip(fit.record.terms.row_names, force_units(fit.record.terms.arm), strict=True)
+    rows = [
+        [f"{name} [{unit}]", *map(_number, one_scale(fit.fitted_, checks, j))]
+        for j, (name, unit) in enumerate(joints)
+    ]
+    return table(
+        columns, rows, "One scale: whole logs as measured, nothing filtered but in the fit's band"
+    )
 
 
 def _verdict(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
@@ -112,14 +148,16 @@ def _verdict(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section
     ]
     return section(
         "Verdict",
-        verdict(judged.passed, judged.reasons),
+        verdict_box(judged),
         facts(numbers),
         table(
             columns,
             rows,
             "RMS error over the torque's standard deviation; fitted: filtered as in the fit, logs: as measured",
         ),
+        _one_scale(fit, checks) if checks else Markup(""),
         note(judged.qualified(fit.status_)),
+        *([note(fit.runs_.told)] if fit.runs_ else ()),
     )
 
 
@@ -144,59 +182,18 @@ def _number(x: float) -> float | str:
     return "–" if np.isnan(x) else float(x)
 
 
-# ---- measured against predicted
-
-
-def torque_figure(
-    name: str, unit: str, t: np.ndarray, measured: np.ndarray, predicted: np.ndarray
-) -> Markup:
-    """Measured and predicted torque of one joint, and their difference below on the same scale."""
-    data = [
-        figures.line(t, measured, "measured", "--c8", POINTS, line={"width": 1}),
-        figures.line(t, predicted, "predicted", "--c2", POINTS),
-        figures.line(
-            t, measured - predicted, "residual", "--c1", POINTS, yaxis="y2", line={"width": 1}
-        ),
-    ]
-    layout = {
-        "xaxis": figures.axis("time [s]", anchor="y2"),
-        "yaxis": figures.axis(unit, domain=[0.34, 1.0]),
-        "yaxis2": figures.axis("", domain=[0.0, 0.26]),
-        "legend": figures.LEGEND,
-        "hovermode": "x",
-        "margin": {"l": 55, "r": 12, "t": 60, "b": 42},
-        **figures.titled(name),
-    }
-    return figure({"data": data, "layout": layout}, height=340)
-
-
-def _axes(arm: Arm) -> list[tuple[str, str]]:
-    """Name of each force and what its axis is called."""
-    words = ("torque [N m]" if unit == "N m" else "force [N]" for unit in force_units(arm))
-    return list(zip(force_names(arm), words, strict=True))
-
-
 def _fitted(fit: Fit) -> Section:
     left, arm = fit.residuals_, fit.record.terms.arm
     start = clock_start(float(min(log.t[0] for log in fit.record.logs)))
+    errors = np.array([share(m, p) for m, p in zip(left.measured, left.predicted, strict=True)])
+    chosen, more = worst(errors)
+    axes = axes_of(arm)
     made = [
-        torque_figure(name, unit, left.t[k] - start, left.measured[k], left.predicted[k])
-        for k, (name, unit) in enumerate(_axes(arm))
-        if len(left.t[k])
+        torque_figure(*axes[k], left.t[k] - start, left.measured[k], left.predicted[k])
+        for k in chosen
     ]
     told = "The rows that were fitted: filtered and thinned, without those in which a joint rests."
-    return section("Measured and predicted torques", note(told), figures_grid(made))
-
-
-def _prediction(arm: Arm, check: Validation, more: str = "") -> Section:
-    t = check.t - clock_start(float(check.t[0]))
-    made = [
-        torque_figure(name, unit, t, check.measured[:, k], check.predicted[:, k])
-        for k, (name, unit) in enumerate(_axes(arm))
-        if not np.isnan(check.rmse[k])
-    ]
-    told = f"Torques as measured, unfiltered, on the log's own samples{more}."
-    return section(f"Prediction of {Path(check.source).name}", note(told), figures_grid(made))
+    return section("Measured and predicted torques", note(told + more), figures_grid(made))
 
 
 def _residuals(fit: Fit) -> Section:
@@ -260,34 +257,27 @@ def _size(spread: float) -> float:
 
 
 def _parameters(fit: Fit) -> Section:
-    low, high = fit.intervals().T
     grades = fit.identifiability_.grades
     rows = []
-    for k, name in enumerate(fit.names_):
+    for k, unit in enumerate(unit_words(fit)):
         word, kind = GRADES[grades[k]]
-        rows.append(
-            [
-                Cell(name, k),
-                float(fit.values_[k]),
-                float(fit.std_[k]),
-                float(fit.relative_std_[k]),
-                float(low[k]),
-                float(high[k]),
-                Cell(word, list(GRADES).index(grades[k]), kind),
-            ]
-        )
-    columns = ("unknown", "value", "std", "std [%]", "95 % from", "95 % to", "determined")
+        percent = float(fit.relative_std_[k])
+        share = Cell(number(percent, 3), percent, "number") if np.isfinite(percent) else ""
+        value, std = value_cells(float(fit.values_[k]), float(fit.std_[k]))
+        grade = Cell(word, list(GRADES).index(grades[k]), kind)
+        rows.append([explained(fit, k), value, std, unit, share, grade])
+    columns = ("unknown", "value", "± std", "unit", "std [%]", "determined")
     return section(
         "Parameters",
-        _interval_figure(fit, low, high),
+        "The combinations of masses, inertias and friction that torques depend on; point at a name for what it is. "
+        "With 95 % certainty the true value lies within 1.96 standard deviations.",
         table(columns, rows, tall=len(rows) > 24),
-        note(
-            "Minimal parameters in kg, kg m, kg m²; Ia: motor inertia; friction in N m s/rad, N m (or N s/m, N)."
-        ),
+        names_explained(fit),
+        _interval_figure(fit),
     )
 
 
-def _interval_figure(fit: Fit, low: np.ndarray, high: np.ndarray) -> Markup:
+def _interval_figure(fit: Fit) -> Markup:
     """Each value in units of its own standard deviation would hide sizes; relative intervals show certainty."""
     known = np.abs(fit.values_) > 0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -323,9 +313,14 @@ def _identifiability(fit: Fit) -> Section:
     free = [[float(doubt), content] for doubt, content in check.directions]
     return section(
         "What the logs determine",
-        "Before solving: how well each unknown shows in the torques, in units of what it may be worth. Beyond 1 "
-        "(dotted) the logs say nothing about it.",
-        figure(bars, height=300),
+        lines(determined(check.names, check.grades)),
+        lines(check.advice) if check.advice else None,
+        figure(
+            bars,
+            "Doubt, before solving: how far each unknown could be off without showing in the torques, over what it may "
+            "be worth. Beyond 1 the logs say nothing about it.",
+            height=300,
+        ),
         table(
             ("doubt", "combination that the logs leave free"),
             free,
@@ -333,7 +328,6 @@ def _identifiability(fit: Fit) -> Section:
         )
         if free
         else None,
-        lines(check.advice) if check.advice else None,
     )
 
 

@@ -34,7 +34,7 @@ COLUMNS = (
 
 def link_by_link(fit: Fit) -> list[Section]:
     """The steps of the recursive estimator; nothing for others, and for a fit read from a file."""
-    steps = fit.solution.steps
+    steps = fit.known_steps
     if not steps:
         return []
     names = fit.record.terms.row_names

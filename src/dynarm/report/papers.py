@@ -16,7 +16,7 @@ def equivalence_page(shown: Equivalence, path: str | os.PathLike[str]) -> None:
         [QUANTITIES[x.quantity], x.formulation, x.paper, x.way, f"{x.difference:.1e}"]
         for x in shown.table
     ]
-    many = f"in numbers of {shown.digits} digits; differences are of the largest entry"
+    many = f"in numbers of {shown.digits} digits; differences from the first of each, as parts of the largest entry"
     words = f"Mass matrix M, Coriolis tensor C and gravity forces G in one pose, {many}."
     first = section(
         "Every formulation",

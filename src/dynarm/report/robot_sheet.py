@@ -27,6 +27,7 @@ from .html import (
     table,
     write_page,
 )
+from .live import live_section
 from .sketch import sketch
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ Function = Callable[[np.ndarray], np.ndarray]
 GRID = 41  # points along each side of a heat map
 NARROW = "\u00a0"  # a space at which a line is not broken
 DRAWN = 4  # heat maps of a tree
+MANY = 24  # rows of a table beyond which it scrolls
 SAMPLES = 400  # random poses that an average is taken over
 
 
@@ -57,7 +59,9 @@ def _subtitle(arm: Arm) -> str:
 
 def sections(arm: Arm, minimal: MinimalParameters, costs: Mapping[str, Rows]) -> list[Section]:
     """All parts of the sheet."""
-    parts = [robot_section(arm), minimal_section(minimal), cost_section(costs)]
+    moved = live_section(arm)
+    parts = [robot_section(arm), *([moved] if moved else [])]
+    parts += [minimal_section(minimal), cost_section(costs)]
     return [*parts, inertia_section(arm)] if arm.n else parts
 
 
@@ -74,7 +78,7 @@ def robot_section(arm: Arm) -> Section:
     return section(
         "The robot",
         sketch(arm),
-        table(columns, rows),
+        table(columns, rows, tall=len(rows) > MANY),
         note(
             f"Modified Denavit-Hartenberg: {branch}Tx(a) Rx(alpha) Tz(d) Rz(theta). Gravity in the {where}: ({g}) m/s²."
         ),
@@ -167,7 +171,12 @@ def minimal_section(minimal: MinimalParameters) -> Section:
         "The smallest set of inertia parameters that the torques depend on; every other combination has no effect. "
         "Units: kg, kg m and kg m².",
         table(columns, rows, wide=columns[2:], tall=len(rows) > 16),
-        table(("short form", "stands for"), list(map(list, short.items())), wide=("stands for",))
+        table(
+            ("short form", "stands for"),
+            list(map(list, short.items())),
+            wide=("stands for",),
+            tall=len(short) > MANY // 2,
+        )
         if short
         else None,
         lines(minimal.doubts) if minimal.doubts else None,
@@ -225,6 +234,7 @@ def inertia_section(arm: Arm) -> Section:
             ("joint", "smallest", "mean", "largest", "largest / smallest"),
             [_range_row(name, M[:, k, k]) for k, name in enumerate(arm.joint_names)],
             f"Diagonal of the mass matrix over {SAMPLES} random poses [kg m² or kg]",
+            tall=len(arm.joint_names) > MANY,
         ),
     )
 

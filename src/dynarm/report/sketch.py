@@ -15,6 +15,7 @@ AZIMUTH, ELEVATION = 0.7, 0.4  # [rad]
 BENT = np.radians(30)
 _MARGIN = 55
 _LISTED = 8  # joints of a tree whose positions are told
+_NAMED = 16  # joints of a chain whose names are written beside them
 _LETTERS = 14.0  # height of a line of text [pixels]
 
 
@@ -100,7 +101,7 @@ def sketch(arm: Arm, q: np.ndarray | None = None) -> Markup:
         _spaced(view.centre),
         parts,
     )
-    names = "" if arm.serial else ", point at a joint for its name"
+    names = "" if arm.serial and arm.n <= _NAMED else ", point at a joint for its name"
     return drawing(
         svg,
         f"Drawn from the robot's own frames {_posed(arm, q)}. Bars: axes of rotational (blue) and translational "
@@ -113,6 +114,8 @@ def _posed(arm: Arm, q: np.ndarray) -> str:
     own = [arm.joints[i] for i in arm.coupling.masters]
     if not arm.serial and len(own) > _LISTED:
         return "with its joints at zero or the limit next to it"
+    if len(own) > _NAMED:
+        return "with its joints a little bent"
     angles = ", ".join(
         f"{np.degrees(x):.0f}°" if j.revolute else f"{x:.2f} m"
         for j, x in zip(own, q[len(q) - len(own) :], strict=True)
@@ -180,13 +183,16 @@ def _elements(arm: Arm, q: np.ndarray, view: _View) -> Iterator[Markup]:
     yield _polyline(floor, "floor", view)
     for k, axis in enumerate("xyz"):
         yield _polyline(np.array([np.zeros(3), 0.15 * size * np.eye(3)[k]]), axis, view)
+    if arm.serial and np.linalg.norm(places[0][:3, 3]) > 1e-9:  # what it stands on
+        yield _polyline(np.array([np.zeros(3), places[0][:3, 3]]), "pedestal", view)
     for corners in skeleton(arm, q):
         yield _polyline(corners, "link", view)
     for corners, T, joint in zip(skeleton(arm, q), places[1:], arm.joints, strict=False):
         # a slide sits on its rail
         centre = T[:3, 3] if joint.revolute else corners[1:].mean(axis=0)
         half = 0.055 * size * T[:3, 2]
-        name = "" if arm.serial else str(joint.name)  # of a tree not all are written beside it
+        # of a tree and of long chains not all names are written beside it
+        name = "" if arm.serial and arm.n <= _NAMED else str(joint.name)
         yield _polyline(np.array([centre - half, centre + half]), joint.kind, view, name)
     heavy = _heavy(arm)
     heaviest = max((mass for _, _, mass, _ in heavy), default=0.0)
@@ -211,7 +217,7 @@ def _elements(arm: Arm, q: np.ndarray, view: _View) -> Iterator[Markup]:
 def _labels(arm: Arm, places: Sequence[np.ndarray], view: _View) -> Iterator[Markup]:
     """The joints' names, one below the other where joints stand in one place; of a tree those at its ends."""
     taken: list[tuple[float, float]] = []
-    for k in range(arm.n) if arm.serial else _ends(arm):
+    for k in range(arm.n) if arm.serial and arm.n <= _NAMED else _ends(arm):
         T, joint = places[k + 1], arm.joints[k]
         at = view.flat(T[:3, 3])
         down = 0.0

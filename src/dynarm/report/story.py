@@ -65,7 +65,7 @@ def _summary(story: Story) -> Section:
     speed = next(row for row in story.speeds if row["quantity"] == "inverse_dynamics")
     numbers = {
         "minimal parameters": f"{story.minimal.count} of {len(story.minimal.natural)}",
-        "inverse dynamics": f"{best['mul']} × + {best['add']} +",
+        "operations for torques": str(best["mul"] + best["add"]),
         "a sample in a batch": f"{speed['batch [ns/sample]']:.0f} ns",
         "identification": story.verdict.word,
         "error on unseen log": f"{100 * story.checks[0].mean:.1f} %",

@@ -162,7 +162,7 @@ class ArmDrawing:
             f"{name}/mesh{k}",
             visual.vertices,
             visual.faces,
-            color=MESH,
+            color=visual.colour or MESH,
             position=T[:3, 3],
             wxyz=quaternion(T[:3, :3]),
             flat_shading=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..border.extras import extra
 from ..border.kinds import Foreign
 from ..robot.arm import Arm
 from ..robot.formats.elements import Element, parse
@@ -15,8 +16,9 @@ from ..robot.formats.posture import Posture, posture
 from ..robot.formats.tree import Tree
 from ..robot.formats.urdf import read_tree, rpy_rotation
 
-SKIPPED = frozenset(("collision", "material", "gazebo", "transmission", "sensor", "ros2_control"))
+SKIPPED = frozenset(("collision", "gazebo", "transmission", "sensor", "ros2_control"))
 KINDS = (".stl", ".obj", ".ply", ".off", ".glb", ".gltf", ".dae")
+Colour = tuple[int, int, int]
 MOST = 200_000  # faces of a mesh that is still drawn
 
 
@@ -28,6 +30,7 @@ class Visual:
     pose: np.ndarray
     vertices: np.ndarray
     faces: np.ndarray
+    colour: Colour | None = None  # red, green, blue of the file; None: it says none
 
 
 def visuals(
@@ -46,6 +49,7 @@ def visuals(
     links = arm.origin.links if arm.origin else ()
     kept = [joint for joint in tree.above.values() if joint.child in links]
     stand = posture(tree, kept, freeze)
+    palette = {m.attributes.get("name", ""): _painted(m) for m in root.all("material")}
     drawn: list[Visual] = []
     missing: list[str] = []
     for link in root.all("link"):
@@ -58,7 +62,9 @@ def visuals(
             if loaded is None:
                 missing += [why] if why else []
                 continue
-            drawn.append(Visual(index, T @ _origin(visual), *loaded))
+            vertices, faces, own = loaded
+            colour = _colour(visual, palette) or own
+            drawn.append(Visual(index, T @ _origin(visual), vertices, faces, colour))
     return drawn, missing
 
 
@@ -96,10 +102,46 @@ def _origin(visual: Element) -> np.ndarray:
     return T
 
 
+def _painted(material: Element) -> Colour | None:
+    """The colour that a material states, 0 to 255."""
+    colour = material.first("color")
+    if colour is None:
+        return None
+    rgba = np.clip(_numbers(colour.attributes.get("rgba", ""), 4), 0, 1)
+    red, green, blue = (int(x) for x in np.rint(255 * rgba[:3]))
+    return (red, green, blue)
+
+
+def _colour(visual: Element, palette: Mapping[str, Colour | None]) -> Colour | None:
+    """The colour of a visual: its material's own, or that of the robot's material of this name."""
+    material = visual.first("material")
+    if material is None:
+        return None
+    return _painted(material) or palette.get(material.attributes.get("name", ""))
+
+
+def _mesh_colour(mesh: Foreign) -> Colour | None:
+    """The colour that a mesh's own file gives it; None where it gives none."""
+    look = getattr(mesh, "visual", None)
+    if look is None or not getattr(look, "defined", False):
+        return None
+    try:
+        shades = np.asarray(getattr(look, "material", look).main_color, float)
+    except Exception:  # a picture where a colour should be, and whatever else such files hold
+        return None
+    if shades.shape not in ((3,), (4,)):
+        return None
+    red, green, blue = (int(x) for x in shades[:3])
+    return (red, green, blue)
+
+
+Loaded = tuple[np.ndarray, np.ndarray, Colour | None]
+
+
 def _geometry(
     visual: Element, urdf: Path, packages: Mapping[str, str]
-) -> tuple[tuple[np.ndarray, np.ndarray] | None, str]:
-    """Vertices and faces of a visual, or why there are none."""
+) -> tuple[Loaded | None, str]:
+    """Vertices, faces and own colour of a visual, or why there are none."""
     import trimesh
 
     geometry = visual.first("geometry")
@@ -124,16 +166,19 @@ def _geometry(
     scale = _numbers(a.get("scale", "1 1 1"), 3)
     try:
         mesh: Foreign = trimesh.load(file, force="mesh")
+    except ImportError:
+        return None, f"mesh {name} needs a reader that is missing; install it: {extra('view')}"
     except Exception as error:  # whatever the reader of that format stumbles over
         return None, f"mesh {name} cannot be read ({type(error).__name__})"
     if not len(getattr(mesh, "faces", ())) or len(mesh.faces) > MOST:
         return None, f"mesh {name} has no faces, or more than {MOST}"
-    vertices, faces = _parts(mesh)
-    return (vertices * scale.astype(np.float32), faces), ""
+    vertices, faces, colour = _parts(mesh)
+    return (vertices * scale.astype(np.float32), faces, colour), ""
 
 
-def _parts(mesh: Foreign) -> tuple[np.ndarray, np.ndarray]:
-    return np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32)
+def _parts(mesh: Foreign) -> Loaded:
+    vertices, faces = np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32)
+    return vertices, faces, _mesh_colour(mesh)
 
 
 def _candidates(name: str, urdf: Path, packages: Mapping[str, str]) -> Iterator[Path]:

@@ -34,7 +34,7 @@ class MobileDrawing:
         )
         self.wheels = []
         for j, wheel in enumerate(robot.wheels):
-            centre = (wheel.x, wheel.y, wheel.radius - height)
+            centre = (*wheel.place, wheel.radius - height)
             holder = scene.add_frame(f"/platform/wheel{j}", show_axes=False, position=centre)
             scene.add_cylinder(
                 f"/platform/wheel{j}/rim",

@@ -207,7 +207,7 @@ class ArmViewer(Viewer):
         gui, drawing = self.server.gui, self.drawing
         groups = {
             "skeleton": (drawing.skeleton, True),
-            "masses": (drawing.masses, False),
+            "centres of mass": (drawing.masses, False),
             "inertia ellipsoids": (drawing.ellipsoids, False),
             "names": (drawing.labels, False),
         }
@@ -321,14 +321,38 @@ def _torques(arm: Arm, columns: dict[str, np.ndarray]) -> str:
     """The joints' torques as an HTML table; names are escaped, they come from other people's files."""
     own = [arm.joints[i] for i in arm.coupling.masters]
     free = arm.nv - len(own)  # a free base has forces too, which no motor gives
+    limited = any(j.effort_limit for j in own)
+    last = list(columns.values())[-1]
     rows = [
         [
             str(j.name),
-            *(f"{values[k]:.3f} {'N m' if j.revolute else 'N'}" for values in columns.values()),
+            *(f"{_plain(values[k])} {'N m' if j.revolute else 'N'}" for values in columns.values()),
+            *([_share(float(last[k]), j)] if limited else []),
+            _range(j),
         ]
         for k, j in enumerate(own, start=free)
     ]
-    return _table(("joint", *columns), rows)
+    return _table(("joint", *columns, *(["of limit"] if limited else []), "range"), rows)
+
+
+def _plain(value: float, digits: int = 3) -> str:
+    """A number with so many places; zero has no sign."""
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def _share(force: float, joint: Joint) -> str:
+    """A force in per cent of what the joint can give."""
+    return f"{100 * abs(force) / joint.effort_limit:.0f} %" if joint.effort_limit else "–"
+
+
+def _range(joint: Joint) -> str:
+    """Where a joint may go."""
+    if joint.position_limits is None:
+        return "free"
+    factor, unit, digits = (180 / math.pi, "°", 0) if joint.revolute else (1.0, " m", 2)
+    low, high = (_plain(x * factor, digits) for x in joint.position_limits)
+    return f"{low} to {high}{unit}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

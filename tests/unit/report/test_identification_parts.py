@@ -12,8 +12,9 @@ import dynarm
 from dynarm.cli import story as steps
 from dynarm.identify.friction.choice import Tried
 from dynarm.identify.friction.selection import Choice
+from dynarm.identify.judgement.verdict import Validation
 from dynarm.identify.preprocess import Recording
-from dynarm.report import identification, mobile
+from dynarm.report import identification, mobile, torques
 from dynarm.report.friction import friction_sections
 from dynarm.report.story import Story
 from oracles.page_numbers import read
@@ -29,12 +30,17 @@ def parts(*sections) -> dict:
 
 def fit_of(count: int, **more) -> SimpleNamespace:
     """A fit with so many unknowns, all of them determined unless told otherwise."""
+    names = tuple(f"p{k}" for k in range(count))
+    arm, rigid = SimpleNamespace(joints=(), joint_names=()), SimpleNamespace(names=())
+    terms = SimpleNamespace(
+        arm=arm, rigid=rigid, joints=(), drives=(), listed_terms=(), columns=names
+    )
     given = {
-        "names_": tuple(f"p{k}" for k in range(count)),
+        "names_": names,
+        "record": SimpleNamespace(terms=terms),
         "values_": np.arange(1.0, count + 1),
         "std_": np.full(count, 0.1),
         "relative_std_": 10.0 / np.arange(1.0, count + 1),
-        "intervals": lambda: np.zeros((count, 2)),
         "identifiability_": SimpleNamespace(grades=("determined",) * count),
         **more,
     }
@@ -128,10 +134,10 @@ def apart(lower: list[float], upper: list[float]) -> bool:
 
 def test_what_is_left_has_a_place_of_its_own_below():
     long = np.linspace(0.0, 1.0, 2000)
-    drawn = identification.torque_figure("j", "u", long, np.sin(long), np.cos(long))
+    drawn = torques.torque_figure("j", "u", long, np.sin(long), np.cos(long))
     (figure,) = read(f"<section><h2>x</h2>{drawn}</section>")["x"].figures
     assert apart(figure["layout"]["yaxis2"]["domain"], figure["layout"]["yaxis"]["domain"])
-    assert all(len(trace["x"]) <= 900 for trace in figure["data"])
+    assert all(len(trace["x"]) <= 500 for trace in figure["data"])
     shape = SimpleNamespace(polygon=np.eye(3, 2), arm=np.ones((2, 2)), wheels=np.zeros((1, 2, 2)))
     run = SimpleNamespace(t=np.arange(3.0), q=np.zeros((3, 6)), measure=np.ones(3))
     layout = mobile._animation(run, np.arange(3), [shape] * 3)["layout"]
@@ -179,10 +185,43 @@ def test_pages_of_clock_times_count_from_the_log_s_first_sample():
     logs = [SimpleNamespace(t=t)]
     record = SimpleNamespace(terms=SimpleNamespace(arm=arm), logs=logs)
     check = SimpleNamespace(
-        t=t, measured=np.ones((4, 1)), predicted=np.ones((4, 1)), rmse=[0.0], source="log"
+        t=t,
+        measured=np.ones((4, 1)),
+        predicted=np.ones((4, 1)),
+        rmse=np.zeros(1),
+        source="log",
+        relative=np.zeros(1),
     )
     fitted = identification._fitted(SimpleNamespace(residuals_=left, record=record))
-    drawn = parts(fitted, identification._prediction(arm, check))
+    drawn = parts(fitted, torques.prediction(arm, check))
     for title, seconds in ((fitted.title, [1, 2, 3]), ("Prediction of log", [0, 1, 2, 3])):
         (figure,) = drawn[title].figures
         assert [trace["x"] for trace in figure["data"]] == [seconds] * 3
+
+
+def test_of_many_joints_and_logs_the_worst_are_drawn_and_it_is_said():
+    joint = dynarm.Joint(alpha=1.2, a=0.1, mass=1.0)
+    arm = dynarm.Arm((joint,) * 60, name="snake")
+    t = np.linspace(0, 1, 2000)
+    errors = np.linspace(0, 1, 60) % 0.37
+    errors[7] = np.nan
+
+    def check(name: str, scale: float) -> Validation:
+        measured = np.sin(9 * t)[:, None] * np.ones(60)
+        return Validation(
+            errors, scale * errors, t, measured, 0.9 * measured, name, np.isnan(errors)
+        )
+
+    checks = [check(f"{k}.csv", 1 + (5 * k) % 7) for k in range(7)]
+    drawn = torques.predictions(arm, checks)
+    worst = sorted(range(7), key=lambda k: -((5 * k) % 7))[:1]
+    titles = [f"Prediction of {k}.csv" for k in sorted(worst)]
+    assert [s.title for s in drawn] == [*titles, "Further logs"]
+    part = parts(*drawn)[drawn[0].title]
+    names = [f["layout"]["title"]["text"] for f in part.figures]
+    largest = sorted(np.argsort(-np.nan_to_num(errors))[:12])
+    assert names == [arm.joint_names[k] for k in largest]
+    assert "the 12 of 59 joints with the largest errors" in part.text
+    assert sum(len(str(p)) for s in drawn for p in s.parts) < 400_000
+    two = dynarm.load("two_link")
+    assert torques.predictions(two, []) == [] and len(torques.predictions(arm, checks[:1])) == 1

@@ -14,13 +14,21 @@ from dynarm.cli.rehearsal import simulated_log
 from dynarm.identify.design.trajectory import Series, Trajectory
 from dynarm.identify.judgement.validation import judged, model_checks
 from dynarm.mobile.outline import outline
-from dynarm.report import counts, excitation, identification, mobile, robot_sheet, simulation
+from dynarm.report import (
+    counts,
+    excitation,
+    identification,
+    mobile,
+    robot_sheet,
+    simulation,
+    torques,
+)
 from dynarm.report.html import data_json, figure
 from dynarm.report.sketch import pose, sketch
 from dynarm.reproductions.tanner2001_cases import run as run_case
 from dynarm.robot.frames.generic import generic_arm
 from oracles.hostile import SCRIPT
-from oracles.page_numbers import printed, read, same_curve
+from oracles.page_numbers import number, printed, read, same_curve
 
 ARM = "scara"  # turning joints and a sliding one
 
@@ -68,11 +76,17 @@ def identified(arm):
 
 def test_the_verdict_s_numbers_are_the_fit_s(identified):
     fit, check, part = identified.fit, identified.check, identified.page["Verdict"]
-    (errors,) = part.tables
+    errors, scale = part.tables
     assert errors.texts("joint") == list(fit.record.terms.arm.joint_names)
     np.testing.assert_allclose(errors.numbers("fitted"), fit.relative_, rtol=1e-8)
     np.testing.assert_allclose(errors.numbers("made consistent"), fit.consistent_, rtol=1e-8)
     np.testing.assert_allclose(errors.numbers(f"on {check.source}"), check.relative, rtol=1e-8)
+    for name, own in (("fitted logs", fit.fitted_), (check.source, check)):
+        np.testing.assert_allclose(scale.numbers(f"RMS on {name}"), own.rmse, rtol=1e-8)
+        np.testing.assert_allclose(scale.numbers(f"% on {name}"), 100 * own.relative, rtol=1e-8)
+        np.testing.assert_allclose(
+            scale.numbers(f"% in the band of {name}"), 100 * own.band, rtol=1e-8
+        )
     facts = part.facts
     assert facts["unknowns"] == str(len(fit.names_)) and facts["rank"] == str(fit.rank_)
     assert facts["determined"] == str(fit.identifiability_.grades.count("determined"))
@@ -116,7 +130,7 @@ def test_torques_and_what_is_left_of_them_are_drawn_as_they_are(identified, arm)
 
 def test_a_residual_is_measured_less_predicted():
     t, measured, predicted = np.array([[0.0, 1.0], [5.0, 5.0], [3.0, 4.0]])
-    drawn = identification.torque_figure("j", "u", t, measured, predicted)
+    drawn = torques.torque_figure("j", "u", t, measured, predicted)
     (part,) = read(f"<section><h2>x</h2>{drawn}</section>")["x"].figures
     assert torque_traces(part)["residual"]["y"] == [2, 1]
 
@@ -139,18 +153,29 @@ def test_residuals_are_told_as_they_are(identified, arm):
 
 def test_every_unknown_stands_there_with_its_certainty(identified):
     fit, part = identified.fit, identified.page["Parameters"]
-    (rows,) = part.tables
-    low, high = fit.intervals().T
+    rows, words = part.tables
     assert rows.texts("unknown") == list(fit.names_)
-    for column, values in (
-        ("value", fit.values_),
-        ("std", fit.std_),
-        ("std [%]", 100 * fit.std_ / np.abs(fit.values_)),
-        ("95 % from", low),
-        ("95 % to", high),
-    ):
-        np.testing.assert_allclose(rows.numbers(column), values, rtol=1e-8)
+    assert rows.texts("unit") == [u.replace("^2", "²") for u in fit.frame["unit"]]
+    percent = 100 * fit.std_ / np.abs(fit.values_)
+    for column, values, digits in (
+        ("value", fit.values_, 3), ("± std", fit.std_, 1), ("std [%]", percent, 3),
+    ):  # fmt: skip
+        k = rows.columns.index(column)
+        kept = [float(r[k][1] or "inf") for r in rows.rows]
+        np.testing.assert_allclose(kept, values, rtol=1e-8)
+        for shown, value, std in zip(rows.texts(column), values, fit.std_):
+            if np.isinf(value):
+                assert shown in ("∞", "")
+                continue
+            half = 0.51 * 10.0 ** (1 - digits + np.floor(np.log10(max(abs(value), 1e-300))))
+            coarse = max(half, 0.005 * std)  # three digits of the larger of the two
+            assert abs(number(shown) - value) <= coarse, (column, shown, value)
+    finite = [r for r in rows.rows if r[2][0] != "∞"]
+    after = [[len(r[k][0].partition(".")[2]) for k in (1, 2)] for r in finite]
+    assert all(value == std for value, std in after), "not aligned"
+    assert words.columns == ["for example", "means"] and len(words.rows) >= 3
     words = {"determined": "yes", "hardly": "hardly", "not": "no", "fixed": "taken as 0"}
+    words["small"] = "small"
     assert rows.texts("determined") == [words[g] for g in fit.identifiability_.grades]
     (bars,) = part.figures[0]["data"]
     percent = dict(zip(fit.names_, fit.relative_std_))
@@ -266,17 +291,16 @@ def test_energies_are_those_of_the_run(simulated):
 def test_an_excitation_is_drawn_as_it_is(arm):
     made = motion(arm)
     page = written(excitation.page, arm, made)
-    position, velocity = page["Motion"].figures
-    for drawn, values in ((position, made.q), (velocity, made.qd)):
-        assert [trace["name"] for trace in drawn["data"]] == list(arm.joint_names)
-        for j, trace in enumerate(drawn["data"]):
+    drawn = page["Positions, speeds, accelerations, torques"].figures
+    for one, values in zip(drawn, (made.q, made.qd), strict=False):
+        curves = [trace for trace in one["data"] if not trace["name"].endswith("limit")]
+        assert [trace["name"] for trace in curves] == list(arm.joint_names)
+        for j, trace in enumerate(curves):
             same_curve(trace, made.t, values[:, j])
+    told = page["Outcome"].facts
+    assert told["condition number"] == "7.25" and told["length"] == "4 s"
+    assert told["random motions, median"] == "10.8" and told["better by"] == "1.5 ×"
     part = page["Condition"]
-    assert part.facts == {
-        "condition number": "7.25",
-        "best of random motions": "9.5",
-        "length": "4 s",
-    }
     box, mark = part.figures[0]["data"]
     assert box["x"] == [9.5, 12] and mark["x"] == [7.25]
     np.testing.assert_array_equal(

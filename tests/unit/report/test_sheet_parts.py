@@ -337,11 +337,5 @@ def test_events_of_wheels_are_listed_up_to_two_hundred(rolling):
 
 
 def test_random_motions_are_compared_with_only_where_there_are_any():
-    arm = dynarm.load("two_link")
-    motion = SimpleNamespace(
-        condition=7.25, random=(np.inf,), t=np.array([0.0, 4.0]), joint_conditions=()
-    )
-    page = "".join(map(str, excitation._condition(arm, motion)))
-    part = read(f"<section><h2>x</h2>{page}</section>")["x"]
-    assert part.facts["best of random motions"] == "–" and not part.figures and not part.tables
-    assert part.facts["length"] == "4 s"
+    motion = SimpleNamespace(condition=7.25, random=(np.inf,), joint_conditions=())
+    assert excitation._condition(motion) == []

@@ -258,3 +258,11 @@ def test_names_side_by_side_and_one_above_the_other_stay_where_they_are():
     for arm in (beside, above):
         downs = [e.attrib["data-down"] for _, _, e in drawn(arm, np.zeros(2)).of("text")]
         assert [float(x) for x in downs] == [0.0, 0.0]
+
+
+def test_of_a_long_chain_names_are_told_by_pointing():
+    joint = dynarm.Joint(alpha=1.2, a=0.1, mass=1.0)
+    few, many = (str(sketch(dynarm.Arm((joint,) * n, name="snake"))) for n in (16, 17))
+    assert few.count("<text") == 16 and many.count("<text") == 1
+    assert "<title>joint9</title>" in many and "<title>joint9</title>" not in few
+    assert "a little bent" in many and "point at a joint for its name" in many

@@ -56,7 +56,7 @@ def told() -> SimpleNamespace:
         fit=fit,
         true_values=true,
         checks=(check,),
-        verdict=Verdict(True, ()),
+        verdict=Verdict(),
         logs=(SimpleNamespace(duration=10.0), SimpleNamespace(duration=20.0)),
         tracking=0.00123,
         run=SimpleNamespace(t=np.array([0.0, 2.5, 5.0]), method="rk4", status="success"),
@@ -69,7 +69,7 @@ def test_in_short_stand_the_story_s_numbers(told):
     count, natural = told.minimal.count, 10 * told.arm.n
     assert facts == {
         "minimal parameters": f"{count} of {natural}",
-        "inverse dynamics": "100 × + 80 +",
+        "operations for torques": "180",
         "a sample in a batch": "52 ns",
         "identification": "PASS",
         "error on unseen log": "4.0 %",

@@ -8,6 +8,7 @@ import socket
 import sys
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,10 +21,17 @@ from oracles.processes import started
 viser = pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")
 
 from dynarm.reproductions.tanner2001_cases import run as run_case  # noqa: E402
+from dynarm.view.arm import MESH  # noqa: E402
 from dynarm.view.meshes import visuals  # noqa: E402
 from dynarm.view.recording import ShownRecording, read  # noqa: E402
 from dynarm.view.shapes import capsule, inertia_ellipsoid, quaternion  # noqa: E402
-from dynarm.view.viewer import ArmViewer, MobileViewer, ViewError, start_server  # noqa: E402
+from dynarm.view.viewer import (  # noqa: E402
+    ArmViewer,
+    MobileViewer,
+    ViewError,
+    _torques,
+    start_server,
+)
 
 
 def pose_of(handle) -> np.ndarray:
@@ -200,6 +208,51 @@ def test_meshes_of_a_urdf_stand_where_the_file_puts_them(tmp_path):
     wanted = dynarm.compile(whole).forward_kinematics(q) @ origin
     np.testing.assert_allclose(link @ found[1].pose, wanted, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(quaternion(wanted[:3, :3])), 1.0)
+
+
+PAINTED = """<robot name="m">
+ <material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>
+ <link name="base">
+  <visual><geometry><box size="1 1 1"/></geometry><material name="red"><color rgba="1 0 0 1"/></material></visual>
+  <visual><geometry><box size="1 1 1"/></geometry><material name="grey"/></visual>
+  <visual><geometry><box size="1 1 1"/></geometry></visual>
+  <visual><geometry><mesh filename="part.dae"/></geometry></visual></link>
+ <link name="l1"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+ <joint name="j" type="revolute"><parent link="base"/><child link="l1"/><axis xyz="0 1 0"/>
+  <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+</robot>"""
+
+
+def test_colours_of_a_urdf_and_meshes_of_collada_files(tmp_path, closing):
+    import trimesh
+
+    part = trimesh.creation.box((0.1, 0.2, 0.3))
+    part.visual.face_colors = [0, 0, 255, 255]
+    (tmp_path / "part.dae").write_bytes(trimesh.exchange.dae.export_collada(part))
+    (tmp_path / "m.urdf").write_text(PAINTED)
+    arm = dynarm.load(tmp_path / "m.urdf")
+    shown, missing = visuals(tmp_path / "m.urdf", arm)
+    assert missing == [] and len(shown) == 4
+    assert [v.colour for v in shown[:3]] == [(255, 0, 0), (128, 128, 128), None]
+    assert shown[3].colour == (0, 0, 255)
+    np.testing.assert_allclose(np.ptp(shown[3].vertices, axis=0), [0.1, 0.2, 0.3], rtol=1e-5)
+    viewer = ArmViewer(arm, visuals=shown)
+    closing.append(viewer)
+    assert viewer.drawing.meshes[0].color == (255, 0, 0)
+    assert viewer.drawing.meshes[2].color == MESH
+
+
+def test_torques_are_told_with_their_limits_and_zero_has_no_sign():
+    arm = dynarm.load("two_link")
+    joints = (
+        replace(arm.joints[0], effort_limit=50.0, position_limits=(-1.0, 2.0)), arm.joints[1],
+    )  # fmt: skip
+    told = _torques(replace(arm, joints=joints), {"gravity": np.array([-25.0, -1e-5])})
+    assert "-25.000 N m" in told and "50 %" in told and "-57 to 115°" in told
+    assert "-0.000" not in told and "0.000 N m" in told and "free" in told and "–" in told
+    bare = _torques(arm, {"gravity": np.zeros(2)})
+    assert "of limit" not in bare
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")

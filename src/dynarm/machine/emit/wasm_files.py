@@ -22,8 +22,11 @@ def runtime() -> str:
     return (resources.files(__package__) / "wasm_runtime.js").read_text(encoding="utf-8")
 
 
-def description(graphs: Mapping[str, Graph]) -> Json:
-    """What `runtime` takes: the ports of each function, and the module for browsers with and without vectors."""
+def description(graphs: Mapping[str, Graph], vectors: bool = True) -> Json:
+    """What `runtime` takes: the ports of each function, and the module for browsers with and without vectors.
+
+    Without vectors there is one module for all browsers: enough where single states are computed.
+    """
     return {
         "functions": {
             name: {
@@ -32,7 +35,7 @@ def description(graphs: Mapping[str, Graph]) -> Json:
             }
             for name, graph in graphs.items()
         },
-        "simd": base64.b64encode(module(graphs, simd=True)).decode(),
+        "simd": base64.b64encode(module(graphs, simd=True)).decode() if vectors else "",
         "plain": base64.b64encode(module(graphs)).decode(),
     }
 

@@ -3,7 +3,7 @@
 async function dynarmRobot(spec) {
   const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   const fast = bytes(spec.simd);
-  const simd = WebAssembly.validate(fast);
+  const simd = fast.length > 0 && WebAssembly.validate(fast);
   const made = await WebAssembly.instantiate(simd ? fast : bytes(spec.plain), { math: Math });
   const { memory, ...kernels } = made.instance.exports;
   const robot = { simd, functions: spec.functions };
