@@ -11,8 +11,11 @@ if TYPE_CHECKING:  # the same for type checkers and editors, which run nothing
     from .dynamics.table import formulations as formulations
     from .errors import DynarmError as DynarmError
     from .errors import DynarmWarning as DynarmWarning
+    from .identify.dataset.files import Dataset as Dataset
     from .identify.design.excitation import excite as excite
     from .identify.design.trajectory import Trajectory as Trajectory
+    from .identify.fleet.fitting import fit_fleet as fit_fleet
+    from .identify.fleet.result import Fleet as Fleet
     from .identify.identifier import Identifier as Identifier
     from .identify.live.payload import LivePayload as LivePayload
     from .identify.live.payload import MomentumObserver as MomentumObserver
@@ -88,6 +91,9 @@ _PUBLIC = {
     "simulate": ".simulation",
     "Run": ".simulation",
     "Log": ".identify.logs.log",
+    "Dataset": ".identify.dataset.files",
+    "fit_fleet": ".identify.fleet.fitting",
+    "Fleet": ".identify.fleet.result",
     "Identifier": ".identify.identifier",
     "Column": ".identify.own_columns",
     "Preparation": ".identify.preprocess",

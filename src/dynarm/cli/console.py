@@ -216,18 +216,32 @@ def _records(
 
 
 @contextlib.contextmanager
-def progress(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar on standard error, for people only: call what is yielded with the part that is done, 0 to 1."""
+def progress(what: str) -> Iterator[Callable[..., None]]:
+    """A bar on standard error with the time left, for people only.
+
+    Call what is yielded with the part that is done, 0 to 1, and where it changes, with what is being done.
+    """
     if not sys.stderr.isatty():
-        yield lambda part: None
+        yield lambda part, doing=what: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=None), TimeElapsedColumn())
+    left = TextColumn("left"), TimeRemainingColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), *left)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=1.0)
-        yield lambda part: bar.update(task, completed=min(max(part, 0.0), 1.0))
+
+        def update(part: float, doing: str | None = None) -> None:
+            bar.update(task, completed=min(max(part, 0.0), 1.0), description=doing)
+
+        yield update
 
 
 @contextlib.contextmanager

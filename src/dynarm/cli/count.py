@@ -21,7 +21,7 @@ from .options import (
     with_portion,
     writable_all,
 )
-from .wheeled import count_mobile, mobile_of
+from .wheeled import WHEELS, count_mobile, mobile_of
 
 if TYPE_CHECKING:
     from ..border.kinds import Json
@@ -44,11 +44,13 @@ COLUMNS = [
     "path",
     "mul as written",
     "add as written",
+    "here on its arm",
     "by its listing",
     "printed",
     "corrected",
 ]
-PAPERS = ("by its listing", "printed", "corrected")  # columns that stand where a paper has numbers
+# columns that stand where a paper has numbers
+PAPERS = ("here on its arm", "by its listing", "printed", "corrected")
 LONG = 12  # joints beyond which methods of O(n^3) and worse are left out
 MOST = 60
 
@@ -106,6 +108,7 @@ def count(
     formulation: str = OF_SCHEDULE,
     processors: int = PROCESSORS,
     rows: bool = ROWS,
+    wheels: bool = WHEELS,
     portion: Portion = PORTION,
     html: str = HTML,
     as_json: bool = JSON,
@@ -115,12 +118,13 @@ def count(
     For a robot, or for the papers' generic manipulators. Beside the count of the simplified graph stand that of the
     formulas as this library writes them and that of the paper's own listing (its rotations, frames and gravity). For
     generic arms there is what the paper prints, exactly, and beside it the corrected sum where a printed one is wrong
-    (multiplications / additions). --rows takes a listing apart, line by line.
+    (multiplications / additions), and our count on the arm that the paper means: principal axes along its own frames,
+    its own gravity. --rows takes a listing apart, line by line.
     """
     from ..dynamics.table import DIFFERENTIATED, QUANTITIES, check_quantity
 
     writable_all({"--html": (html, (".html",))})
-    wheeled = mobile_of(robot)
+    wheeled = mobile_of(robot, wheels, portion)
     if wheeled is not None:
         return count_mobile(wheeled, as_json)
     if quantity is not None:
@@ -223,10 +227,13 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
     for name, paper in tried:
         stands = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None
         counted = count_operations(arm, quantity, name)
-        listed = counted.as_printed
+        listed, there = counted.as_printed, None
         if generic:
-            listed = as_printed(chain_of(counted_on(paper, arm.n, *generic)), quantity, name)
-        rows.append(_cells(name, paper, counted, listed, stands, arm.n))
+            meant = counted_on(paper, arm.n, *generic)
+            listed = as_printed(chain_of(meant), quantity, name)
+            if (listed or stands) and meant != arm:
+                there = count_operations(meant, quantity, name)
+        rows.append(_cells(name, paper, counted, listed, stands, arm.n, there))
     rows.sort(key=lambda cells: cells["mul"] + cells["add"])
     if generic:
         for row in quoted(quantity, generic[0], arm.n, generic[1]):
@@ -241,8 +248,9 @@ def _cells(
     listed: AsPrinted | None,
     stands: Printed | None,
     n: int,
+    there: Counted | None = None,
 ) -> Json:
-    """One row: our count on the arm itself, the paper's listing on the arm that the paper means, what it prints."""
+    """One row: our count, also on the arm that the paper means, the paper's listing on that, what it prints."""
     corrected = stands.corrected_at(n) if stands else None
     notes = [stands.why, f"without {stands.on_hand}" if stands.on_hand else ""] if stands else []
     return {
@@ -253,6 +261,7 @@ def _cells(
         "path": counted.depth if counted else "",
         "mul as written": counted.as_written.mul if counted else "",
         "add as written": counted.as_written.add if counted else "",
+        "here on its arm": f"{there.mul} / {there.add}" if there else "",
         "by its listing": f"{listed.mul} / {listed.add}" if listed else "",
         "printed": "{} / {}".format(*stands.at(n)) if stands else "",
         "corrected": "{} / {}".format(*corrected) if corrected else "",

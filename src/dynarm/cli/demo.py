@@ -147,7 +147,7 @@ def _tell_logs(story: Story) -> None:
 def _tell_fit(story: Story) -> None:
     import numpy as np
 
-    from .identify import show_errors, show_verdict
+    from .judgement import show_errors, show_verdict
 
     fit, verdict = story.fit, story.verdict
     check = fit.identifiability_

@@ -23,7 +23,7 @@ from .options import (
     with_portion,
     words,
 )
-from .wheeled import export_mobile, mobile_of
+from .wheeled import WHEELS, export_mobile, mobile_of
 
 if TYPE_CHECKING:
     from ..border.kinds import Json
@@ -60,6 +60,7 @@ def export(
     friction: bool = FRICTION,
     formulation: list[str] = FORMULATION,
     force: bool = FORCE,
+    wheels: bool = WHEELS,
     portion: Portion = PORTION,
     as_json: bool = JSON,
 ) -> None:
@@ -74,7 +75,7 @@ def export(
     from ..model.model import compile as compile_arm
     from ..plan.quantities import QUANTITIES
 
-    wheeled = mobile_of(robot)
+    wheeled = mobile_of(robot, wheels, portion)
     if wheeled is not None:
         options = {"single": single, "bounded_stack": bounded_stack, "force": force, "name": name}
         written = export_mobile(wheeled, folder, quantities, options)

@@ -11,33 +11,34 @@ import typer
 
 from ..border.arguments import shown
 from ..errors import DynarmWarning, InputError
-from ..identify.estimators import table as estimators
 from .console import busy, print_json, progress, say, show_table
+from .datasets import BULK, Bulk, shown_reading, with_bulk
 from .files import check_folder, new_folder
+from .fleets import identify_fleet
+from .judgement import errors_of, show_errors, show_scale, show_verdict
 from .options import (
     CHANNELS,
-    CUTOFF,
     FORCE,
     JSON,
     LIMIT,
-    LOGS,
     PORTION,
-    ROBOT,
     TOPIC,
     Portion,
     check_logs,
     load_arm,
     refuse_given,
     with_portion,
-    words,
 )
-from .positions import KD, KP, identify_positions
+from .payloads import MAYBE_LOGS, MAYBE_ROBOT, PAYLOAD, LoadedLogs, given, identify_carried
+from .positions import KD, KP, identify_positions, refuse_unheard
+from .unknowns import UNKNOWNS, Unknowns, with_unknowns
 from .wording import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..border.kinds import Json
+    from ..identify.dataset.files import Dataset
     from ..identify.identifier import Identifier
     from ..identify.judgement.verdict import Validation, Verdict
     from ..identify.logs.log import Log
@@ -57,14 +58,6 @@ MJCF = (".xml", ".mjcf")
 HOLD_OUT = typer.Option(
     0.0, "--hold-out", min=0.0, max=0.9, help="Part of each log, its end, kept for validation."
 )
-FRICTION = typer.Option(
-    "auto", "--friction", help="Terms of every joint, none, or auto: what the logs support."
-)
-ARMATURE = typer.Option(True, "--armature/--no-armature", help="Motor inertias are unknown too.")
-PRIOR = typer.Option(
-    False, "--prior", help="Hold on to the robot file's values where the logs say little."
-)
-FEASIBLE = typer.Option(False, "--feasible", help="Values are made physically consistent.")
 COLUMNS = typer.Option(
     None, "--columns", metavar="FILE", hidden=True, help="Refused: code is not run."
 )
@@ -72,25 +65,22 @@ OUT = typer.Option("identified", "--out", "-o", metavar="FOLDER", help="Where th
 
 
 @with_portion
+@with_bulk
+@with_unknowns
 def identify(
-    robot: str = ROBOT,
-    logs: list[str] = LOGS,
+    robot: str = MAYBE_ROBOT,
+    logs: list[str] = MAYBE_LOGS,
     validate: list[str] = HELD_OUT,
     hold_out: float = HOLD_OUT,
     channels: str = CHANNELS,
     topic: str = TOPIC,
     columns: str = COLUMNS,
-    estimator: str = typer.Option("wls", "--estimator", help=f"{estimators.choices()}."),
-    friction: str = FRICTION,
-    shape: str = typer.Option("auto", "--shape", help="Of Coulomb friction: sign, tanh or auto."),
-    asymmetric: bool = typer.Option(False, "--asymmetric", help="Friction differs by direction."),
-    armature: bool = ARMATURE,
-    prior: bool = PRIOR,
-    feasible: bool = FEASIBLE,
-    cutoff: float = CUTOFF,
+    unknowns: Unknowns = UNKNOWNS,
+    bulk: Bulk = BULK,
     limit: float = LIMIT,
     kp: str = KP,
     kd: str = KD,
+    payload: list[str] = PAYLOAD,
     out: str = OUT,
     force: bool = FORCE,
     portion: Portion = PORTION,
@@ -99,46 +89,46 @@ def identify(
     """Find a robot's parameters from logs.
 
     Minimal parameters, motor inertias and friction. Says what the logs determine and what they do not, predicts held-
-    out logs, and writes model.toml, identified.urdf (of an MJCF model identified.xml), report.html and c/. Exit code 1
-    if the verdict is FAIL. With --kp and --kd logs hold commanded positions in place of torques: motor inertias,
-    friction and the commands' delay.
+    out logs, and writes model.toml, identified.urdf (of an MJCF model identified.xml), fit.toml, report.html and c/.
+    Exit code 1 if the verdict is FAIL. With --kp and --kd logs hold commanded positions in place of torques: motor
+    inertias, friction and the commands' delay. With --payload, what the arm carries in those logs, by --base fit.toml
+    (then no link, and ROBOT may be left out) or by logs without it. With --by, one fit a robot of a fleet.
     """
-    from ..identify.identifier import Identifier
-
+    _check_given(columns, out, force, (logs := given(robot, logs, payload), channels, validate))
+    if payload:
+        loaded = LoadedLogs(robot, portion, logs, payload, (channels, topic))
+        return identify_carried(loaded, out, force, as_json)
     arm = load_arm(robot, portion)
-    _check_given(columns, out, force, (logs, channels, validate))
-    if kp or kd:
-        read = _read(logs, validate, (channels, topic), hold_out)
-        return identify_positions(arm, (kp or "0", kd), read, out, force, as_json)
-    identifier = Identifier(
-        arm,
-        friction=_terms(friction, asymmetric),
-        shape=shape,
-        asymmetric=asymmetric,
-        armature=armature,
-        estimator=estimator,
-        cutoff=cutoff,
-        prior=arm if prior else None,
-        feasible=feasible,
-    )
+    single = {"--hold-out": hold_out or None, "--kp": kp or None, "--kd": kd or None}
+    data = bulk.dataset(logs, how := (channels, topic), single)
+    if data and bulk.by:
+        one = {"--validate": validate or None, **bulk.spread}
+        refuse_given("is for one robot, not with --by", one)
+        options = unknowns.options(arm)
+        return identify_fleet(arm, (data, bulk.by), options, (out, force), as_json)
+    if refuse_unheard(kp or kd, (*unknowns, limit), LIMIT.default):
+        gains, read = (kp or "0", kd), _read(logs, validate, how, hold_out)
+        return identify_positions(arm, gains, read, out, force, as_json)
+    identifier = unknowns.identifier(arm)
     with busy("reading"):
-        read = _read(logs, validate, (channels, topic), hold_out)
-    fit, checks = _judged(identifier, *read)
-    verdict = fit.verdict(checks, limit)
-    with busy("writing"), new_folder(out, force) as folder:
-        source = RobotFile(robot, portion)
-        notes = _write(fit, checks, verdict, folder, source)
-    return _told(fit, checks, verdict, Delivery(out, source.back, notes), as_json)
+        fitted, held = _read([] if data else logs, validate, how, hold_out)
+    judged = _judged(identifier, data or fitted, held, bulk)
+    return _told(judged, limit, RobotFile(robot, portion), (out, force), as_json)
 
 
 def _told(
-    fit: Fit,
-    checks: Sequence[Validation],
-    verdict: Verdict,
-    written: Delivery,
+    judged: tuple[Fit, list[Validation]],
+    limit: float,
+    source: RobotFile,
+    target: tuple[str, bool],
     as_json: bool,
 ) -> int:
-    """Print the outcome; the exit code."""
+    """Write the outcome into a folder, or force it there, and print it; the exit code."""
+    fit, checks = judged
+    verdict = fit.verdict(checks, limit)
+    with busy("writing"), new_folder(*target) as folder:
+        notes = _write(fit, checks, verdict, folder, source)
+    written = Delivery(target[0], source.back, notes)
     if as_json:
         print_json(_as_data(fit, checks, verdict, written) | {"notes": written.notes})
         return verdict.exit_code
@@ -149,11 +139,13 @@ def _told(
 
 
 def _judged(
-    identifier: Identifier, fitted: Sequence[Log], held: Sequence[Log]
+    identifier: Identifier, fitted: Sequence[Log] | Dataset, held: Sequence[Log], bulk: Bulk
 ) -> tuple[Fit, list[Validation]]:
     """The fit to the first logs, and its predictions of the others."""
-    with progress("fitting") as done:
-        fit = replace(identifier, progress=lambda some, whole: done(some / whole)).fit(fitted)
+    with bulk.client() as client, progress("fitting") as done:
+        fitted = shown_reading(fitted, done)
+        showing = replace(identifier, progress=lambda some, whole: done(some / whole))
+        fit = showing.fit(fitted, client=client)
     with busy("predicting"):
         return fit, [fit.validate(log) for log in held]
 
@@ -169,19 +161,6 @@ def _check_given(
         )
     check_folder(out, force)
     check_logs(*logs)
-
-
-def _terms(friction: str, asymmetric: bool) -> str | tuple[str, ...]:
-    """The terms of friction that are asked for, or auto."""
-    from ..dynamics.drive import TERMS
-
-    if friction == "auto":
-        return friction
-    if friction != "none":
-        return words("--friction", friction, tuple(TERMS))
-    of_friction = {"--asymmetric": asymmetric}
-    refuse_given("is about friction, which --friction none leaves out", of_friction)
-    return ()
 
 
 def _read(
@@ -245,19 +224,22 @@ class Delivery:
 
     @property
     def files(self) -> tuple[str, ...]:
-        return "model.toml", self.back, "report.html", "c"
+        return "model.toml", self.back, "fit.toml", "report.html", "c"
 
 
 def _write(
     fit: Fit, checks: Sequence[Validation], verdict: Verdict, folder: Path, source: RobotFile
 ) -> tuple[str, ...]:
+    from ..identify.declared_terms import left_behind
     from ..model.export import export_c
     from ..model.model import compile as compile_arm
     from ..report.identification import page
 
     fit.arm_.save(folder / "model.toml")
+    fit.save(folder / "fit.toml")
     notes = source.written_back(fit.arm_, folder)
-    own = ", ".join(column.name for column in fit.record.terms.columns)
+    terms = fit.record.terms
+    own = ", ".join(left_behind(terms.arm, terms.columns))
     if own:
         notes = (*notes, f"without {own}, as model.toml and c/ are; fit.model_ in Python has them")
     page(fit, checks, verdict, folder / "report.html")
@@ -289,6 +271,9 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Del
     ]
     show_table(title, ["unknown", "value", "std", "rel. std [%]", "by the logs"], rows)
     show_errors(fit, checks)
+    show_scale(fit, checks)
+    if fit.runs_:
+        say(fit.runs_.told)
     for line in fit.identifiability_.summary().splitlines():
         say(line)
     for told in noted((log.source, (*log.notes, *log.quality.notes)) for log in fit.record.logs):
@@ -301,44 +286,6 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Del
     say()
     show_verdict(verdict)
     say(f"wrote {', '.join(written.files)} into {written.folder}")
-
-
-def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
-    """Error over deviation of every joint: fitted, made consistent, predicted."""
-    from ..identify.rows import force_names
-    from ..identify.tables import told
-
-    predicted = [(_short(c.source), word) for c in checks for word in ("on", "in the band of")]
-    columns = ["joint", "fitted", "consistent", *(f"{word} {name}" for name, word in predicted)]
-    rows = [
-        [name, told(own), told(safe), *(told(e[j]) for c in checks for e in (c.relative, c.band))]
-        for j, (name, own, safe) in enumerate(
-            zip(force_names(fit.record.terms.arm), fit.relative_, fit.consistent_, strict=True)
-        )
-    ]
-    show_table("RMS error over the torque's standard deviation", columns, rows)
-
-
-def errors_of(check: Validation) -> Json:
-    """What a prediction missed by, as data."""
-    return {
-        "log": check.source,
-        "rmse": check.rmse,
-        "relative": check.relative,
-        "mean": check.mean,
-        "band": check.band,
-    }
-
-
-def _short(source: str) -> str:
-    return Path(source).name
-
-
-def show_verdict(verdict: Verdict) -> None:
-    """PASS or FAIL, and why."""
-    say(verdict.word, "bold green" if verdict.passed else "bold red")
-    for reason in verdict.reasons:
-        say(f"  {reason}")
 
 
 def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Delivery) -> Json:
@@ -370,7 +317,9 @@ def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: 
         },
         "relative": fit.relative_,
         "relative_consistent": fit.consistent_,
+        "fitted": {k: getattr(fit.fitted_, k) for k in ("rmse", "relative", "band")},
+        "runs": fit.runs_.told,
         "validation": [errors_of(check) for check in checks],
-        "advice": [*check.advice, *fit.friction_advice_],
+        "advice": [*verdict.advice, *check.advice, *fit.friction_advice_],
         "files": [f"{written.folder}/{name}" for name in written.files],
     }

@@ -13,7 +13,7 @@ from .console import busy, print_json, say, show_table
 from .count import costs, show_costs
 from .options import HTML, JSON, PORTION, ROBOT, Portion, load_arm, with_portion, writable_all
 from .sheet import WIDE, ends, limits, merged, show_sheet
-from .wheeled import mobile_of, show_mobile
+from .wheeled import WHEELS, mobile_of, show_mobile
 from .wording import options_of
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ LONG = typer.Option(
 @with_portion
 def info(
     robot: str = ROBOT,
+    wheels: bool = WHEELS,
     portion: Portion = PORTION,
     convention: str = CONVENTION,
     armature: bool = ARMATURE,
@@ -74,7 +75,7 @@ def info(
     from ..parameters.minimal import minimal_parameters
 
     writable_all({"--html": (html, (".html",))})
-    wheeled = mobile_of(robot)
+    wheeled = mobile_of(robot, wheels, portion)
     if wheeled is not None:
         show_mobile(wheeled, as_json)
         return

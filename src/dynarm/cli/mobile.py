@@ -19,6 +19,7 @@ from .options import (
     turning,
     writable_all,
 )
+from .paths import drive
 from .standing import asked_of, posed, stand
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "dynarm mobile tanner2001 --case 5",
-    "dynarm mobile diffdrive_puma560 --payload 5 --slope 4deg --stop-from 1.2 --adhesion 0.6",
+    "dynarm mobile diffdrive_puma560 --payload 5 --slope 4deg --stop-from 1.2 --adhesion 0.6 --html stand.html",
     "dynarm mobile diffdrive_puma560 --z0 0.5,0.3,0,0,0,0,0,0 --time 2 --html run.html",
 )
 PAPER = "tanner2001"
@@ -76,6 +77,12 @@ SLOPE = typer.Option(
 STOP_FROM = typer.Option(
     None, "--stop-from", min=0.0, help="The shortest stop from this speed [m/s] straight ahead."
 )
+PATH = typer.Option(
+    None,
+    "--path",
+    metavar="FILE",
+    help="A CSV file of t and coordinates: its path in the shortest time that wheels, edges and joints allow.",
+)
 CONTACT = typer.Option(
     "elastic",
     "--contact",
@@ -103,6 +110,7 @@ def mobile(
     slope: str = SLOPE,
     stop_from: float = STOP_FROM,
     contact: str = CONTACT,
+    path: str = PATH,
     tip: str = TIP,
     html: str = HTML,
     as_json: bool = JSON,
@@ -116,21 +124,26 @@ def mobile(
     from ..mobile.files import load as load_robot
 
     standing = {"--pose": pose, "--load": load, "--payload": payload, "--slope": slope}
-    standing |= {"--stop-from": stop_from}
+    standing |= {"--stop-from": stop_from, "--path": path}
     if case is not None:
         fixed = {"--q0": q0, "--z0": z0, "--time": time, "--torque": torque, "--adhesion": adhesion}
         fixed |= {"--stop": stop, "--locked": locked, "--friction": friction, "--tip": tip}
         fixed |= standing
         refuse_given("does not go with --case, whose motion is the paper's; leave one out", fixed)
         return _case(robot, case, html, as_json)
-    _check(time, adhesion, standing, {"--html": html, "--stop": stop})
+    writable_all({"--html": (html, (".html",))})
+    _check(time, adhesion, standing, {"--stop": stop})
     machine = load_robot(robot, friction=friction or None, tip=tip)
     q, z, tau = _state(machine, q0, z0, torque)
     if not time:
         asked = asked_of(machine, (load, payload, slope), stop_from, adhesion, contact)
-        return stand(
-            machine, posed(machine, q, q0, pose), z, tau if torque else None, locked, asked, as_json
-        )
+        if path is not None:
+            own = {"--pose": pose, "--q0": q0, "--z0": z0, "--torque": torque, "--locked": locked}
+            own |= {"--payload": payload, "--stop-from": stop_from}
+            refuse_given("does not go with --path, which has its own motion; leave one out", own)
+            return drive(machine, path, asked, html, as_json)
+        held = posed(machine, q, q0, pose)
+        return stand(machine, held, z, tau if torque else None, locked, asked, as_json, html)
     with busy("simulating"):
         run = machine.simulate(q, z, time, tau, friction=adhesion, stop=stop, locked=locked)
     _write(machine, run, html)
@@ -145,7 +158,6 @@ def _check(
     moving: dict[str, object],
 ) -> None:
     """Refuse options that do not go with a motion, or without one, before anything is computed."""
-    writable_all({"--html": (moving["--html"], (".html",))})  # type: ignore[dict-item]
     if time:
         seconds("--time", time)
         refuse_given("is about a robot that stands; leave --time out", standing)

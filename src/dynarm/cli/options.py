@@ -7,7 +7,7 @@ import inspect
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, get_type_hints
 
@@ -147,26 +147,34 @@ PORTION = Portion()
 Command = TypeVar("Command", bound="Maker")
 
 
-def with_portion(command: Command) -> Command:
-    """The command with the options of a `Portion` in the place of its argument `portion`."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    taken: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.name != "portion":
-            taken.append(parameter.replace(kind=keyword))
-            continue
-        for name, hint in get_type_hints(Portion).items():
-            default = getattr(PORTION, name)
-            taken.append(inspect.Parameter(name, keyword, default=default, annotation=hint))
+def with_group(argument: str, group: Foreign) -> Callable[[Command], Command]:
+    """What gives a command the options of a group, a named tuple of them, in the place of one argument."""
+    kind = type(group)
 
-    @functools.wraps(command)
-    def called(**given: Outside) -> Outside:
-        portion = Portion(**{name: given.pop(name) for name in Portion._fields})
-        return command(portion=portion, **given)
+    def spread(command: Command) -> Command:
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        taken: list[inspect.Parameter] = []
+        for parameter in inspect.signature(command).parameters.values():
+            if parameter.name != argument:
+                taken.append(parameter.replace(kind=keyword))
+                continue
+            for name, hint in get_type_hints(kind).items():
+                default = getattr(group, name)
+                taken.append(inspect.Parameter(name, keyword, default=default, annotation=hint))
 
-    called.__annotations__ = {p.name: p.annotation for p in taken}
-    called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
-    return called  # type: ignore[return-value]
+        @functools.wraps(command)
+        def called(**given: Outside) -> Outside:
+            whole = kind(**{name: given.pop(name) for name in kind._fields})
+            return command(**{argument: whole}, **given)
+
+        called.__annotations__ = {p.name: p.annotation for p in taken}
+        called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+        return called  # type: ignore[return-value]
+
+    return spread
+
+
+with_portion = with_group("portion", PORTION)
 
 
 def load_arm(robot: str, portion: Portion) -> Arm:

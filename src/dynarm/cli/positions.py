@@ -11,6 +11,7 @@ import typer
 from ..errors import InputError
 from .console import busy, print_json, say, show_table
 from .files import new_folder
+from .options import refuse_given
 
 if TYPE_CHECKING:
     from ..border.kinds import Json
@@ -24,6 +25,16 @@ KP = typer.Option(
     help="Gains [N m/rad] of the PD controller, one or 'a,b,...': logs hold commands, no torques.",
 )
 KD = typer.Option("", "--kd", help="Its gains on velocity [N m s/rad].")
+_UNHEARD = {  # options of identify that are for torques, and their usual values
+    "--estimator": "wls",
+    "--friction": "auto",
+    "--shape": "auto",
+    "--asymmetric": False,
+    "--no-armature": True,
+    "--prior": False,
+    "--feasible": False,
+    "--cutoff": None,
+}
 FILES = ("model.toml", "identified.xml", "identified.urdf")
 
 
@@ -38,6 +49,22 @@ def gains(word: str, given: str) -> list[float] | float:
     return values[0] if len(values) == 1 else values
 
 
+def refuse_unheard(gain: str, given: Sequence[object], limit: float) -> bool:
+    """Whether positions are fitted; options that such a fit does not listen to are refused.
+
+    gain: what --kp or --kd is. given: values of the options, that of --limit last.
+    """
+    usual = {**_UNHEARD, "--limit": limit}
+    rows = zip(usual.items(), given, strict=True)
+    if gain:
+        refuse_given(
+            "is for logs with torques; with --kp and --kd armature, viscous and Coulomb friction and offset are "
+            "found by rollouts, leave it out",
+            {option: value != as_usual for (option, as_usual), value in rows},
+        )
+    return bool(gain)
+
+
 def identify_positions(
     arm: Arm, pd: tuple[str, str], logs: tuple[Sequence[Log], Sequence[Log]], out: str, force: bool, as_json: bool
 ) -> int:  # fmt: skip
@@ -47,7 +74,7 @@ def identify_positions(
     from ..identify.position.fitting import fit_positions
 
     fitted, held = logs
-    both = gains("--kp", pd[0]), gains("--kd", pd[1] or "0")
+    both = gains("--kp", pd[0] or "0"), gains("--kd", pd[1] or "0")
     Identifier(arm, pd=both)
     with busy("fitting"):
         fit = fit_positions(arm, gains_of(arm, both), fitted)

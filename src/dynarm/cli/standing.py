@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..border.kinds import Json
+    from ..mobile.admissibility import Admissibility
     from ..mobile.limits import EmergencyStop, MobileLimits
     from ..mobile.robot import MobileManipulator
 
@@ -102,9 +103,13 @@ def stand(
     locked: bool,
     asked: Posed,
     as_json: bool,
+    html: str | None = None,
 ) -> int:
     """The ground under one state, the arm held, or with inputs tau."""
     if tau is not None:
+        refuse_given(
+            "is the page of a held arm or of a motion; leave --torque out", {"--html": html}
+        )
         if asked.given:
             raise InputError(
                 "--torque asks for a motion of its own; --load, --payload, --slope and --stop-from are about a held arm"
@@ -115,6 +120,8 @@ def stand(
     rest = [0.0] * len(z)
     ground = robot.ground(q, z, rest, asked.gravity, push, asked.contact)
     limits, stop = _allowed(robot, q, z, asked, push)
+    if html is not None:
+        _write_page(robot, (q, z, push), asked, (limits, stop), html)
     judged = None
     if asked.adhesion is not None and not asked.given:
         inputs = robot.inverse_dynamics(q, z, rest)
@@ -126,14 +133,20 @@ def stand(
         data["contact"] = asked.contact
         data["limits"] = None if limits is None else _limits_data(limits)
         data["stop"] = None if stop is None else {k: getattr(stop, k) for k in _STOP}
+        data["files"] = [] if html is None else [html]
         print_json(data)
         return 0
     show_names(robot)
     show_forces(robot, ground.forces, ground.friction)
     say(ground.status)
-    if judged is not None:
-        for line in str(judged).splitlines():
-            say(line)
+    _show_judged(judged)
+    _show_allowed(limits, stop, asked)
+    if html is not None:
+        say(f"wrote {html}")
+    return 0
+
+
+def _show_allowed(limits: MobileLimits | None, stop: EmergencyStop | None, asked: Posed) -> None:
     if limits is not None:
         say()
         say(f"What the ground allows at a friction of {asked.adhesion:g}, arm held", "bold")
@@ -141,7 +154,6 @@ def stand(
             say(f"  {line}")
     if stop is not None:
         say(f"stop: {stop.status}")
-    return 0
 
 
 _STOP = ("speed", "deceleration", "time", "distance", "by", "contact", "status")
@@ -161,6 +173,38 @@ def _allowed(
         acting = (asked.adhesion, asked.gravity, push, asked.contact)
         stop = robot.emergency_stop(q, asked.stop_from, *acting)
     return limits, stop
+
+
+def _write_page(
+    robot: MobileManipulator,
+    state: tuple[list[float], list[float], np.ndarray],
+    asked: Posed,
+    allowed: tuple[MobileLimits | None, EmergencyStop | None],
+    html: str,
+) -> None:
+    """The page of a held arm. state: q, z, load on the tool."""
+    import numpy as np
+
+    from ..mobile.limits import UNITS
+    from ..mobile.outline import outline, platform_pose
+    from ..mobile.sharing import CONTACTS, below
+    from ..report.standing import Standing, standing_page
+
+    q, z, push = state
+    ways = [asked.contact, *(way for way in CONTACTS if way != asked.contact)]
+    ways = ways[:1] if robot.support.determinate else ways
+    rest = [0.0] * len(z)
+    grounds = {way: robot.ground(q, z, rest, asked.gravity, push, way) for way in ways}
+    up, about_x, about_y = below(robot, grounds[ways[0]].load)
+    here = np.array([-about_y / up, about_x / up, 0.0, 1.0]) if up > 0 else np.full(4, np.nan)
+    point = (platform_pose(np.array(q)) @ here)[:2]
+    carried = None
+    if asked.adhesion is not None:
+        carried = robot.payload_map(asked.adhesion, gravity=asked.gravity, count=1000)
+    shown = Standing(
+        outline(robot, np.array(q)), grounds, point, *allowed, carried, asked.adhesion, UNITS
+    )
+    standing_page(robot, shown, html)
 
 
 def _limits_data(limits: MobileLimits) -> Json:
@@ -193,9 +237,13 @@ def _moved(
     show_names(robot)
     show_forces(robot, contact.forces, contact.friction_needed)
     say(contact.tipover.status)
-    if judged is not None:
-        for line in str(judged).splitlines():
-            say(line)
+    _show_judged(judged)
+
+
+def _show_judged(judged: Admissibility | None) -> None:
+    """The rows of (9), where they were asked for."""
+    for line in () if judged is None else str(judged).splitlines():
+        say(line)
 
 
 def _data(robot: MobileManipulator, forces: np.ndarray, measure: float, status: str) -> Json:

@@ -163,10 +163,11 @@ def line_by_line(
     generic: tuple[int, bool] | None,
     as_json: bool,
 ) -> None:
-    """A paper's listing of a formulation: each line's booking, what its equation needs, and in the end what we need."""
+    """A paper's listing of a formulation: each line's booking, what its equation needs, and what we need by rows."""
     from ..dynamics import table
     from ..plan.choice import count
-    from ..plan.printed import LISTINGS, unspoken
+    from ..plan.listed_rows import listed_rows
+    from ..plan.printed import LISTINGS, as_printed
     from ..reproductions.published import counted_on
     from ..robot.frames.chain import chain_of
 
@@ -176,18 +177,21 @@ def line_by_line(
     paper = table.formulation(quantity, formulation).paper
     report = []
     for arm in (counted_on(paper, a.n, *generic) for a in arms) if generic else arms:
+        shared = listed_rows(arm, quantity, formulation)
+        listed = as_printed(chain_of(arm), quantity, formulation)
+        assert listed is not None
+        lines = [[x.term, x.times, *x.booked, *x.needed] for x in listed.lines]
+        lines.append(["sum", "", *listed.booked, listed.mul, listed.add])
+        rows = [[x.row, *x.booked, *x.needed, *x.ours, " ".join(x.equations)] for x in shared]
         counted = count(arm, quantity, formulation)
-        listed = counted.as_printed
-        if listed is None:
-            reason = unspoken(chain_of(arm), quantity, formulation)
-            raise InputError(f"the paper's listing does not speak of robot '{arm.name}': {reason}")
-        rows = [[x.term, x.times, *x.booked, *x.needed] for x in listed.lines]
-        rows.append(["sum", "", *listed.booked, listed.mul, listed.add])
-        rows.append(["simplified here", "", "", "", counted.mul, counted.add])
-        report.append({"robot": arm.name, "rows": rows})
+        rows.append(["sum", *listed.booked, listed.mul, listed.add, counted.mul, counted.add, ""])
+        report.append({"robot": arm.name, "rows": lines, "ours": rows})
     if as_json:
         print_json(report)
         return
-    head = ["line", "times", "booked mul", "booked add", "needed mul", "needed add"]
+    booked = ["booked mul", "booked add", "needed mul", "needed add"]
     for one in report:
-        show_table(f"{one['robot']}: {quantity} by {formulation}", head, one["rows"], right=1)
+        title = f"{one['robot']}: {quantity} by {formulation}"
+        show_table(f"{title}, line by line", ["line", "times", *booked], one["rows"], right=1)
+        head = ["row", *booked, "here mul", "here add", "equations and names here"]
+        show_table(f"{title}, beside what is needed here", head, one["ours"], right=1, wrap=7)

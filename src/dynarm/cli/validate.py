@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .console import busy, print_json, say, show_table
-from .identify import errors_of, show_verdict
+from .judgement import errors_of, show_verdict
 from .options import (
     CHANNELS,
     CUTOFF,
@@ -83,6 +83,7 @@ def _as_data(arm: Arm, checks: Sequence[Validation], verdict: Verdict) -> Json:
         "robot": arm.name,
         "verdict": verdict.word,
         "reasons": verdict.reasons,
+        "advice": verdict.advice,
         "joints": force_names(arm),
         "validation": [errors_of(check) for check in checks],
     }

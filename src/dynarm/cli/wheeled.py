@@ -6,8 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from ..errors import FormatError
 from .console import busy, print_json, say, show_table
+from .options import refuse_given
 from .standing import show_forces, show_names
 
 if TYPE_CHECKING:
@@ -16,21 +19,33 @@ if TYPE_CHECKING:
     from ..border.kinds import Json, Outside
     from ..mobile.robot import MobileManipulator
     from ..model.export import Exported
+    from .options import Portion
 
+WHEELS = typer.Option(
+    False, "--wheels", help="Of a URDF: take it as an arm on wheels, as `dynarm mobile` does."
+)
 FUNCTIONS = ("equations", "control", "derivative", "inverse_dynamics", "ground", "energy")
 
 
-def mobile_of(robot: str | None) -> MobileManipulator | None:
-    """The mobile manipulator of a built-in name or of a .toml file with wheels; None: it is something else."""
+def mobile_of(
+    robot: str | None, wheels: bool = False, portion: Portion | None = None
+) -> MobileManipulator | None:
+    """The mobile manipulator of a built-in name or of a file with wheels (TOML, URDF); None: it is something else."""
     from ..border.files import content
     from ..border.toml import tables
     from ..mobile.files import MAX_BYTES, catalogue, load
 
     if robot is None:
+        refuse_given("is about a robot; name one", {"--wheels": wheels or None})
         return None
     if robot in catalogue():
         return load(robot)
     path = Path(robot)
+    if wheels:
+        given = {} if portion is None else portion.given
+        tip = given.pop("--tip", None)
+        refuse_given("does not go with --wheels; leave one out", given)
+        return load(robot, tip=tip)  # type: ignore[arg-type]
     if path.suffix.lower() != ".toml" or not os.path.isfile(path):
         return None
     try:

@@ -14,7 +14,7 @@ import dynarm as library
 from dynarm.cli.files import write_log
 from dynarm.cli.rehearsal import simulated_log
 from dynarm.identify.design.trajectory import Series
-from dynarm.identify.judgement.verdict import Verdict
+from dynarm.identify.judgement.verdict import Reason, Verdict
 from dynarm.identify.logs.log import Log
 from dynarm.identify.logs.splitting import hold_out
 
@@ -69,7 +69,7 @@ def test_a_sound_fit_is_ok_and_passes(place):
 
 
 def test_a_status_keeps_what_follows_ok():
-    failed, passed = Verdict(False, ("joint a: error 2.00",)), Verdict(True, ())
+    failed, passed = Verdict((Reason("joint a: error 2.00"),)), Verdict()
     assert failed.qualified("ok; fine") == "doubtful: joint a: error 2.00; fine"
     assert passed.qualified("ok; fine") == "ok; fine"
     assert failed.qualified("doubtful: rank 3; fine") == "doubtful: rank 3; fine"

@@ -90,3 +90,77 @@ def test_info_count_and_export_know_arms_on_wheels(tmp_path):
     assert some["functions"] == ["tanner2001_energy"]
     robot.save(tmp_path / "mine.toml")
     assert told("info", str(tmp_path / "mine.toml"))["robot"] == "tanner2001"
+
+
+TIAGO = str(example_robot("tiago_no_hand.urdf"))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_urdf_on_wheels_is_told_counted_and_written(tmp_path):
+    robot = mobile.load(TIAGO, tip="arm_7_link")
+    data = told("info", TIAGO, "--wheels", "--tip", "arm_7_link")
+    assert data["speeds"] == list(robot.speed_names)
+    assert [w["kind"] for w in data["wheels"]] == [w.kind for w in robot.wheels]
+    counts = told("count", TIAGO, "--wheels", "--tip", "arm_7_link")
+    assert counts["tiago"]["ground"]["mul"] == robot.count("ground").mul
+    written = dynarm(
+        *("export", TIAGO, str(tmp_path / "c"), "--wheels", "--tip", "arm_7_link", "-q", "ground")
+    ).check()
+    assert "tiago" in written.out and (tmp_path / "c" / "tiago.c").exists()
+    arm = told("info", TIAGO, "--tip", "arm_7_link")
+    assert "wheels" not in arm, "without --wheels it is an arm"
+    refused = dynarm("info", TIAGO, "--wheels", "--floating")
+    assert refused.code == 2 and "--floating does not go with --wheels" in refused.err
+
+
+def test_the_page_shows_what_was_computed(tmp_path):
+    page = tmp_path / "stand.html"
+    words = (
+        "mobile",
+        "diffdrive_puma560",
+        "--payload",
+        "5",
+        "--adhesion",
+        "0.6",
+        "--stop-from",
+        "1",
+    )
+    data = told(*words, "--html", str(page))
+    assert data["files"] == [str(page)]
+    text = page.read_text()
+    for heading in ("How it stands", "What the ground allows", "Payload against reach"):
+        assert heading in text
+    assert "load point" in text and "support polygon" in text and "in every pose" in text
+    assert data["stop"]["by"] in text and f"{data['degrees_to_tip']:.3g}" in text
+    bare = tmp_path / "bare.html"
+    dynarm("mobile", "tanner2001", "--html", str(bare)).check()
+    assert "What the ground allows" not in bare.read_text()
+    refused = dynarm("mobile", "tanner2001", "--torque", "0", "--html", str(bare))
+    assert refused.code == 2 and "--html is the page of a held arm" in refused.err
+
+
+def test_a_path_in_the_shortest_time(tmp_path):
+    robot = mobile.load("tanner2001")
+    t = np.linspace(0, 4, 41)
+    swing = 0.5 * (1 - np.cos(np.pi * t / 4))
+    q = np.column_stack([0.8 * t, 0 * t, 0 * t, 0 * t, -0.6 + 1.2 * swing, 2.0 + 0 * t])
+    file, page = tmp_path / "way.csv", tmp_path / "way.html"
+    heads = ",".join(["t", *robot.coordinate_names])
+    np.savetxt(file, np.column_stack([t, q]), delimiter=",", header=heads, comments="")
+    words = ("mobile", "tanner2001", "--path", str(file), "--adhesion", "0.5")
+    data = told(*words, "--html", str(page))
+    fast = robot.retime((t, q), 0.5)
+    assert data["time"] == pytest.approx(fast.time, rel=1e-6)
+    assert set(data["limited_by"]) == set(fast.by) and data["used"] <= 1 + 1e-6
+    assert "The path in the shortest time" in page.read_text()
+    for bad, told_words in (
+        (words[:-2], "--path needs --adhesion"),
+        ((*words, "--pose", "0"), "--pose does not go with --path"),
+        ((*words, "--time", "1"), "--path is about a robot that stands"),
+    ):
+        refused = dynarm(*bad)
+        assert refused.code == 2 and told_words in refused.err
+    file.write_text("t,x\n0,1\n")
+    assert "give t, x, y, theta, phi" in dynarm(*words).err
+    file.write_text(heads + "\n0,a\n")
+    assert "row 2: 0,a is no row of numbers" in dynarm(*words).err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 
 import dynarm
 from dynarm.cli.app import run as main
@@ -31,3 +32,24 @@ def test_drives_from_a_file(tmp_path, capsys, monkeypatch):
     assert "rollout error" in capsys.readouterr().out
     assert main(["identify", "two_link", "log.csv", "--kp", "0", "--force"]) == 2
     assert main(["identify", "two_link", "log.csv", "--kp", "x", "--force"]) == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--estimator ols",
+        "--friction viscous",
+        "--shape tanh",
+        "--asymmetric",
+        "--no-armature",
+        "--prior",
+        "--feasible",
+        "--cutoff 9",
+        "--limit 0.2",
+    ],
+)
+def test_options_for_torques_are_refused_by_name(words, capsys):
+    line = ["identify", "two_link", "nothing.csv", "--kp", "80", *words.split()]
+    assert main(line) == 2
+    told = capsys.readouterr().err
+    assert f"{words.split()[0]} is for logs with torques" in " ".join(told.split())

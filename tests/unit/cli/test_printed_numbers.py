@@ -187,7 +187,7 @@ def test_identify_prints_the_fit(recorded, fitted, tmp_path):
 
 
 def test_a_prior_answers_for_what_the_log_does_not_determine(recorded, tmp_path):
-    """Without one the verdict is FAIL and exit code 1, with one PASS and 0; on the page too."""
+    """Without one the verdict is FAIL and exit code 1, with one NOT VALIDATED and 0; on the page too."""
     words = ["identify", "two_link", str(recorded / "rest.csv"), "--limit", "2", "--json"]
     bare = dynarm(*words, "--out", "bare", folder=tmp_path)
     data = json.loads(bare.out)
@@ -195,10 +195,11 @@ def test_a_prior_answers_for_what_the_log_does_not_determine(recorded, tmp_path)
     assert any("not determined by the log" in reason for reason in data["reasons"])
     held = dynarm(*words, "--prior", "--out", "held", folder=tmp_path)
     data = json.loads(held.out)
-    assert (held.code, data["verdict"], data["reasons"]) == (0, "PASS", [])
-    for name, word in (("bare", "FAIL"), ("held", "PASS")):
+    assert (held.code, data["verdict"]) == (0, "NOT VALIDATED")
+    assert len(data["reasons"]) == 1 and "no held-out log" in data["reasons"][0]
+    for name, kind, word in (("bare", "fail", "FAIL"), ("held", "doubt", "NOT VALIDATED")):
         page = (tmp_path / name / "report.html").read_text(encoding="utf-8")
-        assert f'<div class="verdict {word.lower()}"><strong>{word}</strong>' in page
+        assert f'<div class="verdict {kind}"><strong>{word}</strong>' in page
 
 
 def test_a_limit_is_what_it_says_down_to_zero(recorded, tmp_path):

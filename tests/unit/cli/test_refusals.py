@@ -107,7 +107,6 @@ REFUSED = {
     "arm as a mobile robot": (["mobile", "two_link"], "tanner2001"),
     "case of another robot": (["mobile", "diffdrive_puma560", "--case", "3"], "tanner2001"),
     "unknown case": (["mobile", "tanner2001", "--case", "6"], "3"),
-    "page without motion": (["mobile", "tanner2001", "--html", "x.html"], "--time"),
     "start of other coordinates": (["mobile", "tanner2001", "--q0", "1,2"], "theta"),
     "view of an unknown robot": (["view", "zzz"], "stanford"),
     "view of a recording that is not there": (

@@ -155,7 +155,7 @@ def test_a_model_of_mujoco_goes_back_into_its_own_file(tmp_path):
     q, qd, qdd = (B @ x.T for B in series.basis(t))
     write_log(simulated_log(real, t, q, qd, qdd, noise=0.001), tmp_path / "log.csv")
     told = dynarm("identify", "robot.xml", "log.csv", "--out", "out", folder=tmp_path)
-    assert "wrote model.toml, identified.xml, report.html, c into out" in told.out
+    assert "wrote model.toml, identified.xml, fit.toml, report.html, c into out" in told.out
     written = (tmp_path / "out" / "identified.xml").read_text()
     assert NUMBERS.sub("", written) == NUMBERS.sub("", MODEL) and written != MODEL
     back, found = (

@@ -1,0 +1,110 @@
+"""Logs in folders, patterns and large files, which identify reads piece by piece, and which a cluster may fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from ..errors import InputError
+from .options import refuse_given, with_group
+
+if TYPE_CHECKING:
+    from ..border.kinds import Foreign
+    from ..identify.dataset.files import Dataset
+    from ..identify.logs.log import Log
+
+MEMORY = typer.Option(
+    None, "--memory", metavar="SIZE", help="Of a folder or large files: what a fit may take [1GB]."
+)
+BY = typer.Option(
+    None,
+    "--by",
+    metavar="KEY",
+    help="Robots of a fleet: KEY=... in paths, a column, folder or file.",
+)
+SKIP_BAD = typer.Option(False, "--skip-bad", help="Leave files out that cannot be used; say which.")
+
+
+SCHEDULER = typer.Option(
+    None,
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Of a Dask cluster that folds logs: tcp://host:port.",
+)
+WORKERS = typer.Option(
+    None,
+    "--workers",
+    min=1,
+    max=1024,
+    help="Fold logs in so many processes of this machine (Dask).",
+)
+
+
+class Bulk(NamedTuple):
+    """How much may be held of logs in many or large files, and what becomes of bad ones."""
+
+    memory: str | None = MEMORY
+    skip_bad: bool = SKIP_BAD
+    scheduler: str | None = SCHEDULER
+    workers: int | None = WORKERS
+    by: str | None = BY
+
+    @property
+    def spread(self) -> dict[str, object]:
+        """The options that name a cluster."""
+        return {"--scheduler": self.scheduler, "--workers": self.workers}
+
+    def dataset(
+        self, logs: Sequence[str], how: tuple[str | None, str | None], refused: Mapping[str, object]
+    ) -> Dataset | None:
+        """The logs as a dataset, where one is a folder, a pattern or large, or where options of datasets are given.
+
+        how: the channels' file, the bags' topic. refused: options that datasets do not have.
+        """
+        from ..identify.dataset.files import Dataset, is_dataset
+
+        if all(self.spread.values()):
+            raise InputError("--scheduler and --workers are both given; leave one of them out")
+        asked = self.memory is not None or self.skip_bad or self.by or any(self.spread.values())
+        if not asked and not any(is_dataset(Path(log)) for log in logs):
+            return None
+        refuse_given("takes single logs, not a folder, a pattern or a large file", refused)
+        return Dataset(tuple(logs), how[0], self.memory or "1GB", self.skip_bad, how[1])
+
+    @contextmanager
+    def client(self) -> Iterator[Foreign]:
+        """The client of the cluster that was asked for; None where none was."""
+        from ..identify.dataset.cluster import local_workers, scheduler
+
+        if self.scheduler is None and self.workers is None:
+            yield None
+            return
+        reached = local_workers(self.workers) if self.workers else scheduler(self.scheduler or "")
+        with reached as client:
+            yield client
+
+
+BULK = Bulk()
+with_bulk = with_group("bulk", BULK)
+
+
+def shown_reading(
+    logs: Sequence[Log] | Dataset, done: Callable[..., None]
+) -> Sequence[Log] | Dataset:
+    """The logs; a dataset shows how far the first look at its files is, then how much is being fitted."""
+    from ..identify.dataset.files import Dataset
+    from ..identify.dataset.streamed import READ
+
+    if not isinstance(logs, Dataset):
+        return logs
+
+    def reading(files: int, in_all: int, rows: int) -> None:
+        told = f"reading, {files} of {in_all}" if files < in_all else f"fitting {files}"
+        done(READ * files / in_all, f"{told} files, {rows:,} rows")
+
+    return replace(logs, progress=reading)
