@@ -22,6 +22,20 @@ def extra(module: str) -> Section:
     return section
 
 
+def friction_choice(robot: Robot, settings: Settings, step: Step) -> Figures:
+    """Drawn arms in place of the robot, one after the other."""
+    from .bench_friction import run
+
+    return dict(run(step=step))
+
+
+def fleet(robot: Robot, settings: Settings, step: Step) -> Figures:
+    """Drawn fleets in place of the robot, one after the other."""
+    from .bench_fleet import run
+
+    return dict(run(step=step))
+
+
 SECTIONS: dict[str, Section] = {
     "batch": batch,
     "single": single,
@@ -29,10 +43,17 @@ SECTIONS: dict[str, Section] = {
     "compiling": compiling,
     "length": length,
     "c": extra("bench_c"),
+    "wasm": extra("bench_wasm"),
     "simulation": extra("bench_simulation"),
     "identify": extra("bench_identify"),
+    "friction_choice": friction_choice,
+    "positions": extra("bench_positions"),
+    "scale": extra("bench_scale"),
+    "fleet": fleet,
     "mobile": extra("bench_mobile"),
     "trees": extra("bench_trees"),
     "weight": extra("bench_weight"),
+    "live": extra("bench_live"),
+    "excitation": extra("bench_excitation"),
 }
 NAMES = list(SECTIONS)

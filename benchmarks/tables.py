@@ -216,7 +216,10 @@ def _identify(section: Figures) -> list[Table]:
         for key, value in ours.items()
     ]
     heads = ["figure", "dynarm", "pinocchio and SciPy", f"{TIMES} as fast"]
-    return [Table(f"Identification, {section['samples']} samples of the Panda", heads, rows)]
+    made = [Table(f"Identification, {section['samples']} samples of the Panda", heads, rows)]
+    if "defaults" in section:
+        made.append(_plain("Identification by defaults, 20 s of the Panda", section["defaults"]))
+    return made
 
 
 def _mobile(section: Figures) -> list[Table]:
@@ -258,6 +261,41 @@ def _trees(section: Figures) -> list[Table]:
     return [Table(title, [*heads, "first use, empty cache [s]"], rows, left=3)]
 
 
+def _friction_choice(section: Figures) -> list[Table]:
+    words = list(next(iter(section.values())))
+    rows = [[word, *(f"{section[drive][word]:.4g}" for drive in section)] for word in words]
+    return [Table("Friction chosen on drawn arms, by their drives", ["figure", *section], rows)]
+
+
+def _excitation(section: Figures) -> list[Table]:
+    """What floor and links cost in the condition number, and how near bodies come by coal."""
+    rows, notes = [], []
+    for name, r in section.items():
+        if "refused" in r:
+            notes.append(f"{name}: {r['refused']}")
+            continue
+        low = "no floor" if r["lowest"] is None else f"{1e3 * r['lowest']:.0f}"
+        numbers = [f"{r['condition']:.1f}", f"{r['free']:.1f}", f"{r['ratio']:.2f}", low]
+        near = f"{1e3 * r['nearest']:.0f}" if r["pairs"] else "no pair"
+        rows.append([name, str(r["joints"]), *numbers, near, f"{r['seconds']:.0f}"])
+        notes += [f"{name}: {line}" for line in r["left out"]]
+    heads = ["robot", "joints", "condition", "without limits", "ratio", "lowest [mm]"]
+    heads += ["nearest [mm]", "seconds of one core"]
+    title = "Exciting motions within floor and links, looked at with coal"
+    return [Table(title, heads, rows, notes=notes)]
+
+
+def _positions(section: Figures) -> list[Table]:
+    robots = {name: rows for name, rows in section.items() if name != "samples"}
+    made = []
+    for robot, ways in robots.items():
+        words = list(dict.fromkeys(word for figures in ways.values() for word in figures))
+        rows = [[w, *(f"{v[w]:.3g}" if w in v else "" for v in ways.values())] for w in words]
+        title = f"Drives of {robot} from {section['samples']} samples of positions"
+        made.append(Table(title, ["figure", *ways], rows))
+    return made
+
+
 MAKERS: dict[str, Callable[[Figures], list[Table]]] = {
     "batch": _batch,
     "single": _single,
@@ -265,9 +303,16 @@ MAKERS: dict[str, Callable[[Figures], list[Table]]] = {
     "compiling": _compiling,
     "length": _length,
     "c": lambda section: [_plain("Exported C", section)],
+    "wasm": lambda section: [_plain("Exported WebAssembly in Node", section)],
     "simulation": lambda section: [_plain("Simulation beside MuJoCo, 7-joint Panda", section)],
     "identify": _identify,
+    "friction_choice": _friction_choice,
+    "positions": _positions,
+    "scale": lambda section: [_plain("Ten million rows in Parquet", section)],
+    "fleet": lambda section: [_plain("Fleets of 50 drawn robots, two of them defective", section)],
     "mobile": _mobile,
     "trees": _trees,
     "weight": lambda section: [_plain("Installed sizes [MB]", section)],
+    "live": lambda section: [_plain("Estimates that run along", section)],
+    "excitation": _excitation,
 }

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .bench_live import MICROSECONDS
 from .bench_trees import ASKED as WHOLE
 from .bench_trees import COLD as WHOLE_COLD
 from .bench_trees import PEERS as WHOLE_PEERS
 
 Result = dict[str, Any]  # what `python -m benchmarks` writes
 ROBOT = "panda"
+RATIO = 1.3  # of condition numbers of exciting motions, with floor and links over without
 COLD, COLD_DERIVATIVES, WARM = 0.5, 2.0, 0.05  # s until the first result of a quantity
 
 
@@ -110,6 +112,15 @@ def _exported(result: Result) -> float:
     return float(result["c"]["times faster than pin.rneaInParallel(1)"])
 
 
+def _in_node(words: str) -> Callable[[Result], float]:
+    """Nanoseconds a sample of exported WebAssembly."""
+
+    def measured(result: Result) -> float:
+        return float(result["wasm"][f"{words} [ns a sample]"])
+
+    return measured
+
+
 def _gain(result: Result) -> float:
     return float(result["sizes"]["inverse_dynamics"]["262144"]["gain"])
 
@@ -166,6 +177,82 @@ def _whole_cold(result: Result) -> float:
     return float(max(row["cold"] for robot in result["trees"].values() for row in robot.values()))
 
 
+DRIVES = {"plain": 0.95, "slip": 0.9, "load": 0.9}  # of drawn arms, whose family is chosen right
+
+
+def _chosen(drive: str, asked: float) -> Target:
+    def measured(result: Result) -> float:
+        return float(result["friction_choice"][drive]["right family [%]"]) / 100
+
+    return Target(
+        f"friction of {drive} drives chosen right", "at least", asked, "", measured, 0, " %"
+    )
+
+
+def _coverage(result: Result) -> list[float]:
+    """Of each kind of drive, how often 95 % intervals hold the truth."""
+    word = "95 % intervals that hold the truth [%]"
+    return [float(row[word]) / 100 for row in result["friction_choice"].values()]
+
+
+def _least_held(result: Result) -> float:
+    return min(_coverage(result))
+
+
+def _most_held(result: Result) -> float:
+    return max(_coverage(result))
+
+
+def _defaults(result: Result) -> float:
+    return float(result["identify"]["defaults"]["fit [s of one core]"])
+
+
+def _live(result: Result) -> float:
+    return float(result["live"]["payload in C, gcc -O2 [microseconds a sample]"])
+
+
+def _moved(key: str) -> Callable[[Result], float]:
+    """A figure of the robot that it is worst of; those that were refused have none."""
+
+    def measured(result: Result) -> float:
+        robots = [row for row in result["excitation"].values() if "refused" not in row]
+        values = [row[key] for row in robots if row.get(key) is not None]
+        if not values:
+            raise KeyError(key)
+        return float(max(values) if key == "ratio" else min(values))
+
+    return measured
+
+
+ADMISSIBLE = 1000.0  # µs a state of `admissible` in 0.1.0 at best (1 to 4 ms were measured)
+
+
+def _ground(figure: str) -> Callable[[Result], float]:
+    """µs a state of what the ground carries under TIAGo."""
+
+    def measured(result: Result) -> float:
+        return float(result["mobile"]["tiago"][f"ground, {figure}"]["best"])
+
+    return measured
+
+
+def _since_first(result: Result) -> float:
+    return ADMISSIBLE / _ground("batch of 4096, each")(result)
+
+
+def _positions(robot: str) -> tuple[Target, Target]:
+    def part(word: str) -> Callable[[Result], float]:
+        return lambda result: float(
+            result["positions"][robot]["dynarm"][f"{word}, part of sysid's"]
+        )
+
+    name, than = f"{robot}, drives by positions", " x mujoco.sysid"
+    return (
+        Target(f"{name}, rollout error", "at most", 1.0, than, part("rollout error"), 2),
+        Target(f"{name}, time", "at most", 0.1, than, part("fit"), 2),
+    )
+
+
 def targets_of(lanes: int) -> list[Target]:
     """What is asked of a host with so many lanes; ratios and slots where that width has figures to be asked."""
     wide = [
@@ -185,10 +272,18 @@ def targets_of(lanes: int) -> list[Target]:
 
 
 ANYWHERE = (
+    *_positions("go2"),
+    *_positions("puma560"),
+    *(_chosen(drive, asked) for drive, asked in DRIVES.items()),
+    Target("95 % intervals that hold the truth, least", "at least", 0.9, "", _least_held, 1, " %"),
+    Target("95 % intervals that hold the truth, most", "at most", 0.99, "", _most_held, 1, " %"),
+    Target("fit by defaults, 7 joints, 20 s, 1 kHz", "at most", 20, "", _defaults, 1, " s"),
     _one_call("inverse_dynamics", "pin.rnea", 0, "at least", ONE_CALL),
     _one_call("inverse_dynamics", "pin.rnea", 1, "at least", 1.4),
     _one_call("mass_matrix", "pin.crba", 0, "more than", 1),
     Target("exported C, gcc -O2", "at least", 4, " x pin.rneaInParallel(1)", _exported),
+    Target("WebAssembly in Node, vectors", "at most", 200, "", _in_node("with vectors"), 0, " ns"),
+    Target("WebAssembly in Node, plain", "at most", 450, "", _in_node("without vectors"), 0, " ns"),
     Target("two threads, batch of 262144", "at least", 1.6, " x one thread", _gain, 2),
     Target(
         "inverse dynamics per joint, 60 joints",
@@ -198,6 +293,25 @@ ANYWHERE = (
         _per_joint,
         2,
     ),
+    Target(
+        "ground under TIAGo, many states",
+        "at most",
+        1.0,
+        " a state",
+        _ground("batch of 4096, each"),
+        3,
+        " µs",
+    ),
+    Target(
+        "ground under TIAGo, many states",
+        "at least",
+        500,
+        " x `admissible` of 0.1.0",
+        _since_first,
+        0,
+    ),
+    Target("ground under TIAGo, exported C", "at most", 5.0, " a call", _ground("c"), 2, " µs"),
+    Target("ground under TIAGo, Python", "at most", 20.0, " a call", _ground("python"), 1, " µs"),
     Target("first use, empty cache", "at most", COLD, "", _first_use("cold", False), 2, " s"),
     Target(
         "first use of derivatives, empty cache",
@@ -222,5 +336,18 @@ ANYWHERE = (
         _memory,
         2,
         " MB",
+    ),
+    Target("live payload from C", "at most", MICROSECONDS, "", _live, 2, " microseconds"),
+    Target(
+        "condition of safe motions, worst robot",
+        "at most",
+        RATIO,
+        " x without limits",
+        _moved("ratio"),
+        2,
+    ),
+    Target("lowest point of safe motions", "more than", 0, "", _moved("lowest"), 3, " m"),
+    Target(
+        "least distance of links in safe motions", "more than", 0, "", _moved("nearest"), 3, " m"
     ),
 )

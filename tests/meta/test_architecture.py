@@ -39,7 +39,7 @@ DOORS = {
     "casadi": {"graph/casadi_bridge.py", "identify/design/excitation.py"},
     "llvmlite": {"machine/"},
     "xml": {"robot/formats/elements.py"},
-    "plotly": {"report/"},
+    "plotly": set(),  # pages draw for themselves
     "jinja2": {"report/"},
     "viser": {"view/"},
     "clarabel": {"identify/estimators/feasibility.py", "mobile/"},
@@ -48,6 +48,8 @@ DOORS = {
     "typer": {"cli/"},
     "rich": {"border/progress.py", "cli/"},
     "jax": {"graph/jax_bridge.py"},
+    "dask": {"identify/dataset/cluster.py"},
+    "distributed": {"identify/dataset/cluster.py"},
     "pickle": set(),
     "subprocess": {"border/apart.py"},
     "mujoco": {"robot/formats/mjcf_child.py"},

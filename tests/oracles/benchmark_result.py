@@ -66,6 +66,18 @@ def benchmark_result() -> dict[str, Any]:
             "samples": 1000,
             "ours": {"fit [s of one core]": 2.0, "unknowns": 69.0},
             "by_hand": {"fit [s of one core]": 8.0},
+            "defaults": {"fit [s of one core]": 4.0},
+        },
+        "friction_choice": {
+            "plain": {"arms": 50.0, "right family [%]": 98.0},
+            "slip": {"arms": 50.0, "right family [%]": 94.0},
+        },
+        "positions": {
+            "samples": 2500,
+            "go2": {
+                "dynarm": {"rollout error [mrad]": 0.4, "rollout error, part of sysid's": 0.5},
+                "mujoco.sysid, the log's step": {"rollout error [mrad]": 0.8},
+            },
         },
         "mobile": {"car": {"python": {"best": 7.5, "median": 8.5}, "operations": {"mul": 9}}},
         "trees": {
@@ -83,4 +95,20 @@ def benchmark_result() -> dict[str, Any]:
             }
         },
         "weight": {"plain install": 700.0, "extra [parquet]": {"pyarrow": 150.0}},
+        "live": {"payload in C, gcc -O2 [microseconds a sample]": 0.625},
+        "excitation": {
+            "ur5": {
+                "joints": 6,
+                "condition": 5.5,
+                "free": 5.0,
+                "ratio": 1.1,
+                "seconds": 20.0,
+                "lowest": 0.0125,
+                "nearest": 0.0075,
+                "pairs": 20,
+                "left out": ["'a' against 'b': their capsules overlap in 100% of all poses"],
+                "status": "converged",
+            },
+            "hand": {"refused": "no pose"},
+        },
     }
