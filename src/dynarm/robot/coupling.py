@@ -117,23 +117,25 @@ def _hung(joint: Joint, i: int, n: int) -> Joint:
 
 
 def _following(joint: Joint, i: int, names: Sequence[str], joints: Sequence[Joint]) -> Joint:
-    """The joint with the index of the one that it follows."""
-    mimic = joint.mimic
-    if mimic is None:
+    """The joint with the index of the one at the end of its row, which follows none."""
+    if joint.mimic is None:
         return joint
-    master = _index(mimic.joint, names, f"the mimic joint '{joint.name}'")
-    if not 0 <= master < len(joints):
-        raise InputError(
-            f"joint '{joint.name}' mimics joint {master}; the robot has joints 0 to {len(joints) - 1}"
-        )
-    if master == i:
-        raise InputError(f"joint '{joint.name}' mimics itself; name another joint")
-    if joints[master].mimic is not None:
-        raise InputError(
-            f"joint '{joint.name}' mimics '{names[master]}', which is a mimic joint itself; name the joint at "
-            "the end of the row"
-        )
-    return replace(joint, mimic=Mimic(master, mimic.multiplier, mimic.offset))
+    row, factor, offset = [i], 1.0, 0.0
+    rule: Mimic | None = joint.mimic
+    while rule is not None:
+        master = _index(rule.joint, names, f"the mimic joint '{names[row[-1]]}'")
+        if not 0 <= master < len(joints):
+            raise InputError(
+                f"joint '{names[row[-1]]}' mimics joint {master}; the robot has joints 0 to {len(joints) - 1}"
+            )
+        if master in row:
+            way = "".join(f", by way of '{names[k]}'" for k in row[1:])
+            raise InputError(f"joint '{joint.name}' mimics itself{way}; name another joint")
+        offset += factor * rule.offset
+        factor *= rule.multiplier
+        row.append(master)
+        rule = joints[master].mimic
+    return replace(joint, mimic=Mimic(row[-1], factor, offset))
 
 
 def coupled(joints: Sequence[Joint]) -> Coupling:

@@ -275,6 +275,28 @@ def test_followers_of_held_joints_are_held():
     assert "held at 1: m1 (revolute, mimic)" in beside.check()
 
 
+def test_followers_of_followers():
+    """Fingers of a hand: m2 = 3 m1 + 0.3, m1 = 2 m0 + 0.2, m0 = -0.5 j1 + 0.25, in any order in the file."""
+    row = mimic("j1", "-0.5", "0.25"), mimic("m0", "2", "0.2"), mimic("m1", "3", "0.3")
+    arm = followers(*row, "")
+    assert [joint.mimic and joint.mimic.joint for joint in arm.joints] == [None, 0, 0, 0, None]
+    factors = [(joint.mimic.multiplier, joint.mimic.offset) for joint in arm.joints[1:4]]
+    np.testing.assert_allclose(factors, [(-0.5, 0.25), (-1, 0.7), (-3, 2.4)], rtol=1e-15)
+    ahead = followers(mimic("m1", "2", "0.2"), mimic("j1", "-0.5", "0.25"))
+    np.testing.assert_allclose(ahead.joints[1].mimic.offset, 0.7, rtol=1e-15)
+    held = followers(*row, "", freeze={"m0": 0.1})
+    assert held.joint_names == ("j1", "m3")
+    assert {"held at 0.4: m1 (revolute, mimic) as it follows 'm0'"} < set(held.check())
+    assert "held at 1.5: m2 (revolute, mimic) as it follows 'm0'" in held.check()
+    between = followers(*row, "", tip="f2")  # the joint between is off the chain
+    assert between.joint_names == ("j1",) and between.joints[1].mimic.multiplier == -3
+
+
+def test_a_circle_off_the_chain_is_nobodys_concern():
+    arm = followers(mimic("m1"), mimic("m0"), "", tip="f2")
+    assert arm.joint_names == ("j1", "m2")
+
+
 def test_followers_of_joints_that_are_not_there_move_on_their_own():
     arm = followers(mimic("jj1"), "")
     assert arm == followers("", "")
@@ -285,9 +307,13 @@ def test_followers_of_joints_that_are_not_there_move_on_their_own():
 
 
 BAD_MIMIC = {
-    "'m0' mimics itself": [mimic("m0")],
-    "'m1' mimics 'm0', which is a mimic joint itself; .*'j1'": [mimic("j1"), mimic("m0")],
-    "'m0' mimics 'm1', which is a mimic joint itself": [mimic("m1"), mimic("m0")],
+    "'m0' mimics itself, by way of 'm0'": [mimic("m0")],
+    "'m0' mimics itself, by way of 'm1'": [mimic("m1"), mimic("m0")],
+    "'m0' mimics itself, by way of 'm1'; name another joint": [
+        mimic("m1"),
+        mimic("m2"),
+        mimic("m1"),
+    ],
     "<mimic> has no joint": ["<mimic/>"],
     "finite number": [mimic("j1", "two")],
     "1 finite number": [mimic("j1", "1", "nan")],
@@ -302,8 +328,13 @@ def test_mimic_joints_that_are_refused(message):
 
 def test_couplings_of_records_that_are_refused():
     two = [Joint(name="a"), Joint(name="b", mimic=Mimic("a"))]
+    circle = [Joint(name="a", mimic=Mimic("b")), two[1]]
+    with pytest.raises(DynarmError, match="'a' mimics itself, by way of 'b'"):
+        Arm(circle)
+    third = Arm([*two, Joint(mimic=Mimic("b", 2.0, 0.5))]).joints[2]
+    assert third.mimic == Mimic(0, 2.0, 0.5)
     for extra, message in (
-        (Joint(mimic=Mimic("b")), "'b', which is a mimic joint itself"),
+        (Joint(mimic=Mimic("joint3")), "mimics itself"),
         (Joint(mimic=Mimic("c")), "unknown joint for the mimic joint 'joint3' 'c'"),
         (Joint(mimic=Mimic(2)), "mimics itself"),
         (Joint(mimic=Mimic(9)), "mimics joint 9"),

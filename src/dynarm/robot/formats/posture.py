@@ -67,15 +67,17 @@ def posture(tree: Tree, members: Sequence[TreeJoint], freeze: Outside) -> Postur
         )
     held = {joint.name: named.get(joint.name, 0.0) for joint in off} | named
     for joint in off:  # what was asked to stand elsewhere takes its followers along
-        if joint.mimic and joint.name not in named and joint.mimic.joint in named:
-            held[joint.name] = _followed(tree, joint, joint.mimic, named[joint.mimic.joint])
+        if joint.mimic and joint.name not in named:
+            rule = _rule(tree, joint, joint.mimic, named)
+            if rule and rule.joint in named:
+                held[joint.name] = _followed(tree, joint, rule, named[rule.joint])
     follows: dict[str, Follow] = {}
     why = {}
     for joint in members:
-        rule = joint.mimic
-        if rule is None or joint.name in named:
+        if joint.mimic is None or joint.name in named:
             continue
-        master = _master(tree, joint, rule, named)
+        rule = _no_circle(tree, joint, _rule(tree, joint, joint.mimic, named))
+        master = tree.joints[rule.joint]
         if master.name in held or not master.movable or rule.multiplier == 0:
             at = held.get(master.name, 0.0)
             held[joint.name] = _followed(tree, joint, rule, at)
@@ -107,21 +109,25 @@ def _named(tree: Tree, freeze: Mapping[Outside, Outside]) -> dict[str, float]:
     return positions
 
 
-def _master(tree: Tree, joint: TreeJoint, rule: Follow, named: Mapping[str, float]) -> TreeJoint:
-    """The joint that a mimic joint follows, or an error that says why it cannot."""
-    joints = tree.joints
-    master = joints[rule.joint]
-    if master.name == joint.name:
+def _rule(tree: Tree, joint: TreeJoint, rule: Follow, named: Mapping[str, float]) -> Follow | None:
+    """How a mimic joint follows the one at the end of its row, which follows none or is held; None: a circle."""
+    seen = {joint.name}
+    while rule.joint not in seen:
+        master = tree.joints[rule.joint]
+        if master.mimic is None or master.name in named or not master.movable:
+            return rule
+        seen.add(master.name)
+        rule = rule.after(master.mimic)
+    return None
+
+
+def _no_circle(tree: Tree, joint: TreeJoint, rule: Follow | None) -> Follow:
+    if rule is None:
         raise FormatError(
-            f"{tree.source}: joint '{joint.name}' mimics itself; name another joint, or hold it: "
-            f"freeze={{'{joint.name}': 0}}"
+            f"{tree.source}: joint '{joint.name}' mimics itself, by way of '{joint.mimic and joint.mimic.joint}'; "
+            f"name another joint, or hold it: freeze={{'{joint.name}': 0}}"
         )
-    if master.mimic is not None and master.name not in named:
-        raise FormatError(
-            f"{tree.source}: joint '{joint.name}' mimics '{master.name}', which is a mimic joint itself; name "
-            f"the joint at the end of the row, '{master.mimic.joint}'"
-        )
-    return master
+    return rule
 
 
 def _followed(tree: Tree, joint: TreeJoint, rule: Follow, position: float) -> float:

@@ -27,6 +27,11 @@ class Follow:
     multiplier: float = 1.0
     offset: float = 0.0
 
+    def after(self, rule: Follow) -> Follow:
+        """The coupling to the joint that the named one follows by a rule of its own."""
+        own = self.multiplier
+        return Follow(rule.joint, own * rule.multiplier, own * rule.offset + self.offset)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeJoint:
