@@ -113,6 +113,50 @@ def test_packages(place, tmp_path):
             dynarm.load(path, packages=wrong)
 
 
+def in_package(place, tmp_path, manifest):
+    """The arm in urdf/ of a package, its limb in a folder beside it, found by the package's name."""
+    folder = tmp_path / "pack"
+    (folder / "inc").mkdir(parents=True)
+    (place / "parts" / "limb.xacro").rename(folder / "inc" / "limb.xacro")
+    text = (place / "arm.urdf.xacro").read_text()
+    (place / "config").rename(folder / "config")
+    text = text.replace("config/numbers", "$(find my_arm)/config/numbers")
+    (folder / "urdf").mkdir()
+    path = folder / "urdf" / "arm.urdf.xacro"
+    path.write_text(text.replace("parts/limb", "$(find my_arm)/inc/limb"))
+    if manifest is not None:
+        (folder / "package.xml").write_text(manifest)
+    return path
+
+
+def test_a_file_knows_the_package_that_it_lies_in(place, tmp_path):
+    manifest = "<?xml version='1.0'?><package format='3'><name> my_arm </name></package>"
+    path = in_package(place, tmp_path, manifest)
+    assert dynarm.load(path).n == 3
+    with pytest.raises(DynarmError, match=r"limb\.xacro"):  # the user's word goes first
+        dynarm.load(path, packages={"my_arm": place})
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        None,
+        "<package><name>other</name></package>",
+        "<package><name/></package>",
+        "<package/>",
+        "<!DOCTYPE p [<!ENTITY n 'my_arm'>]><package><name>&n;</name></package>",
+        "<package><name>my_arm",
+    ],
+)
+def test_packages_that_do_not_say_so_are_not_taken(place, tmp_path, manifest):
+    path = in_package(place, tmp_path, manifest)
+    with pytest.raises(DynarmError, match=r"'my_arm' is not known; give its folder: packages="):
+        dynarm.load(path)
+    (tmp_path / "my_arm").mkdir()
+    with pytest.raises(DynarmError, match=r"give its folder, which may be '.*my_arm': packages="):
+        dynarm.load(path)
+
+
 def test_back_into_the_expanded_text(place, tmp_path):
     path, new = place / "arm.urdf.xacro", tmp_path / "new.urdf"
     how = {"xacro": {"prefix": "left_"}}

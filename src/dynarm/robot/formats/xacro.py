@@ -1,7 +1,8 @@
 """Xacro: the URDF that a file of macros expands to.
 
 The package xacro expands it, in a process of its own with limits of time and memory (`xacro_child.py`). Files are
-included, and YAML files read, only below the file's own folder and the folders of packages that the user names.
+included, and YAML files read, only below the file's own folder, its own ROS package, and the folders of packages that
+the user names.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ...border.files import named
 from ...border.kinds import Outside
 from ...border.words import shown
 from ...errors import FileError, FormatError, InputError, KindError
+from .packages import own_package
 
 MAX_TEXT = 16 * 2**20  # bytes of what a file expands to
 _CHILD = "dynarm.robot.formats.xacro_child"
@@ -33,8 +35,8 @@ def expanded(
     """The URDF of a xacro file. arguments: of its <xacro:arg>; packages: folders by the names that $(find) knows."""
     if find_spec("xacro") is None:
         raise FormatError(f"{source}: xacro is expanded by the package xacro; {extra('xacro')}")
-    folders = _packages(packages)
     main = os.path.realpath(path)
+    folders = own_package(main) | _packages(packages)
     request = {
         "file": main,
         "folders": [os.path.dirname(main), *folders.values()],

@@ -25,6 +25,7 @@ from ...border.kinds import Foreign, Outside
 from ...errors import DynarmError, FormatError
 from .elements import refuse_doctype
 from .expressions import Rules, evaluated
+from .packages import seems_near
 
 MAX_FILE = 16 << 20  # bytes
 MAX_FILES = 1000
@@ -37,6 +38,7 @@ _REFLECTIVE = ("type", "vars", "hash", "isinstance", "issubclass")  # of the nam
 class _Files:
     """The only way to a file."""
 
+    main: str
     folders: tuple[str, ...]
     packages: Mapping[str, str]
     opened: int = 0
@@ -55,8 +57,11 @@ class _Files:
 
     def package(self, name: str) -> str:
         if name not in self.packages:
+            name = name[:80]
+            near = seems_near(self.main, name)
+            where = "" if near is None else f", which may be '{named(near)}'"
             raise FormatError(
-                f"package '{name[:80]}' is not known; give its folder: packages={{'{name[:80]}': 'folder'}}"
+                f"package '{name}' is not known; give its folder{where}: packages={{'{name}': 'folder'}}"
             )
         return self.packages[name]
 
@@ -64,7 +69,7 @@ class _Files:
 def expanded(request: bytes) -> dict[str, Outside]:
     """The text of the file in the request with its macros expanded, or why it cannot be."""
     asked = json.loads(request)
-    files = _Files(tuple(asked["folders"]), asked["packages"])
+    files = _Files(asked["file"], tuple(asked["folders"]), asked["packages"])
     if not all(hasattr(xacro, name) for name in _NEEDED):
         return {REFUSED: "the installed version of xacro is not known; install another one"}
     _shut(files, os.path.dirname(asked["file"]))
