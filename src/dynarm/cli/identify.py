@@ -204,13 +204,13 @@ class RobotFile:
         if self.ending not in (".urdf", ".xacro", *MJCF):
             arm.save(target)
             return ()
-        xacro = packages = None
-        if self.ending == ".xacro":
-            xacro, packages = self.portion.xacro_arguments, self.portion.package_folders
+        macros = self.ending == ".xacro"
+        xacro = self.portion.xacro_arguments if macros else None
+        packages = self.portion.package_folders or None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DynarmWarning)  # the notes say the same
             if self.ending in MJCF:
-                return arm.update_mjcf(self.robot, target)
+                return arm.update_mjcf(self.robot, target, packages=packages)
             return arm.update_urdf(self.robot, target, xacro=xacro, packages=packages)
 
 

@@ -366,6 +366,7 @@ class Arm:
         original: str | os.PathLike[str],
         new: str | os.PathLike[str],
         force: bool = False,
+        packages: Mapping[str, str | os.PathLike[str]] | None = None,
     ) -> tuple[str, ...]:
         """Write the MJCF model that the robot came from with its inertials, armature, damping and frictionloss now.
 
@@ -374,7 +375,7 @@ class Arm:
         """
         from .update import update_mjcf
 
-        return update_mjcf(self, original, new, force)
+        return update_mjcf(self, original, new, force, packages)
 
     def update_urdf(
         self,

@@ -73,8 +73,9 @@ def load(
     snap             rounded numbers of a URDF that were meant to be exact, such as an angle of 1.5708, are taken as
                      such; arm.check() lists them. False: every number as written
     xacro            {argument: value, ...}: the arguments of a .xacro file
-    packages         {name: folder, ...}: packages that a .xacro file includes from by $(find name); of all other
-                     files only those below its own folder are read
+    packages         {name: folder, ...}: packages that a .xacro file includes from by $(find name); of an MJCF model
+                     further folders that its files may be in, by any name. Of all other files only those below its own
+                     folder are read
     mimic            joints that follow others (<mimic>, equality of two joints) are no degrees of freedom of their own.
                      False: all joints move on their own, as in mj_rne, and arm.check() lists them
     """
@@ -95,10 +96,10 @@ def load(
             "tools": None if tools is None else items("tools", tools, "a list of names of links"),
         }
         if kind.own:
-            chosen["path"] = path
+            chosen["path"], chosen["packages"] = path, packages
         else:
             chosen["gravity"] = (0.0, 0.0, -9.81) if gravity is None else gravity
-        inside = _text(path, kind, xacro, packages)
+        inside = _text(path, kind, xacro, None if kind.own else packages)
         return warn_doubts(_at(path, kind.read(inside, named(path), chosen)), strict)
     if kind is not None and kind.read is None:
         text = kind.instead.format(name=path.name, stem=path.name.split(".")[0])

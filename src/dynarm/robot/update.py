@@ -44,13 +44,17 @@ def update_urdf(
 
 
 def update_mjcf(
-    arm: Arm, original: str | os.PathLike[str], new: str | os.PathLike[str], force: bool = False
+    arm: Arm,
+    original: str | os.PathLike[str],
+    new: str | os.PathLike[str],
+    force: bool = False,
+    packages: Outside = None,
 ) -> tuple[str, ...]:
     """Write the original with other inertials, armature, damping and frictionloss; what a reader should know."""
     endings = (".xml", ".mjcf")
     source, target = _files(original, new, force, endings, endings)
     before = content(source, MAX_URDF)
-    return _written(target, updated_mjcf(arm, before, named(source), source, target))
+    return _written(target, updated_mjcf(arm, before, named(source), source, target, packages))
 
 
 def _files(

@@ -154,3 +154,26 @@ def test_includes_are_taken_below_the_folder(tmp_path):
     (tmp_path / "sub" / "a.xml").write_text('<mujoco><include file="b.xml"/></mujoco>')
     (tmp_path / "sub" / "b.xml").write_text('<mujoco><option gravity="0 0 -1"/></mujoco>')
     assert loaded(tmp_path, TWO, '<include file="sub/a.xml"/>').gravity == (0, 0, -1)
+
+
+def test_files_of_a_folder_that_the_user_names(tmp_path, capsys):
+    """Scenes that people share include from a folder beside their own; what is written back goes there too."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "a.xml").write_text('<mujoco><option gravity="0 0 -1"/></mujoco>')
+    above = '<include file="../parts/a.xml"/>'
+    with pytest.raises(DynarmError, match=r"holds both: packages=\{'name': 'folder'\}"):
+        loaded(tmp_path / "own", TWO, above)
+    both = {"scene": tmp_path}
+    arm = loaded(tmp_path / "own", TWO, above, packages=both)
+    assert arm.gravity == (0, 0, -1)
+    path, new = tmp_path / "own" / "robot.xml", tmp_path / "own" / "new.xml"
+    heavier = arm.with_parameters(1.5 * arm.parameters)
+    heavier.update_mjcf(path, new, packages=both)
+    again = dynarm.load(new, packages={"parts": tmp_path / "parts"})
+    np.testing.assert_allclose(again.parameters, heavier.parameters, rtol=1e-13, atol=1e-14)
+    assert run(["info", str(path), "--package", f"scene={tmp_path}"]) == 0
+    assert run(["info", str(path), "--package", f"scene={tmp_path / 'own'}"]) == 2
+    assert "not below its own folder" in capsys.readouterr().err
+    with pytest.raises(DynarmError, match="the whole disk"):
+        dynarm.load(path, packages={"all": "/"})

@@ -47,11 +47,12 @@ def arm_of_mjcf(
     floating: bool | None = None,
     tools: Sequence[str] | None = None,
     mimic: bool = True,
+    packages: Outside = None,
 ) -> Arm:
     """The robot of an MJCF model, or its chain to body or site tip; source names it in messages."""
     frozen = freeze if isinstance(freeze, Mapping) else {}
     names = [name for name in (tip, *(tools or ())) if isinstance(name, str)]
-    file = opened(content, source, path, base, floating, frozen, mimic, names)
+    file = opened(content, source, path, base, floating, frozen, mimic, names, packages)
     model, stand, rules, tree = file.model, file.stand, file.rules, file.tree
     if rules.held:
         freeze = {**rules.held, **frozen}
@@ -96,11 +97,12 @@ def opened(
     frozen: Mapping[str, float] | None = None,
     mimic: bool = True,
     sites: Sequence[str] = (),
+    packages: Outside = None,
 ) -> Opened:
     """The robot of an MJCF model as a tree of links; frozen: joints that are held; sites: what shall be links too."""
     if find_spec("mujoco") is None:
         raise FormatError(f"{source}: MJCF is read by the package mujoco; {extra('mjcf')}")
-    document = read_document(content, path, Places.of(path, source))
+    document = read_document(content, path, Places.of(path, source, packages))
     model = Compiled.of(_compiled(document, source), source)
     stand = _stand(model, source, base, floating)
     inside = {

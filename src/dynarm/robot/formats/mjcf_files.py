@@ -1,7 +1,7 @@
 """An MJCF model and the files that it names, as one text that MuJoCo compiles without opening any file.
 
 Includes are put in place here, as MuJoCo puts them (looked for beside the main file, then beside the including one;
-each file once). Files are read only below the main file's folder. What has no
+each file once). Files are read only below the main file's folder and those of packages that the user names. What has no
 part in dynamics is left out: visuals, sensors, contacts, keyframes, skins; textures and height fields become one point.
 Meshes are stand-ins of a given size: where two sizes give the same inertias, nobody needs the meshes.
 """
@@ -15,8 +15,10 @@ from pathlib import Path, PurePosixPath
 from ...border.digits import written
 from ...border.files import content as file_content
 from ...border.files import named
+from ...border.kinds import Outside
 from ...errors import FileError, FormatError
 from .elements import Element, parse
+from .packages import package_folders
 from .xml_text import quoted
 
 MAX_FILE = 16 * 2**20  # bytes of a model, and of each that it includes
@@ -36,14 +38,15 @@ _PICTURE = ("name", "class", "type", "rgb1", "rgb2")
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Folders below which files are read: that of the main file."""
+    """Folders below which files are read: that of the main file, and those of packages."""
 
     folders: tuple[Path, ...]
     source: str
 
     @classmethod
-    def of(cls, path: Path, source: str) -> Places:
-        return cls((path.absolute().parent.resolve(),), source)
+    def of(cls, path: Path, source: str, packages: Outside = None) -> Places:
+        given = package_folders(packages).values()
+        return cls((path.absolute().parent.resolve(), *map(Path, given)), source)
 
     def allowed(self, file: str, starts: Sequence[Path]) -> Path:
         """The file a model names, taken from one of the folders `starts`: the first that has it."""
@@ -57,7 +60,8 @@ class Places:
             raise FileError(f"{self.source}: file '{named(file)}' is no path here") from None
         if not any(place.is_relative_to(folder) for folder in self.folders):
             raise FormatError(
-                f"{self.source} names the file '{named(file)}', which is not below its own folder; move it there"
+                f"{self.source} names the file '{named(file)}', which is not below its own folder; move it there, or "
+                "name a folder that holds both: packages={'name': 'folder'}"
             )
         return place
 

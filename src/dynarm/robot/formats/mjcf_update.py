@@ -42,14 +42,16 @@ _DIRECTORIES = ("meshdir", "texturedir")
 _NAMING = ("mesh", "texture", "hfield", "skin")
 
 
-def updated_mjcf(arm: Arm, content: bytes, source: str, path: Path, target: Path) -> Updated:
+def updated_mjcf(
+    arm: Arm, content: bytes, source: str, path: Path, target: Path, packages: Outside = None
+) -> Updated:
     """The model in the content of a file at `path` with the arm's numbers, as it is to stand at `target`."""
     if arm.origin is None:
         raise InputError(
             f"robot '{arm.name}' did not come from a file; load {source} and give that robot the numbers: "
             "dynarm.load(...).with_parameters(...)"
         )
-    before = _Described.of(arm, _opened(arm, content, source, path), source)
+    before = _Described.of(arm, _opened(arm, content, source, path, packages), source)
     texts = _Texts(before.opened.document, source)
     places = _Places(before.opened, source)
     doubts: list[str] = []
@@ -67,7 +69,7 @@ def updated_mjcf(arm: Arm, content: bytes, source: str, path: Path, target: Path
         notes += texts.follow(before.opened.document, path.parent, target.parent)
     after = texts.done(everything=moved)
     if after != content:
-        _check_taken(arm, after, source, path)
+        _check_taken(arm, after, source, path, packages)
     return Updated(after, tuple(notes), tuple(doubts))
 
 
@@ -101,15 +103,15 @@ class _Described:
             yield -1, arm.parameters[0], self.carried.tables[-1]
 
 
-def _opened(arm: Arm, content: bytes, source: str, path: Path) -> Opened:
+def _opened(arm: Arm, content: bytes, source: str, path: Path, packages: Outside) -> Opened:
     assert arm.origin is not None
     base, free = arm.origin.base_link, arm.floating is not None
-    return opened(content, source, path, base=base, floating=free, mimic=False)
+    return opened(content, source, path, base=base, floating=free, mimic=False, packages=packages)
 
 
-def _check_taken(arm: Arm, content: bytes, source: str, path: Path) -> None:
+def _check_taken(arm: Arm, content: bytes, source: str, path: Path, packages: Outside) -> None:
     """Refuse where MuJoCo reads other numbers than the arm's in the new text."""
-    after = _Described.of(arm, _opened(arm, content, source, path), source)
+    after = _Described.of(arm, _opened(arm, content, source, path, packages), source)
     wrong = []
     for i, now, there in after.tables(arm):
         sizes = np.repeat(

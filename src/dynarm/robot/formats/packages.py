@@ -1,12 +1,18 @@
-"""The ROS package that a file lies in: the nearest folder above it with a package.xml, by the name written there."""
+"""Folders of packages: those that the user names, and the ROS package that a file lies in.
+
+That is the nearest folder above it with a package.xml, by the name written there.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from ...border.files import content, named
-from ...errors import DynarmError
+from ...border.kinds import Outside
+from ...border.words import shown
+from ...errors import DynarmError, FileError, InputError, KindError
 from .elements import parse
 
 ABOVE = 8  # folders that are looked at
@@ -44,3 +50,24 @@ def seems_near(path: str, name: str) -> str | None:
             if place.name == name and place.is_dir():
                 return str(place)
     return None
+
+
+def package_folders(packages: Outside) -> dict[str, str]:
+    """{name: folder} as a user gave it, every folder there and none of them the whole disk."""
+    if packages is None:
+        return {}
+    if not isinstance(packages, Mapping):
+        raise KindError(f"packages is {shown(packages)}; give {{'name': 'folder', ...}}")
+    folders = {}
+    for name, folder in packages.items():
+        if not isinstance(name, str) or not isinstance(folder, (str, os.PathLike)):
+            raise KindError(f"packages has {shown(folder)} for {shown(name)}; give folders by name")
+        place = os.path.realpath(folder)
+        if not os.path.isdir(place):
+            raise FileError(f"package '{name}' is in '{named(folder)}', which is no folder")
+        if os.path.dirname(place) == place:
+            raise InputError(
+                f"package '{name}' is in '{named(folder)}', the whole disk; name its folder"
+            )
+        folders[name] = place
+    return folders

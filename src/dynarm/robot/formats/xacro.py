@@ -15,11 +15,10 @@ from pathlib import Path
 
 from ...border.apart import asked
 from ...border.extras import extra
-from ...border.files import named
 from ...border.kinds import Outside
 from ...border.words import shown
-from ...errors import FileError, FormatError, InputError, KindError
-from .packages import own_package
+from ...errors import FormatError, KindError
+from .packages import own_package, package_folders
 
 MAX_TEXT = 16 * 2**20  # bytes of what a file expands to
 _CHILD = "dynarm.robot.formats.xacro_child"
@@ -36,7 +35,7 @@ def expanded(
     if find_spec("xacro") is None:
         raise FormatError(f"{source}: xacro is expanded by the package xacro; {extra('xacro')}")
     main = os.path.realpath(path)
-    folders = own_package(main) | _packages(packages)
+    folders = own_package(main) | package_folders(packages)
     request = {
         "file": main,
         "folders": [os.path.dirname(main), *folders.values()],
@@ -64,23 +63,3 @@ def _arguments(arguments: Outside) -> dict[str, str]:
             )
         texts[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return texts
-
-
-def _packages(packages: Outside) -> dict[str, str]:
-    if packages is None:
-        return {}
-    if not isinstance(packages, Mapping):
-        raise KindError(f"packages is {shown(packages)}; give {{'name': 'folder', ...}}")
-    folders = {}
-    for name, folder in packages.items():
-        if not isinstance(name, str) or not isinstance(folder, (str, os.PathLike)):
-            raise KindError(f"packages has {shown(folder)} for {shown(name)}; give folders by name")
-        place = os.path.realpath(folder)
-        if not os.path.isdir(place):
-            raise FileError(f"package '{name}' is in '{named(folder)}', which is no folder")
-        if os.path.dirname(place) == place:
-            raise InputError(
-                f"package '{name}' is in '{named(folder)}', the whole disk; name its folder"
-            )
-        folders[name] = place
-    return folders
