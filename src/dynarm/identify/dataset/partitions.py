@@ -21,7 +21,7 @@ from ..logs.formats.apart import parquet_groups
 from ..logs.log import Log
 from ..segments import SHORTEST, SIDE, TimeSegment, bounds, segments, stretches
 from .cutting import FEWEST, Usual, breaks_between, cleaned, pieces_of, starts_in
-from .parts import edges, every_part, is_parquet, schema
+from .parts import edges, every_part, is_parquet, later, schema
 from .survey import FileRun, Survey
 
 MOST = 8  # segments of a partition
@@ -121,9 +121,9 @@ def _read(
     for file, group in groupby(numbered, key=lambda one: one[1].file):
         places = [k for k, _ in group]
         first, last = partition.chunks[places[0]], partition.chunks[places[-1]]
-        path = partition.run.files[file].path
-        for part in every_part(path, seen.dataset.how, seen.arm, first.first, last.last):
-            yield None if part is None else fitted_rows(part, rows)
+        span = partition.run.files[file]
+        for part in every_part(span.path, seen.dataset.how, seen.arm, first.first, last.last):
+            yield None if part is None else fitted_rows(later(part, span.shift), rows)
 
 
 def placed_segments(looks: Sequence[Glance], usual: Usual) -> list[Placed]:

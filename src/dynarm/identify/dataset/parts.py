@@ -96,7 +96,7 @@ def _part(
         channels = table_channels(source, table, declaration)
     except DynarmError as error:
         raise type(error)(f"{error} (rows from {before + 1} on)") from None
-    whole = {name: channels.pop(name, None) for name in ("joint_names", "drives")}
+    whole = {name: channels.pop(name, None) for name in ("joint_names", "drives", "since")}
     dropped = channels.pop("dropped", 0)
     arrays = {name: value[extra:] for name, value in channels.items()}
     if declaration.rate is not None and before:
@@ -109,6 +109,11 @@ def _part(
     except DynarmError as error:
         text = str(error) if source in str(error) else f"{source}: {error}"
         raise type(error)(f"{text} (rows from {before + 1} on)") from None
+
+
+def later(log: Log, shift: float) -> Log:
+    """The log with its times so much later."""
+    return replace(log, t=log.t + shift) if shift else log
 
 
 def schema(log: Log) -> tuple[str, ...]:

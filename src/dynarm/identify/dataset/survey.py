@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from ...errors import DynarmError, InputError
 from ...robot.arm import Arm
 from ..logs.log import Log
 from .files import Dataset
-from .parts import joined, parts, schema
+from .parts import joined, later, parts, schema
 
 _ANEW = 0.05  # of a recording's first file: a clock that begins within it starts anew,
 _SECOND = 1.0  # or within a second
@@ -26,7 +26,11 @@ Look = Callable[[int, int, int], None]  # files done, files in all, rows so far
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Span:
-    """One file: its samples, its times [s], what it holds, and between what its positions lie."""
+    """One file: its samples, its times [s], what it holds, and between what its positions lie.
+
+    since: the moment that its clock counts from, where it tells; shift [s]: how much later that is than the moment
+    from which times of its recording count.
+    """
 
     path: Path
     rows: int
@@ -36,6 +40,12 @@ class Span:
     low: FloatArray
     high: FloatArray
     notes: tuple[str, ...] = ()
+    since: np.datetime64 | None = None
+    shift: float = 0.0
+
+    def after(self, shift: float) -> Span:
+        """The same, whose recording's times count from so much earlier."""
+        return replace(self, start=self.start + shift, stop=self.stop + shift, shift=shift)
 
 
 Looking = Callable[[Dataset, Arm, Sequence[Path]], Iterable[Span | DynarmError]]
@@ -84,7 +94,8 @@ class Survey:
         for span in run.files:
             if before + span.rows > first:
                 skip = max(first - before, 0)
-                yield from parts(span.path, self.dataset.how, self.arm, skip)
+                for part in parts(span.path, self.dataset.how, self.arm, skip):
+                    yield later(part, span.shift)
             before += span.rows
 
     def read(self, run: FileRun, first: int = 0, rows: int | None = None) -> Log:
@@ -152,6 +163,7 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
     holds: tuple[str, ...] = ()
     low = high = np.zeros(0)
     notes: list[str] = []
+    since: np.datetime64 | None = None
     for part in parts(path, dataset.how, arm):
         if part.t[0] < stop:
             raise InputError(
@@ -162,10 +174,11 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         low, high = (np.minimum(low, least), np.maximum(high, most)) if rows else (least, most)
         start = float(part.t[0]) if not rows else start
         rows, stop, holds = rows + len(part), float(part.t[-1]), schema(part)
+        since = part.since
         notes += [note for note in part.notes if note not in notes]
     if not rows:
         raise InputError(f"{named(path)}: holds no rows; export the log again")
-    return Span(path, rows, start, stop, holds, low, high, tuple(notes))
+    return Span(path, rows, start, stop, holds, low, high, tuple(notes), since)
 
 
 def _mixed(span: Span, first: Span) -> InputError:
@@ -177,11 +190,17 @@ def _mixed(span: Span, first: Span) -> InputError:
 
 def _runs(spans: Sequence[Span]) -> tuple[tuple[FileRun, ...], list[tuple[str, str]]]:
     """Files that go on from one to the next are one recording; a remark where names and times disagree."""
-    ordered = sorted(spans, key=lambda span: span.start)
+    known = _by_one_clock(spans)
+    ordered = sorted(known or spans, key=lambda span: span.start)
     if all(other.start >= one.stop for one, other in pairwise(ordered)):
-        wrong = next((a.path for a, b in zip(spans, ordered, strict=True) if a is not b), None)
+        names = [span.path for span in ordered]
+        wrong = next((a.path for a, b in zip(spans, names, strict=True) if a.path != b), None)
         told = [] if wrong is None else [(str(wrong), "files were put in order of their times")]
         return (FileRun(tuple(ordered)),), told
+    if known:
+        both = next(b for a, b in pairwise(ordered) if b.start < a.stop)
+        alone = "was recorded while another file was; such files are recordings of their own"
+        return tuple(FileRun((span,)) for span in spans), [(str(both.path), alone)]
     groups: list[list[Span]] = []
     for span in spans:
         if groups and span.start >= groups[-1][-1].stop:
@@ -191,6 +210,16 @@ def _runs(spans: Sequence[Span]) -> tuple[tuple[FileRun, ...], list[tuple[str, s
         else:
             raise _overlap(groups[-1][-1], span)
     return tuple(FileRun(tuple(group)) for group in groups), []
+
+
+def _by_one_clock(spans: Sequence[Span]) -> list[Span]:
+    """The files with times that count from the first moment of all; none where a clock does not tell its moments."""
+    moments = [span.since for span in spans if span.since is not None]
+    if len(moments) < len(spans):
+        return []
+    first, second = min(moments), np.timedelta64(1, "s")
+    ticks = [(moment - first).astype("m8[ns]") for moment in moments]
+    return [span.after(float(t / second)) for span, t in zip(spans, ticks, strict=True)]
 
 
 def _anew(span: Span, first: Span) -> bool:

@@ -15,10 +15,12 @@ import numpy as np
 
 from ...border.kinds import FloatArray
 from ..estimators.factors import Factors
+from ..logs.log import Log
 from ..regressor import Terms
 
 PERIODS = {"hour": 3600.0, "day": 86400.0}  # s
 LEAST = 4  # periods that a trend is looked for in
+_EPOCH = np.datetime64(0, "ns")
 _DATED = 1e8  # s: clocks that count from 1970 show more, those that count from a start less
 
 
@@ -53,9 +55,11 @@ class Drift:
         )
 
 
-def dated(t: FloatArray) -> bool:
-    """Whether times count from 1970, so that days and hours can be told."""
-    return bool(t[0] > _DATED)
+def moments(log: Log) -> FloatArray | None:
+    """(N,) [s] since 1970, by which days and hours are told; None where no clock tells."""
+    if log.since is not None:
+        return np.asarray(log.t + (log.since - _EPOCH) / np.timedelta64(1, "s"))
+    return np.asarray(log.t) if log.t[0] > _DATED else None
 
 
 def period_of(t: FloatArray, period: str) -> np.ndarray:

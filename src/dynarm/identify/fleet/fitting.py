@@ -26,7 +26,7 @@ from ..regressor import Terms
 from ..result import Fit
 from ..solving import decided, fit_as
 from ..tables import units
-from .drift import PERIODS, Drift, dated, drifts, drive_unknowns, period_of, period_values
+from .drift import PERIODS, Drift, drifts, drive_unknowns, moments, period_of, period_values
 from .groups import Groups, Source, day_of, grouped
 from .outliers import LEAST, Outlier, outliers
 from .pooling import pooled
@@ -189,14 +189,15 @@ def _robot(
 
 def _by_hour(log: Log, date: float | None) -> Iterator[tuple[Log, float | None]]:
     """A log cut at full hours where its clock counts from 1970, with the time at which each part begins."""
-    if not dated(log.t):
+    when = moments(log)
+    if when is None:
         yield log, date
         return
-    hours = period_of(log.t, "hour")
+    hours = period_of(when, "hour")
     for hour in np.unique(hours).tolist():
         part = hours == hour
         if part.sum() >= 2:
-            yield (log if part.all() else log.rows(part)), float(log.t[part].mean())
+            yield (log if part.all() else log.rows(part)), float(when[part].mean())
 
 
 def _periods(fit: Fit, factors: Factors, dates: Sequence[float | None], period: str) -> Periods:

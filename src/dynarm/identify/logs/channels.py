@@ -38,7 +38,7 @@ from ...border.kinds import Outside
 from ...errors import FormatError, InputError
 from .declaration import CHANNELS, Channel, Declaration, load_declaration, unknown
 from .formats.table import Table, listed
-from .numbers import clock_start, floats, seconds
+from .numbers import floats, moment_of, seconds, since_first
 from .readers import read_table
 from .recognition import recognise
 from .units import UNITS, factor
@@ -77,7 +77,7 @@ def table_channels(
             columns = tables[entry.file]
         with np.errstate(all="ignore"):  # what overflows is not finite, and is refused as such
             channels[name] = _channel(where, columns, name, entry, declaration.source)
-    channels["t"] = _time(source, table, declaration, len(channels["q"]))
+    channels["t"], since = _time(source, table, declaration, len(channels["q"]))
     lengths = {name: len(value) for name, value in channels.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{k} {v}" for k, v in lengths.items())
@@ -88,13 +88,17 @@ def table_channels(
         channels["joint_names"] = declaration.joint_names
     if declaration.drives is not None:
         channels["drives"] = declaration.drives
+    if since is not None:
+        channels["since"] = since
     return _without_missing(source, channels, declaration.drop_missing)
 
 
-def _time(source: str, table: Table, declaration: Declaration, rows: int) -> np.ndarray:
-    """(N,) [s]"""
+def _time(
+    source: str, table: Table, declaration: Declaration, rows: int
+) -> tuple[np.ndarray, np.datetime64 | None]:
+    """(N,) [s], and the moment that it counts from, where the clock tells."""
     if declaration.rate is not None:
-        return np.arange(rows) / declaration.rate
+        return np.arange(rows) / declaration.rate, None
     name = str(declaration.time)
     column = _column(source, table, name)
     if column.ndim != 1:
@@ -104,20 +108,21 @@ def _time(source: str, table: Table, declaration: Declaration, rows: int) -> np.
     with np.errstate(all="ignore"):
         value, dated = seconds(f"{source}: column '{named(name)}'", column)
         scale = factor(declaration.time_unit, "time", declaration.source)
+        if not len(value):
+            return value, None
         if dated:
-            return value
-        if declaration.time_unit is None and len(value) and abs(value[0]) > _FAR:
+            return value, moment_of(column, 1.0)
+        if declaration.time_unit is None and abs(value[0]) > _FAR:
             raise FormatError(
                 f"{source}: time column '{named(name)}' begins at {value[0]:.6g}, hardly seconds; declare "
                 f"time = {{ column = '{named(name)}', unit = 'ns' }} (or us, ms, s)"
             )
-        if not len(value):
-            return value
-        if scale == 1.0:
-            return np.asarray(value - clock_start(float(value[0])))
+        whole = column.dtype.kind in "iu"
+        since = moment_of(column if whole else value, scale)
+        if scale == 1.0 and since is None:
+            return value, None
         # from the first one: nanoseconds since 1970 would not fit a float's digits
-        since: np.ndarray = (value - value[0]) * scale
-        return since
+        return since_first(column.astype(np.int64) if whole else value, scale), since
 
 
 def _channel(where: str, table: Table, name: str, entry: Channel, source: str) -> np.ndarray:
@@ -231,7 +236,7 @@ def _numbers(where: str, table: Table, name: str) -> np.ndarray:
 
 def _without_missing(source: str, channels: dict[str, Outside], drop: bool) -> dict[str, Outside]:
     """Refuse or drop rows with NaN or infinity."""
-    arrays = {k: v for k, v in channels.items() if k not in ("joint_names", "drives")}
+    arrays = {k: v for k, v in channels.items() if k not in ("joint_names", "drives", "since")}
     bad = np.zeros(len(channels["q"]), bool)
     for name, value in arrays.items():
         rows = ~np.isfinite(value.reshape(len(value), -1))

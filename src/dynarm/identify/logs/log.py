@@ -122,6 +122,9 @@ class Log:
     base_wrench: Kept = None  # becomes the first six columns of tau
     q_command: Kept = None
     drives: DriveTerms | None = None  # coupling and springs that the channels declare
+    since: np.datetime64 | None = (
+        None  # the moment (UTC) that t counts from, where the file's clock tells it
+    )
 
     def __post_init__(self) -> None:
         names = _names(self.joint_names)

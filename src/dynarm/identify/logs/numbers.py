@@ -88,6 +88,25 @@ def clock_start(first: float) -> float:
     return first if _CLOCK[0] < first < _CLOCK[1] else 0.0
 
 
+def moment_of(column: np.ndarray, scale: float) -> np.datetime64 | None:
+    """When (UTC) the first entry of a column of times was, to the nanosecond, or None.
+
+    scale: seconds of a unit of plain numbers, which tell it where they count from 1970.
+    """
+    first = _moments(column[:1]) if column.dtype.kind in "OUST" else column[:1]
+    if first.dtype.kind == "M":
+        return None if np.isnat(first[0]) else np.datetime64(first[0], "ns")
+    if first.dtype.kind not in "iuf" or not clock_start(float(first[0]) * scale):
+        return None
+    ticks = round(first[0].item() * round(scale * 1e9))  # of whole numbers exact
+    return np.datetime64(ticks, "ns") if abs(ticks) < 2**63 else None
+
+
+def since_first(column: np.ndarray, scale: float) -> np.ndarray:
+    """Plain numbers of a time's unit in seconds from the first one; whole numbers keep all their digits."""
+    return np.asarray((column - column[0]) * scale, dtype=float)
+
+
 def _since_first(what: str, ticks: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """Ticks from the first moment; as floats since 1970 they would lose their last digits."""
     present = ticks[~missing]

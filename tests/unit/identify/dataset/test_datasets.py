@@ -136,6 +136,41 @@ def test_clocks_that_start_anew_are_recordings_of_their_own(tmp_path, motion):
     same(quiet(identifier, Dataset(tmp_path, memory="319MB")), quiet(identifier, logs))
 
 
+CLOCKS = {  # how a file's clock may count from 1970
+    "seconds": lambda t: 1.75e9 + t,
+    "dates": lambda t: pd.to_datetime(1_750_000_000_000_000_000 + np.round(t * 1e9).astype(int)),
+    "ns": lambda t: 1_750_000_000_000_000_000 + np.round(t * 1e9).astype(int),
+}
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_files_of_one_clock_since_1970_are_one_recording(tmp_path, motion, clock):
+    channels = {"time": {"column": "t"}, "q": ["q1", "q2"], "tau": ["tau1", "tau2"]}
+    channels["time"] |= {"unit": "ns"} if clock == "ns" else {}
+    whole = motion.frame(slice(6000))
+    whole["t"] = CLOCKS[clock](whole["t"].to_numpy())
+    (tmp_path / "logs").mkdir()
+    for k in range(3):
+        whole[2000 * k : 2000 * (k + 1)].to_csv(tmp_path / "logs" / f"{k}.csv", index=False)
+    whole.to_csv(tmp_path / "whole.csv", index=False)
+    identifier = dynarm.Identifier(dynarm.load("two_link"), cutoff=8.0)
+    fit = quiet(identifier, Dataset(tmp_path / "logs", channels))
+    log = dynarm.Log.read(tmp_path / "whole.csv", channels)
+    assert len(fit.record.logs) == 1
+    assert log.since == np.datetime64(1_750_000_000, "s")
+    assert log.t[0] == 0 and abs(fit.record.logs[0].t - log.t).max() < 1e-8
+    same(fit, quiet(identifier, log))
+
+
+def test_files_recorded_at_the_same_time_are_recordings_of_their_own(tmp_path, motion):
+    for k in range(2):  # two robots, say
+        frame = motion.frame(slice(3000 * k, 3000 * k + 6000))
+        frame.assign(t=1.75e9 + frame["t"]).to_csv(tmp_path / f"{k}.csv", index=False)
+    with pytest.warns(DynarmWarning, match="while another file was"):
+        fit = dynarm.Identifier(dynarm.load("two_link"), cutoff=8.0).fit(tmp_path)
+    assert len(fit.record.logs) == 2
+
+
 def test_segments_hardly_differ_from_the_whole_stretch(motion):
     how = Preparation(cutoff=8.0, velocity="differentiate", smoothing="filter")
     log = motion.log(slice(85_000))

@@ -178,6 +178,22 @@ def test_days_in_paths_date_logs_whose_clocks_begin_at_zero(base, tmp_path):
     assert fleet.drift[0].period == "day"
 
 
+@pytest.mark.parametrize("save", ["csv", "parquet"])
+def test_clocks_of_files_date_them(base, tmp_path, save):
+    for robot, logs in drifting(base, 0.1).items():
+        (tmp_path / f"robot={robot}").mkdir()
+        for day, log in enumerate(logs):
+            frame, place = table(log), tmp_path / f"robot={robot}" / f"{day}.{save}"
+            if save == "csv":
+                frame.to_csv(place, index=False)
+            else:
+                frame.assign(t=pd.to_datetime(frame["t"], unit="s")).to_parquet(place)
+    fleet = dynarm.fit_fleet(base, tmp_path, friction=PLAIN)
+    assert {(one.robot, one.what) for one in fleet.drifting_} == {("worn", "coulomb1")}
+    (one,) = fleet.drifting_
+    assert one.period == "day" and one.times[0] == pytest.approx(fleets.BEGIN + 2.5, abs=0.1)
+
+
 def test_logs_without_dates_say_that_no_drift_was_looked_for(plain):
     _, fleet = plain
     assert fleet.drift == () and any("no drift" in note for note in fleet.notes)
