@@ -55,11 +55,11 @@ def test_planned_motion_is_what_its_inputs_do(name):
     tip = robot.tipover(q, z, tau, load)
     np.testing.assert_allclose(ground.angles, tip.angles, atol=1e-12)
     np.testing.assert_allclose(ground.measure, tip.measure, atol=1e-9)
-    if len(robot.wheels) == 3:
-        forces = robot.wheel_forces(q, z, tau, load)
-        down = (forces[..., 2] > 0).all(-1)
-        assert down.sum() > 10
-        np.testing.assert_allclose(ground.forces[down], forces[down], atol=1e-9)
+    guides = [wheel.guides for wheel in robot.wheels]  # a plan drives those that stand
+    down = (ground.measure > 0) & ~ground.lifted[:, guides].any(-1)
+    assert down.sum() > 5
+    forces = robot.wheel_forces(q, z, tau, load)
+    np.testing.assert_allclose(ground.forces[down], forces[down], atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["tanner2001", "car", "unicycle"])
