@@ -11,7 +11,7 @@ from ..border.kinds import Given, Numbers
 from ..border.words import brief
 from .planned import NOTHING
 from .sharing import contact_word, shared
-from .stability import LIFTED
+from .springs import LIFTED
 
 if TYPE_CHECKING:
     from .robot import MobileManipulator

@@ -52,8 +52,8 @@ def contact(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) 
     height = f.platform.height
     still = ground(machine, at, zd, [0] * len(f.rolling), wrench, height)
     R, n = still.force, still.moment
-    up = carry(f.springs, *pressed(still, height)).up
-    stands = [step(up[j]) for j in f.rolling]
+    held = carry(f.springs, *pressed(still, height))
+    stands = [held.stands[j] for j in f.rolling]
     drive = _inputs(f, machine, B, needed, stands)
     lost = f.wheel_friction(machine, at) if f.friction else [0] * (2 * len(f.rolling))
     pushes = [
@@ -63,7 +63,7 @@ def contact(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) 
     across = sliding_forces(f, machine, at, f.push(load))
     carried = GroundLoad(R, n, tuple(pushes))
     side = axle_forces(machine.wheels, unbraced(f, at), carried, across, stands)
-    forces = f.placed(pushes, side, up)
+    forces = f.placed(pushes, side, held.up)
     angles = [arctangent(s, c) for s, c in tip_sides(f.support, R, n)]
     measure = mul(smallest(angles), sqrt(R.dot(R)))
     friction = [_friction(*row) for row in forces]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algebra.piecewise import chosen, step
+from ..algebra.piecewise import chosen
 from ..algebra.vectors import Scalar
 from ..border.arguments import among, shown
 from ..dynamics.papers.kane_tanner2001 import GroundLoad
@@ -54,7 +54,7 @@ def carried_up(
         return formal, None
     held = carry(springs, *pressed(load, float(-support.points[0, 2])))
     up = [chosen(held.tips, a, b) for a, b in zip(formal, held.up, strict=True)]
-    return up, [chosen(held.tips, 1, step(b)) for b in held.up]
+    return up, [chosen(held.tips, 1, stands) for stands in held.stands]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

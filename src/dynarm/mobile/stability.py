@@ -18,9 +18,9 @@ from ..dynamics.papers.kane_platform_tanner2001 import Roller
 from ..dynamics.papers.kane_tanner2001 import GroundLoad
 from ..errors import ModelError
 from .platform import Wheel
+from .springs import LIFTED
 
 _FLAT = 1e-9
-LIFTED = 1e-12  # of the whole load, below which a wheel carries nothing
 _SINGULAR = 1e-9  # of what all wheels together hold, below which those that stand cannot hold it
 
 
