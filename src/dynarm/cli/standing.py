@@ -224,19 +224,21 @@ def _moved(
     as_json: bool,
 ) -> None:
     """The ground under a state with given inputs."""
-    contact = robot.contact(q, z, tau, locked=locked)
+    contact = robot.contact(q, z, tau, locked=locked, contact=asked.contact)
     judged = None
     if asked.adhesion is not None:
         judged = robot.admissible(q, z, tau, asked.adhesion, locked=locked, contact=asked.contact)
     if as_json:
         measure = float(contact.tipover.measure)
-        data = _data(robot, contact.forces, measure, contact.tipover.status)
+        data = _data(robot, contact.forces, measure, contact.status)
+        data["degrees_to_tip"] = float(contact.tipover.degrees)
+        data["contact"] = contact.contact
         data["admissible"] = None if judged is None else bool(judged)
         print_json(data)
         return
     show_names(robot)
     show_forces(robot, contact.forces, contact.friction_needed)
-    say(contact.tipover.status)
+    say(contact.status)
     _show_judged(judged)
 
 

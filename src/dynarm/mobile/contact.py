@@ -1,4 +1,8 @@
-"""The ground under a mobile manipulator: forces, which of them statics determines, friction needed, tip-over."""
+"""The ground under a state with its inputs: forces, which of them statics determines, friction needed, tip-over.
+
+More than three wheels share the vertical load as the `contact` says (`sharing.py`), and push without pulling as long as
+the robot stands; axle forces that hold each other are split with the smallest norm.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy as np
 from ..border.kinds import Numbers
 from ..border.words import brief
 from .constraints import roller
+from .sharing import contact_word, shared
 from .stability import Tipover, friction_needed
 
 if TYPE_CHECKING:
@@ -33,6 +38,7 @@ class Contact:
     # (...): a wheel has lifted, so that the motion is that of a robot held to the ground
     formal: np.ndarray
     status: str
+    contact: str = "elastic"  # how more than three wheels share the load
 
     __repr__ = brief
 
@@ -43,9 +49,10 @@ class Contact:
         return left
 
 
-def contact_of(robot: MobileManipulator, outputs: Outputs) -> Contact:
+def contact_of(robot: MobileManipulator, outputs: Outputs, contact: str) -> Contact:
     """The contact record out of the outputs of the `control` function."""
-    forces = outputs.forces
+    contact = contact_word(contact)
+    forces = shared(robot, contact, outputs.ground, outputs.forces)
     tipover = robot.tipover_of(outputs.ground)
     determinate = determinate_parts(robot)
     sums = {
@@ -60,7 +67,8 @@ def contact_of(robot: MobileManipulator, outputs: Outputs) -> Contact:
         friction_needed(forces),
         tipover,
         np.asarray(formal),
-        _status(robot, determinate, tipover, np.asarray(formal)),
+        _status(robot, determinate, tipover, np.asarray(formal)) + f" (contact {contact})",
+        contact,
     )
 
 
@@ -70,13 +78,10 @@ def _status(
     if not np.isfinite(tipover.measure).all():
         return tipover.status
     words = ["formal: a wheel has lifted, " + tipover.status if formal.any() else tipover.status]
-    open_parts = [
-        word
-        for word, known in (("axle", determinate[:, 1]), ("vertical", determinate[:, 2]))
-        if not known.all()
-    ]
-    if open_parts:
-        words.append(f"{' and '.join(open_parts)} forces are indeterminate: minimum-norm split")
+    if not determinate[:, 1].all():
+        words.append("axle forces are indeterminate: minimum-norm split")
+    if not determinate[:, 2].all():
+        words.append("vertical forces are indeterminate: shared by the contact")
     return "; ".join(words)
 
 

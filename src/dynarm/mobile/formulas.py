@@ -26,9 +26,10 @@ from .bodies import hand_of, links_of, machine_of, mount_of
 from .constraints import Guidance, columns
 from .platform import Base, Platform, Wheel
 from .powers import powers
+from .sharing import carried_up
 from .sliding import resisted, slides, sliding_forces, unbraced
 from .springs import Springs, springs_of
-from .stability import Support, axle_forces, normal_forces
+from .stability import Support, axle_forces
 
 Flat = Sequence[Scalar]
 
@@ -45,6 +46,9 @@ class Formulas:
     friction: bool
     guidance: Guidance
     support: Support
+    pulls: bool = (
+        False  # wheels may pull: vertical forces of the smallest norm, as the paper counts
+    )
 
     @cached_property
     def chain(self) -> Chain:
@@ -234,9 +238,10 @@ class Formulas:
         """Interaction wrench, load on the ground, force on each wheel."""
         wrench = interaction(machine, at, zd, load)
         carried = ground(machine, at, zd, drive, wrench, self.platform.height)
-        up = normal_forces(self.support, carried)
+        up, stands = carried_up(self.support, None if self.pulls else self.springs, carried)
         across = sliding_forces(self, machine, at, load)
-        side = axle_forces(machine.wheels, unbraced(self, at), carried, across)
+        standing = None if stands is None else [stands[j] for j in self.rolling]
+        side = axle_forces(machine.wheels, unbraced(self, at), carried, across, standing)
         return (
             [*wrench[0], *wrench[1]],
             [*carried.force, *carried.moment],

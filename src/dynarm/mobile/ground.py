@@ -11,12 +11,12 @@ from ..border.kinds import Given, Numbers
 from ..border.words import brief
 from .planned import NOTHING
 from .sharing import contact_word, shared
+from .springs import LIFTED
 
 if TYPE_CHECKING:
     from .robot import MobileManipulator
 
 _HUGE = 1e12  # no coefficient
-_LIFTED = 1e-12  # of the whole load, below which a wheel carries nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ class Ground:
     def friction(self) -> np.ndarray:
         """(..., w): smallest coefficient that holds each wheel; infinite for one pushed without load."""
         sideways = np.hypot(self.forces[..., 0], self.forces[..., 1])
-        idle = sideways <= _LIFTED * np.abs(self.load[..., 2:3])
+        idle = sideways <= LIFTED * np.abs(self.load[..., 2:3])
         return np.where(idle, 0.0, np.where(self.needed > _HUGE, np.inf, self.needed))
 
     @property
@@ -51,7 +51,7 @@ class Ground:
         """(..., w): whether each wheel carries nothing."""
         up = self.forces[..., 2]
         known = np.isfinite(up)
-        lifted: np.ndarray = known & (up <= _LIFTED * np.abs(self.load[..., 2:3]))
+        lifted: np.ndarray = known & (up <= LIFTED * np.abs(self.load[..., 2:3]))
         return lifted
 
     @property
@@ -73,7 +73,7 @@ class Ground:
         if not self.measure.size:
             return f"no states {way}"
         up = -self.load[..., 2]
-        if (up <= _LIFTED * np.abs(self.load[..., :3]).max(-1)).any():
+        if (up <= LIFTED * np.abs(self.load[..., :3]).max(-1)).any():
             return (
                 f"no load on any wheel: the force on the ground is {float(up.min()):.4g} N, so that the robot neither "
                 f"stands nor tips; look at gravity and load {way}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..algebra.ldl import factorise
 from ..algebra.piecewise import arctangent, chosen, smallest, step
-from ..algebra.vectors import Scalar, Sym3, Vec3, add, mul, sqrt, sub, total
+from ..algebra.vectors import Scalar, Vec3, add, mul, sqrt, sub, total
 from ..dynamics.papers.kane_tanner2001 import (
     GroundLoad,
     Machine,
@@ -23,7 +23,7 @@ from ..dynamics.papers.kane_tanner2001 import (
 )
 from .sliding import sliding_forces, unbraced
 from .springs import carry
-from .stability import solved, tip_sides
+from .stability import axle_forces, pressed, tip_sides
 
 if TYPE_CHECKING:
     from .formulas import Formulas
@@ -52,9 +52,8 @@ def contact(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) 
     height = f.platform.height
     still = ground(machine, at, zd, [0] * len(f.rolling), wrench, height)
     R, n = still.force, still.moment
-    below = (-R.z, sub(mul(height, R.y), n.x), sub(mul(-height, R.x), n.y))
-    up = carry(f.springs, *below).up
-    stands = [step(up[j]) for j in f.rolling]
+    held = carry(f.springs, *pressed(still, height))
+    stands = [held.stands[j] for j in f.rolling]
     drive = _inputs(f, machine, B, needed, stands)
     lost = f.wheel_friction(machine, at) if f.friction else [0] * (2 * len(f.rolling))
     pushes = [
@@ -63,8 +62,8 @@ def contact(f: Formulas, q: Flat, z: Flat, zd: Flat, gravity: Flat, load: Flat) 
     ]
     across = sliding_forces(f, machine, at, f.push(load))
     carried = GroundLoad(R, n, tuple(pushes))
-    side = _axles(machine, unbraced(f, at), carried, stands, across)
-    forces = f.placed(pushes, side, up)
+    side = axle_forces(machine.wheels, unbraced(f, at), carried, across, stands)
+    forces = f.placed(pushes, side, held.up)
     angles = [arctangent(s, c) for s, c in tip_sides(f.support, R, n)]
     measure = mul(smallest(angles), sqrt(R.dot(R)))
     friction = [_friction(*row) for row in forces]
@@ -153,43 +152,3 @@ def _spread(columns: Rows, weights: Flat) -> Scalar:
     if p == 3:
         return Vec3(*table[0]).dot(Vec3(*table[1]).cross(Vec3(*table[2])))
     return sub(mul(table[0][0], table[1][1]), mul(table[0][1], table[0][1]))
-
-
-def _axles(
-    machine: Machine, ways: Sequence[Vec3], carried: GroundLoad, stands: Flat, across: Flat
-) -> list[Scalar]:
-    """Ground force along each axle: the split of smallest norm among the wheels that stand, if they can.
-
-    ways: those in which no wheel is held along its axle. across: friction of wheels that slide, part of their force.
-    """
-    rest = [-carried.force.x, -carried.force.y, -carried.moment.z]
-    for wheel, push in zip(machine.wheels, carried.push, strict=True):
-        rest = [add(a, -mul(b, push)) for a, b in zip(rest, wheel.roll, strict=True)]
-    for wheel, slip in zip(machine.wheels, across, strict=True):
-        rest = [sub(a, mul(b, slip)) for a, b in zip(rest, wheel.skid, strict=True)]
-    # wheels with rollers: what the roller's axis takes along the axle goes with their push
-    fast = [k for k, wheel in enumerate(machine.wheels) if wheel.slant is None]
-    rows = [machine.wheels[k].skid for k in fast]
-    stands = [stands[k] for k in fast]
-
-    def normal(weights: Flat) -> Sym3:
-        whole = Sym3(0, 0, 0, 0, 0, 0)
-        for n, g in zip([*rows, *ways], [*weights, *[1] * len(ways)], strict=True):
-            whole = whole + n.outer(n).symmetric() * g
-        return whole
-
-    every, left = normal([1] * len(rows)), normal(stands)
-    can = step(sub(_determinant(left), mul(_SINGULAR, _determinant(every))))
-    weights = [chosen(can, g, 1) for g in stands]
-    k = solved(normal(weights), Vec3(*rest))
-    sides = [
-        0 if wheel.slant is None else mul(wheel.slant, push)
-        for wheel, push in zip(machine.wheels, carried.push, strict=True)
-    ]
-    for j, n, g in zip(fast, rows, weights, strict=True):
-        sides[j] = add(mul(g, n.dot(k)), across[j])
-    return sides
-
-
-def _determinant(A: Sym3) -> Scalar:
-    return Vec3(A.xx, A.xy, A.xz).dot(Vec3(A.xy, A.yy, A.yz).cross(A.third))

@@ -140,8 +140,9 @@ class MobileManipulator(Wheeled):
     ) -> FloatArray:
         """(..., w, 3) [N]: ground force on each wheel along its rolling direction, its axle, and up.
 
-        What statics leaves open is split with the smallest norm; `contact` says which parts that are. A negative
-        vertical force is formal: the wheel has lifted.
+        More than three wheels share the load as springs that push and never pull; axle forces that statics leaves open
+        are split with the smallest norm; `contact` says which parts that are. A negative vertical force is formal: the
+        robot tips, and the wheel has lifted.
         """
         return self.evaluate(q, z, tau, load, locked).forces
 
@@ -153,10 +154,19 @@ class MobileManipulator(Wheeled):
         return outputs.M, outputs.F, outputs.B, outputs.forces
 
     def contact(
-        self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
+        self,
+        q: Numbers,
+        z: Numbers,
+        tau: Numbers,
+        load: Given = None,
+        locked: bool = False,
+        contact: str = "elastic",
     ) -> Contact:
-        """Everything about the ground: forces and which of them are determinate, friction needed, tip-over, status."""
-        return contact_of(self, self.evaluate(q, z, tau, load, locked))
+        """Everything about the ground: forces and which of them are determinate, friction needed, tip-over, status.
+
+        contact: how more than three wheels share the load; see `ground`.
+        """
+        return contact_of(self, self.evaluate(q, z, tau, load, locked), contact)
 
     def tipover(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False

@@ -39,6 +39,7 @@ class MobileRun(EnergyBooks):
     tipover: Tipover
     events: tuple[RollingEvent, ...]
     status: str
+    contact: str = "elastic"  # how more than three wheels share the load
 
     __repr__ = brief
 

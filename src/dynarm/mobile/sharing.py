@@ -17,9 +17,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..algebra.piecewise import chosen
+from ..algebra.vectors import Scalar
 from ..border.arguments import among, shown
+from ..dynamics.papers.kane_tanner2001 import GroundLoad
 from ..errors import InputError
 from .springs import Springs, _height, _plane, _spans, carry
+from .stability import Support, normal_forces, pressed
 
 if TYPE_CHECKING:
     from .robot import MobileManipulator
@@ -34,6 +38,23 @@ def contact_word(contact: str) -> str:
     if not among(contact, CONTACTS):
         raise InputError(f"contact is {shown(contact)}; choose one of {', '.join(CONTACTS)}")
     return contact
+
+
+def carried_up(
+    support: Support, springs: Springs | None, load: GroundLoad
+) -> tuple[list[Scalar], list[Scalar] | None]:
+    """Vertical forces that balance a load, and which wheels stand (1 or 0); None: formally all do.
+
+    Wheels on springs push and never pull. Where the robot tips no upward forces balance the load: then those of the
+    smallest norm do, formally, as three wheels have them, and a negative one says that its wheel has lifted. springs
+    None: always those of the smallest norm.
+    """
+    formal = normal_forces(support, load)
+    if springs is None or support.determinate:
+        return formal, None
+    held = carry(springs, *pressed(load, float(-support.points[0, 2])))
+    up = [chosen(held.tips, a, b) for a, b in zip(formal, held.up, strict=True)]
+    return up, [chosen(held.tips, 1, stands) for stands in held.stands]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,6 +21,7 @@ from ..dynamics.papers.kane_tanner2001 import (
     interaction,
 )
 from .springs import carry
+from .stability import pressed
 
 if TYPE_CHECKING:
     from .formulas import Formulas
@@ -43,8 +44,7 @@ def sliding_forces(
     wrench = interaction(machine, at, steady, load)
     height = f.platform.height
     idle = ground(machine, at, steady, [0] * len(f.rolling), wrench, height)
-    R, n = idle.force, idle.moment
-    up = carry(f.springs, -R.z, sub(mul(height, R.y), n.x), sub(mul(-height, R.x), n.y)).up
+    up = carry(f.springs, *pressed(idle, height)).up
     return [
         mul(-mul(f.wheels[j].slide, up[j]), smooth_sign(speed, 1 / SLOW))
         if f.wheels[j].slide

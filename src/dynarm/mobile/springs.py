@@ -19,9 +19,10 @@ from itertools import combinations
 import numpy as np
 
 from ..algebra.piecewise import chosen, positive, smaller, smallest, step
-from ..algebra.vectors import Scalar, add, mul, sub, total
+from ..algebra.vectors import Scalar, add, magnitude, mul, sub, total
 from ..robot.frames.chain import tidy
 
+LIFTED = 1e-12  # of the whole load, below which a wheel carries nothing
 _FLAT = 1e-9
 _NEVER = 1e-300  # added to a divisor that may be 0
 
@@ -39,8 +40,8 @@ class Springs:
 def springs_of(
     places: np.ndarray, stiffness: Sequence[float], sides: Sequence[tuple[int, int]]
 ) -> Springs:
-    """The springs of wheels at (w, 2) places."""
-    k = np.array(stiffness, float)
+    """The springs of wheels at (w, 2) places; of three each carries what statics says, however stiff it is."""
+    k = np.array(stiffness, float) if len(places) > 3 else np.ones(len(places))
     k = k / k.mean()
     rows = tuple((float(x), float(y)) for x, y in places)
     return Springs(rows, tuple(k.tolist()), _sets(np.array(rows)), tuple(sides))
@@ -75,9 +76,11 @@ def _spans(xy: np.ndarray, size: float) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carry:
-    """Vertical forces, whether the load point lies outside the polygon (1 or 0), and the moments about its sides."""
+    """Vertical forces, which wheels stand, whether the load point lies outside the polygon (1 or 0), and the moments
+    about its sides."""
 
     up: list[Scalar]
+    stands: list[Scalar]
     tips: Scalar
     sides: list[Scalar]
 
@@ -89,7 +92,10 @@ def carry(springs: Springs, force: Scalar, about_x: Scalar, about_y: Scalar) -> 
     inside = _on_springs(springs, force, about_x, about_y)
     outside = _on_a_side(springs, force, about_x, about_y)
     up = [chosen(tips, positive(b), positive(a)) for a, b in zip(inside, outside, strict=True)]
-    return Carry(up, tips, sides)
+    # what is left of a wheel by rounding is none: otherwise the last digit would decide who holds the robot
+    least = mul(LIFTED, magnitude(force))
+    stands = [step(sub(one, least)) for one in up]
+    return Carry([mul(s, u) for s, u in zip(stands, up, strict=True)], stands, tips, sides)
 
 
 def _moment(

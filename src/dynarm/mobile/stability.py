@@ -11,14 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..algebra.piecewise import chosen, step
 from ..algebra.vectors import Scalar, Sym3, Vec3, add, mul, sub, total
 from ..border.words import brief
 from ..dynamics.papers.kane_platform_tanner2001 import Roller
 from ..dynamics.papers.kane_tanner2001 import GroundLoad
 from ..errors import ModelError
 from .platform import Wheel
+from .springs import LIFTED
 
 _FLAT = 1e-9
+_SINGULAR = 1e-9  # of what all wheels together hold, below which those that stand cannot hold it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,11 +91,15 @@ def _hull(xy: np.ndarray) -> tuple[int, ...]:
 # ---- over abstract scalars, for the kernels
 
 
+def pressed(load: GroundLoad, height: float) -> tuple[Scalar, Scalar, Scalar]:
+    """Force up and moments about x and y on the ground below {v} that answer a load."""
+    R, n = load.force, load.moment
+    return -R.z, sub(mul(height, R.y), n.x), sub(mul(-height, R.x), n.y)
+
+
 def normal_forces(support: Support, ground: GroundLoad) -> list[Scalar]:
-    """Vertical ground force on each wheel: determinate for three wheels, the minimum-norm split for more."""
-    h = float(-support.points[0, 2])
-    R, n = ground.force, ground.moment
-    answer = (-R.z, add(mul(h, R.y), -n.x), add(mul(-h, R.x), -n.y))
+    """Vertical ground force on each wheel: as statics says for three, of the smallest norm for more."""
+    answer = pressed(ground, float(-support.points[0, 2]))
     return [
         total(*(mul(float(k), a) for k, a in zip(row, answer, strict=True)))
         for row in support.share
@@ -101,34 +108,58 @@ def normal_forces(support: Support, ground: GroundLoad) -> list[Scalar]:
 
 def axle_forces(
     wheels: Sequence[Roller],
-    twists: Sequence[Vec3],
+    ways: Sequence[Vec3],
     ground: GroundLoad,
-    across: Sequence[Scalar] = (),
+    across: Sequence[Scalar],
+    stands: Sequence[Scalar] | None = None,
 ) -> list[Scalar]:
-    """Ground force along each axle, the minimum-norm split of what the motion needs.
+    """Ground force along each axle: the split of smallest norm of what the motion needs.
 
     The rows (1) transposed spread the axle forces f: G f = rest, solvable because the rest does no work on the free
-    motions (twists). (G G' + sum twist twist') k = rest then has one solution, and f = G' k the smallest norm.
-    across: friction of wheels that slide, which is part of their force.
+    motions. (G G' + sum way way') k = rest then has one solution, and f = G' k the smallest norm.
+
+    ways    those in which no wheel is held along its axle
+    across  friction of wheels that slide, which is part of their force
+    stands  1 for wheels among which the force is split, as long as they can take it; default: all
     """
     rest = [-ground.force.x, -ground.force.y, -ground.moment.z]
     for wheel, push in zip(wheels, ground.push, strict=True):
         rest = [add(a, -mul(b, push)) for a, b in zip(rest, wheel.roll, strict=True)]
-    for wheel, slip in zip(wheels, across, strict=False):
+    for wheel, slip in zip(wheels, across, strict=True):
         rest = [sub(a, mul(b, slip)) for a, b in zip(rest, wheel.skid, strict=True)]
-    fast = [j for j, wheel in enumerate(wheels) if wheel.slant is None]
-    rows = [wheels[j].skid for j in fast]
-    normal = Sym3(0, 0, 0, 0, 0, 0)
-    for n in [*rows, *twists]:
-        normal = normal + n.outer(n).symmetric()
-    k = solved(normal, Vec3(*rest))
+    # wheels with rollers: what the roller's axis takes along the axle goes with their push
+    fast = [k for k, wheel in enumerate(wheels) if wheel.slant is None]
+    rows = [wheels[k].skid for k in fast]
+    weights: list[Scalar] = [1] * len(rows)
+    if stands is not None:
+        weights = _taking(rows, ways, [stands[k] for k in fast])
+    k = solved(_normal(rows, ways, weights), Vec3(*rest))
     sides = [
         0 if wheel.slant is None else mul(wheel.slant, push)
         for wheel, push in zip(wheels, ground.push, strict=True)
     ]
-    for j, n in zip(fast, rows, strict=True):
-        sides[j] = add(n.dot(k), across[j]) if across else n.dot(k)
+    for j, n, g in zip(fast, rows, weights, strict=True):
+        sides[j] = add(mul(g, n.dot(k)), across[j])
     return sides
+
+
+def _taking(rows: Sequence[Vec3], ways: Sequence[Vec3], stands: Sequence[Scalar]) -> list[Scalar]:
+    """1 for the wheels that stand where they alone can hold the platform, else 1 for all."""
+    every = _determinant(_normal(rows, ways, [1] * len(rows)))
+    left = _determinant(_normal(rows, ways, stands))
+    can = step(sub(left, mul(_SINGULAR, every)))
+    return [chosen(can, g, 1) for g in stands]
+
+
+def _normal(rows: Sequence[Vec3], ways: Sequence[Vec3], weights: Sequence[Scalar]) -> Sym3:
+    whole = Sym3(0, 0, 0, 0, 0, 0)
+    for n, g in zip([*rows, *ways], [*weights, *[1] * len(ways)], strict=True):
+        whole = whole + n.outer(n).symmetric() * g
+    return whole
+
+
+def _determinant(A: Sym3) -> Scalar:
+    return Vec3(A.xx, A.xy, A.xz).dot(Vec3(A.xy, A.yy, A.yz).cross(A.third))
 
 
 def _axis(support: Support, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
@@ -179,6 +210,11 @@ class Tipover:
         return np.asarray(self.measure) < 0
 
     @property
+    def degrees(self) -> np.ndarray:
+        """(...): degrees to tipping, negative where it tips."""
+        return np.asarray(np.degrees(self.angles.min(-1)))
+
+    @property
     def status(self) -> str:
         """One sentence about the worst sample."""
         worst = float(np.min(self.measure)) if np.size(self.measure) else np.inf
@@ -210,9 +246,14 @@ def tip_angles(support: Support, force: np.ndarray, moment: np.ndarray) -> np.nd
 
 
 def friction_needed(forces: np.ndarray) -> np.ndarray:
-    """Smallest coefficient that holds each wheel, (..., w); infinite where the ground would have to pull it down."""
+    """Smallest coefficient that holds each wheel, (..., w).
+
+    Infinite where the ground would have to pull it down, or where it is pushed along the ground without load.
+    """
     forces = np.asarray(forces, float)
     sideways, up = np.hypot(forces[..., 0], forces[..., 1]), forces[..., 2]
     with np.errstate(divide="ignore", invalid="ignore"):
         needed = np.where(up > 0, sideways / up, np.inf)
-    return np.where((up == 0) & (sideways == 0), 0.0, needed)
+    whole = np.abs(up).sum(-1, keepdims=True)
+    idle = (np.abs(up) <= LIFTED * whole) & (sideways <= LIFTED * whole)
+    return np.where(idle, 0.0, needed)

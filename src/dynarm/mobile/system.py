@@ -97,7 +97,8 @@ class Watch:
     """Margins of contact and adhesion on the way.
 
     Contact: the vertical force of each wheel where three carry the robot; with more, the tip-over angle about each
-    side of the support polygon, since the split is a convention. Adhesion: by the minimum-norm split.
+    side of the support polygon, for a wheel may be lifted while the robot stands. Adhesion: with vertical forces as
+    springs share them (contact elastic), axle forces by the minimum-norm split.
     """
 
     system: RollingSystem

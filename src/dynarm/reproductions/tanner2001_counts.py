@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,7 +54,9 @@ class CountRow:
     equations_7: Count  # M, F, B of (7)
     equations_8: Count  # M, F, B of (8)
     reduced_8: Count  # the same through (7) and S
-    everything: Count  # M, F, B, accelerations, wrench and wheel forces
+    everything: (
+        Count  # M, F, B, accelerations, wrench and wheel forces, which may pull as in the paper
+    )
     kane: Count  # generalised forces for given accelerations: (6a)-(6d)
     newton_euler: Count  # the same by Newton-Euler on a chain with a planar base
     lagrange: Count  # the same by Lagrange
@@ -73,7 +75,7 @@ def row(m: int, w: int) -> CountRow:
         graph_of(f, "kane_equations").count(),
         graph_of(f, "equations").count(),
         graph_of(f, "reduced").count(),
-        graph_of(f, "control").count(),
+        graph_of(replace(f, pulls=True), "control").count(),
         _kane_count(f),
         inverse["newton_euler"],
         inverse["lagrange"],

@@ -18,6 +18,7 @@ from dynarm.mobile.admissibility import (
     slip_margins,
 )
 from dynarm.mobile.constraints import roller
+from dynarm.mobile.sharing import CONTACTS, below
 from dynarm.mobile.stability import friction_needed, support_of
 from oracles.mobile_machines import MACHINES, states
 
@@ -92,7 +93,7 @@ def test_what_is_determinate():
     robot = MACHINES["four_steered"]()
     contact = robot.contact(*states(robot, 1)[:3])
     assert not contact.determinate[:, 1:].any() and contact.axle_sums == {}
-    assert "axle and vertical forces are indeterminate" in contact.status
+    assert "axle forces are indeterminate: minimum-norm split; vertical forces" in contact.status
     drive = mobile.load("diffdrive_puma560")
     contact = drive.contact(*states(drive, 2)[:3])
     assert list(contact.axle_sums) == [("left", "right")]
@@ -171,8 +172,8 @@ def test_admissible_means_some_distribution(name):
             assert reach <= np.where(guides, slip_margins(best, eta), best[:, 2]).min() + 1e-5
 
 
-def test_minimum_norm_may_fail_where_admissible_holds():
-    """A platform whose load lies near one wheel: the smallest norm lifts a wheel, another split does not."""
+def test_no_wheel_pulls_where_the_smallest_norm_would():
+    """A platform whose load lies near one wheel: the smallest norm lifts a wheel, springs do not."""
     wheels = [
         Wheel(x, y, 0.1, 1.0) for x, y in ((0.5, 0.4), (0.5, -0.4), (-0.5, 0.4), (-0.5, -0.4))
     ]
@@ -185,12 +186,29 @@ def test_minimum_norm_may_fail_where_admissible_holds():
     )
     q, z, tau = np.zeros(5), np.zeros(4), np.zeros(10)
     tau[8:] = robot.equations(q, z)[1][2:]  # hold the arm still
+    answer = below(robot, robot.evaluate(q, z, tau).ground)
+    assert (robot.support.share @ answer).min() < -1.0, "the smallest norm would pull"
     forces = robot.wheel_forces(q, z, tau)
+    assert (forces[:, 2] >= 0).all() and forces[:, 2].sum() == pytest.approx(answer[0])
+    assert np.isfinite(robot.friction_needed(q, z, tau)).all()
     answer = robot.admissible(q, z, tau, 0.8)
-    if (forces[:, 2] >= 0).all():
-        pytest.fail("the example no longer lifts a wheel in the minimum-norm split")
     assert answer and answer.optimised and (answer.forces[:, 2] >= 0).all()
     assert robot.tipover(q, z, tau).measure > 0
+
+
+def test_contact_says_how_the_wheels_share():
+    """The state with its inputs, shared in each way, is the planned motion shared in that way."""
+    robot = MACHINES["diffdrive_puma560"]()
+    q = states(robot, 1)[0][0]
+    still = np.zeros(len(robot.speed_names))
+    tau = robot.hold(q)
+    for way in CONTACTS:
+        contact = robot.contact(q, still, tau, contact=way)
+        planned = robot.ground(q, still, still, contact=way)
+        np.testing.assert_allclose(contact.forces[:, 2], planned.forces[:, 2], atol=1e-8)
+        assert contact.contact == way and contact.status.endswith(f"(contact {way})")
+    with pytest.raises(InputError, match="contact is 'soft'"):
+        robot.contact(q, still, tau, contact="soft")
 
 
 def test_rows_of_9():

@@ -9,6 +9,7 @@ import dynarm
 from dynarm import mobile
 from dynarm.errors import DynarmError, InputError, ModelError
 from dynarm.mobile import Wheel
+from dynarm.mobile.outline import arm_frames
 from oracles.example_robots import example_robot
 from oracles.mobile_pinocchio import FreeRobot
 
@@ -40,6 +41,28 @@ def test_tiago_is_recognised():
     )
     assert front.x - left.x == pytest.approx(0.1695 - 0.016, abs=1e-12)
     assert loaded("whole").arm.n == 10 and loaded("whole").arm.branched
+
+
+def test_no_wheel_pulls_at_rest():
+    """With 6 kg in the hand every pose stands, often on fewer than six wheels: no force pulls, no friction is asked."""
+    robot = loaded("arm")
+    low, high = np.array([joint.position_limits for joint in robot.arm.joints]).T
+    q = np.zeros((200, len(robot.coordinate_names)))
+    q[:, 3:] = np.random.default_rng(0).uniform(low, high, (200, robot.arm.n))
+    still = np.zeros(len(robot.speed_names))
+    turns = np.array([arm_frames(robot, row)[-1][:3, :3] for row in q])
+    load = np.zeros((200, 6))
+    load[:, :3] = np.einsum("kji,j->ki", turns, [0, 0, -6 * 9.81])
+    tau = robot.hold(q, load=load)
+    contact = robot.contact(q, still, tau, load)
+    assert (contact.tipover.measure > 0).all() and (contact.forces[..., 2] >= 0).all()
+    assert (contact.forces[..., 2] == 0).any(-1).mean() > 0.2
+    assert robot.friction_needed(q, still, tau, load).max() < 1e-9
+    planned = robot.ground(q, still, still, load=load)
+    np.testing.assert_allclose(contact.forces, planned.forces, atol=1e-9)
+    run = robot.simulate(q[0], still, 0.02, tau[0], load=load[0], dt=0.01)
+    assert run.wheel_forces[..., 2].min() >= 0 and np.isfinite(run.friction_needed).all()
+    assert run.contact == "elastic" and run.status.startswith("stands")
 
 
 @pytest.mark.parametrize("name", ROBOTS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...graph.graph import ANGLES, Graph
+from ...graph.graph import ANGLES, Graph, Port
 from ..lower.fusion import users_of
 from .c import Dialect
 
@@ -72,7 +72,7 @@ def _tolerances(dialect: Dialect) -> list[float]:
 
 def _cases(graph: Graph, dialect: Dialect, rng: np.random.Generator) -> _Cases:
     sizes = _turned(dialect)
-    near = [rng.uniform(-1.5, 1.5, (NEAR, *p.shape)) for p in graph.inputs]
+    near = [rng.uniform(-1.5, 1.5, (NEAR, *p.shape)) + _about(p) for p in graph.inputs]
     given = [np.concatenate([x, x[: len(sizes)]]) for x in near]
     for which, element in sorted(_angles(graph)):
         for k, size in enumerate(sizes):
@@ -81,6 +81,11 @@ def _cases(graph: Graph, dialect: Dialect, rng: np.random.Generator) -> _Cases:
     if dialect.single:
         given = [x.astype(np.float32).astype(float) for x in given]
     return _Cases(given, list(graph.evaluate(*given)))
+
+
+def _about(port: Port) -> np.ndarray:
+    """What inputs are near to: 0, but of gravity downwards, so that what stands on the ground is among the cases."""
+    return np.array([0.0, 0.0, -9.81]) if port.name == "gravity" else np.zeros(port.shape)
 
 
 def _after_turns(angle: float, size: float, rng: np.random.Generator) -> float:
