@@ -14,7 +14,7 @@ import numpy as np
 from ..border.arguments import among
 from ..errors import UnknownName
 from ..robot.frames.chain import chain_of
-from .closed_forms import spell_row
+from .spelling import spell_row
 from .units import Even, length_of, natural_units, units
 
 if TYPE_CHECKING:

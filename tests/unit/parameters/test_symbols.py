@@ -5,7 +5,9 @@ DYNARM_FORMS=1000 in the environment takes as many robots.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import warnings
 
 import numpy as np
@@ -16,6 +18,7 @@ from pylatexenc.latexwalker import LatexWalker
 import dynarm
 from dynarm.errors import UnknownName
 from dynarm.parameters.closed_forms import Form, reduced
+from dynarm.parameters.spelling import written
 from oracles.minimal_arms import minimal_arm
 from strategies import sample_trees
 
@@ -117,6 +120,42 @@ def test_latex_parses(name, convention):
     nodes, *_ = LatexWalker(text, tolerant_parsing=False).get_latex_nodes()
     assert nodes[0].environmentname == "align*"
     assert text.count("&=") == mp.count + len(mp.abbreviations)
+
+
+def in_numbers(latex, symbols):
+    """The right side of every line in numbers; juxtaposition is a product."""
+    known = {}
+    for line in latex.splitlines():
+        if "&=" not in line:
+            continue
+        left, right = line.removesuffix(r" \\").split(" &= ")
+        right = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", right)
+        right = re.sub(r"\\(cos|sin)\^\{2\}(\([^)]*\))", r"\\\1\2**2", right)
+        right = re.sub(r"\^\{(\d)\}", r"**\1", right)
+        for name in sorted(symbols, key=len, reverse=True):
+            right = right.replace(name, f"({symbols[name]!r})")
+        right = re.sub(r"\\(cos|sin)", r"math.\1", right)
+        right = re.sub(r" ([+-]) ", r"\1", right).replace(" ", "*")
+        known[left] = eval(right, {"math": math})
+    return known
+
+
+@pytest.mark.parametrize("k", range(18))
+def test_latex_has_the_values(k):
+    """What is typeset, read back and evaluated: exactly in symbols, to six digits where numbers stand."""
+    arm = robot(k + 100)
+    mp = dynarm.minimal_parameters(arm, CONVENTIONS[k % 3], armature=k % 2 == 0)
+    symbols = {written(str(s)): value for s, value in mp.substitutions().items()}
+    told = list(in_numbers(mp.latex(), symbols).values())[-mp.count :]
+    natural = np.concatenate([arm.parameters.ravel(), [j.armature for j in arm.joints]])
+    scale = np.abs(mp.matrix).sum(1) * max(1.0, np.abs(natural).max())
+    exact = CONVENTIONS[k % 3] != "gautier1990" and not any("*" in name for name in mp.names)
+    assert (np.abs(np.array(told) - mp.values) <= (1e-12 if exact else 1e-5) * scale).all()
+
+
+def test_latex_puts_together_what_shares_a_factor():
+    text = dynarm.minimal_parameters(dynarm.load("scara")).latex()
+    assert r"a_{2}^{2} (m_{2} + m_{3} + m_{4})" in text
 
 
 def test_why():
