@@ -1,7 +1,7 @@
 """Linear combinations of inertia parameters, spelled out: in numbers, or in the robot's DH constants.
 
 A `Form` is a scalar that remembers what it is made of: a sum of products of named constants. The papers' formulas run
-on it as they run on numbers, and what comes out can be printed.
+on it as they run on numbers, and what comes out can be printed (`spelling`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from ..dynamics.papers.minimal_parameters_lin1995 import Constants
 from ..robot.arm import PARAMETER_NAMES
 from ..robot.frames.chain import Chain, Limb, Step, pose
 
-Factor = tuple[tuple[str, ...], float]  # names of constants and the size of a number
 LONG = 24  # terms of an entry beyond which it is abbreviated by its name
 # the same for a tensor that goes inwards as a whole and turned, behind a translational joint
 LONG_TURNED = 6
@@ -37,7 +36,7 @@ class Form:
 
     def __add__(self, o: Scalar) -> Form:
         terms = dict(self.terms)
-        for key, value in _terms(o).items():
+        for key, value in terms_of(o).items():
             terms[key] = terms.get(key, 0.0) + value
         return Form(terms)
 
@@ -55,7 +54,7 @@ class Form:
     def __mul__(self, o: Scalar) -> Form:
         terms: dict[tuple[str, ...], float] = {}
         for a, x in self.terms.items():
-            for b, y in _terms(o).items():
+            for b, y in terms_of(o).items():
                 key = tuple(sorted(a + b))
                 terms[key] = terms.get(key, 0.0) + x * y
         return Form(terms)
@@ -63,7 +62,8 @@ class Form:
     __rmul__ = __mul__
 
 
-def _terms(x: Scalar) -> Mapping[tuple[str, ...], float]:
+def terms_of(x: Scalar) -> Mapping[tuple[str, ...], float]:
+    """The terms of a form, and of a number."""
     return x.terms if isinstance(x, Form) else {(): float(x)}
 
 
@@ -219,68 +219,3 @@ def _named_step(body: Limb, step: Step, i: int) -> Step:
     if words[0] == "gamma":
         across = turns[0].fall(across)
     return Step(turns, a, d, across + along, branch=None if step.branch is None else across)
-
-
-def spell(x: Scalar) -> str:
-    """A form as text: parameters that share a factor stand together, `a3^2 (m3 + m4)`."""
-    groups: dict[Factor, list[tuple[str, float]]] = {}
-    for key, value in _terms(x).items():
-        factors = tuple(k for k in key if not _is_parameter(k))
-        parameters = "*".join(k for k in key if _is_parameter(k))
-        groups.setdefault((factors, _digits(value)), []).append((parameters, value))
-    return _spelled(groups)
-
-
-def spell_row(row: Sequence[float], names: Sequence[str]) -> str:
-    """A row of numbers over names as text: names that share a factor stand together, `Izz1 + 0.36 (m2 + m3)`."""
-    groups: dict[Factor, list[tuple[str, float]]] = {}
-    for name, value in zip(names, row, strict=True):
-        if value:
-            groups.setdefault(((), _digits(value)), []).append((_enclosed(name), value))
-    return _spelled(groups)
-
-
-def _digits(value: float) -> float:
-    """The size of a factor, to the digits in which it is compared with others."""
-    return float(f"{abs(value):.9g}")
-
-
-def _is_parameter(name: str) -> bool:
-    stem = name.rstrip("0123456789")
-    return stem in PARAMETER_NAMES or stem == "Ia" or ("_" in name and name[0] != "u")
-
-
-def _enclosed(name: str) -> str:
-    """The name, in brackets where it is a sum itself, such as m1+Ia1 (U2_11-22 is none)."""
-    return f"({name})" if set("+-") & set(name.replace("_11-22", "")) else name
-
-
-def _spelled(groups: Mapping[Factor, list[tuple[str, float]]]) -> str:
-    parts: list[tuple[bool, str]] = []
-    for (factors, size), members in groups.items():
-        if factors or size != 1:
-            parts.append(_group(factors, size, members))
-        else:
-            parts += [(value < 0, name) for name, value in members]
-    return _sum(parts)
-
-
-def _group(
-    factors: tuple[str, ...], size: float, members: list[tuple[str, float]]
-) -> tuple[bool, str]:
-    """Whether the group, which has a factor, is subtracted, and its text."""
-    powers = [f"{f}^{n}" if (n := factors.count(f)) > 1 else f for f in dict.fromkeys(factors)]
-    front = " ".join(([] if size == 1 else [f"{size:.6g}"]) + powers)
-    negative = all(v < 0 for _, v in members)
-    if not members[0][0]:  # of geometry alone
-        return negative, front
-    inner = _sum([((v < 0) != negative, name) for name, v in members])
-    return negative, f"{front} ({inner})" if len(members) > 1 else f"{front} {inner}"
-
-
-def _sum(parts: Sequence[tuple[bool, str]]) -> str:
-    text = ""
-    for negative, part in parts:
-        sign = "-" if negative else "+"
-        text += f" {sign} {part}" if text else ("-" if negative else "") + part
-    return text or "0"

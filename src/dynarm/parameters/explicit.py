@@ -25,7 +25,8 @@ from ..errors import InputError, KindError
 from ..robot.arm import Arm
 from ..robot.frames.chain import Limb, chain_of, pose
 from .polynomials import Polynomial, Ring
-from .symbols import library, written
+from .spelling import written
+from .symbols import library
 
 MOST = 4  # joints
 ENTRIES = ("xx", "xy", "yy", "xz", "yz", "zz")

@@ -23,7 +23,7 @@ from ..dynamics.papers.minimal_parameters_lin1995 import (
 from ..errors import DynarmWarning, InputError, KindError, UnknownName
 from ..robot.arm import Arm, Joint, move_parameters
 from ..robot.frames.chain import Chain, chain_of
-from .closed_forms import ClosedForms, closed_forms, spell, spell_row
+from .closed_forms import ClosedForms, closed_forms
 from .conventions import (
     CONVENTIONS,
     natural_values,
@@ -36,13 +36,13 @@ from .naming import (
     all_doubts,
     all_names,
     merged_names,
-    merged_text,
     natural_names,
     regrouped_name,
     said,
 )
 from .redundancy import Merging, regular_columns
 from .redundancy import merging as merged_combinations
+from .spelling import merged_text, spell, spell_row
 from .units import Even, length_of, natural_units, product, units
 
 __all__ = [

@@ -11,6 +11,7 @@ from ..dynamics.own.minimal_tree import TreeStructure
 from ..dynamics.papers.minimal_parameters_lin1995 import WRITTEN, Decision, name_of
 from ..robot.arm import PARAMETER_NAMES, Arm
 from .redundancy import DEPENDENT, Merging
+from .spelling import merged_text
 
 
 def natural_names(arm: Arm, armature: bool) -> tuple[str, ...]:
@@ -30,18 +31,6 @@ def merged_names(names: Sequence[str], merged: Merging) -> list[str]:
     """What is kept, with the names of what was merged into it."""
     pairs = zip(merged.matrix, merged.kept, strict=True)
     return [merged_text(row, names, k, "") for row, k in pairs]
-
-
-def merged_text(row: np.ndarray, texts: Sequence[str], own: int, gap: str = " ") -> str:
-    """texts[own] plus what the row adds of others."""
-    text = texts[own]
-    for k, factor in enumerate(map(float, row)):
-        if k == own or factor == 0:
-            continue
-        other = f"({texts[k]})" if " " in texts[k] else texts[k]
-        part = other if abs(factor) == 1 else f"{abs(factor):.6g}*{other}"
-        text += f"{gap}{'-' if factor < 0 else '+'}{gap}{part}"
-    return text
 
 
 def regrouped_name(row: np.ndarray, own: int, natural: Sequence[str]) -> str:

@@ -32,6 +32,7 @@ COUPLED = 1e-10
 ROUNDED = 1e-12
 FELT = 1e-6  # [1/s^2], of the robot's length: weaker gravity may be none beside a robot's accelerations
 CLOSE = 1e-13  # of a column: what rounding leaves of it beside the columns that give it
+ENDS = 4 * float(np.finfo(float).eps)  # of a factor: its last bits
 SIMPLE = 1e-9  # factors this close to a multiple of 1/2 are meant to be one
 
 
@@ -80,7 +81,13 @@ def merging(
         factors = _factors if coupling.free else _few_factors
         merge[:, list(rest)] = factors(Y[:, kept], Y[:, list(rest)], list(rest.values()))
     own = units(tree, armature)
-    return Merging(kept, Even.of(length, own[kept], own).up(merge), rest)
+    return Merging(kept, _ended(Even.of(length, own[kept], own).up(merge)), rest)
+
+
+def _ended(factors: np.ndarray) -> np.ndarray:
+    """Factors that are multiples of 1/2 but for their last bits without those."""
+    simple = np.round(2 * factors) / 2
+    return np.where(np.abs(factors - simple) <= ENDS * np.abs(simple), simple, factors)
 
 
 def _order(total: int, armatures: int, coupling: Coupling) -> list[int]:

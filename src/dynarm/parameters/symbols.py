@@ -18,12 +18,12 @@ from ..errors import DynarmError
 from ..robot.frames.chain import chain_of
 from .closed_forms import Form
 from .conventions import natural_values
+from .spelling import LATEX, merged_text, spell, spell_row, written
 
 if TYPE_CHECKING:
     from .minimal import MinimalParameters
 
 _ANGLE = re.compile(r"(cos|sin)\((\w+?)(\d+)\)")
-_GREEK = {"alpha": r"\alpha", "beta": r"\beta", "gamma": r"\gamma", "theta": r"\theta"}
 
 
 def library() -> Foreign:
@@ -121,25 +121,34 @@ def _value(form: Form, numbers: dict[str, float]) -> float:
 
 def latex(mp: MinimalParameters) -> str:
     """An align* environment: abbreviations first, then a line a parameter."""
-    sympy = library()
-    lines = []
-    short = {} if mp.convention == "gautier1990" else mp.closed_forms.short
-    made = expressions(mp)
-    symbols = {s for e in (*made, *map(_expression, short.values())) for s in e.free_symbols}
-    names = {s: written(str(s)) for s in symbols}
-    for name, form in short.items():
-        text = sympy.latex(_expression(form), symbol_names=names)
-        lines.append(rf"{written(name)} &= {text}")
-    for name, expression in zip(mp.names, made, strict=True):
-        lines.append(rf"{_hat(name)} &= {sympy.latex(expression, symbol_names=names)}")
+    grouped = mp.convention == "gautier1990"
+    short = {} if grouped else mp.closed_forms.short
+    lines = [rf"{written(name)} &= {spell(form, LATEX)}" for name, form in short.items()]
+    forms = _rows(mp) if grouped else _forms(mp)
+    lines += [rf"{_hat(name)} &= {form}" for name, form in zip(mp.names, forms, strict=True)]
     body = " \\\\\n".join(lines)
     return f"\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
 
 
+def _rows(mp: MinimalParameters) -> list[str]:
+    """Each parameter in natural ones, with this arm's numbers."""
+    return [spell_row(row.tolist(), mp.natural, LATEX) for row in mp.matrix]
+
+
+def _forms(mp: MinimalParameters) -> list[str]:
+    """Each parameter in natural ones and DH constants."""
+    texts = [spell(form, LATEX) for form in mp.closed_forms.forms]
+    texts += [written(f"Ia{i + 1}") for i in range(mp.arm.n)] * mp.armature
+    rows = zip(mp.merging.tolist(), mp.kept, strict=True)
+    return [merged_text(row, texts, k, hand=LATEX) for row, k in rows]
+
+
 def _hat(name: str) -> str:
-    """A minimal parameter: its names, joined where several were merged, under a hat."""
+    """A minimal parameter: its names, joined where several were merged, each under a hat."""
     parts = re.split(r"([+-](?:[\d.]+\*)?)(?=[A-Za-z])", name)
-    return "".join(part if part[:1] in "+-" and part else _hatted(part) for part in parts)
+    return "".join(
+        part.replace("*", " ") if part[:1] in ("+", "-") else _hatted(part) for part in parts
+    )
 
 
 def _hatted(part: str) -> str:
@@ -150,20 +159,3 @@ def _hatted(part: str) -> str:
     if match:
         return rf"\hat{{{match[1]}}}_{{{match[2]},{match[3]}}}"
     return rf"\hat{{{written(part.removesuffix('R'))}}}"
-
-
-def written(name: str) -> str:
-    """A symbol's name in LaTeX."""
-    match = re.fullmatch(r"([A-Za-z]+)_?(\d+)(?:_(\w+))?", name)
-    if match is None:
-        return name
-    stem, number, entry = match.groups()
-    if entry:
-        return rf"{stem}_{{{number},{entry}}}"
-    if stem in _GREEK:
-        return rf"{_GREEK[stem]}_{{{number}}}"
-    if stem.startswith("mc"):
-        return rf"mc_{{{stem[2:]},{number}}}"
-    if stem.startswith("I"):
-        return rf"I_{{{stem[1:]},{number}}}"
-    return rf"{stem}_{{{number}}}"

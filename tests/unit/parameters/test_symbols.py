@@ -5,7 +5,9 @@ DYNARM_FORMS=1000 in the environment takes as many robots.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import warnings
 
 import numpy as np
@@ -16,6 +18,7 @@ from pylatexenc.latexwalker import LatexWalker
 import dynarm
 from dynarm.errors import UnknownName
 from dynarm.parameters.closed_forms import Form, reduced
+from dynarm.parameters.spelling import written
 from oracles.minimal_arms import minimal_arm
 from strategies import sample_trees
 
@@ -119,6 +122,42 @@ def test_latex_parses(name, convention):
     assert text.count("&=") == mp.count + len(mp.abbreviations)
 
 
+def in_numbers(latex, symbols):
+    """The right side of every line in numbers; juxtaposition is a product."""
+    known = {}
+    for line in latex.splitlines():
+        if "&=" not in line:
+            continue
+        left, right = line.removesuffix(r" \\").split(" &= ")
+        right = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", right)
+        right = re.sub(r"\\(cos|sin)\^\{2\}(\([^)]*\))", r"\\\1\2**2", right)
+        right = re.sub(r"\^\{(\d)\}", r"**\1", right)
+        for name in sorted(symbols, key=len, reverse=True):
+            right = right.replace(name, f"({symbols[name]!r})")
+        right = re.sub(r"\\(cos|sin)", r"math.\1", right)
+        right = re.sub(r" ([+-]) ", r"\1", right).replace(" ", "*")
+        known[left] = eval(right, {"math": math})
+    return known
+
+
+@pytest.mark.parametrize("k", range(18))
+def test_latex_has_the_values(k):
+    """What is typeset, read back and evaluated: exactly in symbols, to six digits where numbers stand."""
+    arm = robot(k + 100)
+    mp = dynarm.minimal_parameters(arm, CONVENTIONS[k % 3], armature=k % 2 == 0)
+    symbols = {written(str(s)): value for s, value in mp.substitutions().items()}
+    told = list(in_numbers(mp.latex(), symbols).values())[-mp.count :]
+    natural = np.concatenate([arm.parameters.ravel(), [j.armature for j in arm.joints]])
+    scale = np.abs(mp.matrix).sum(1) * max(1.0, np.abs(natural).max())
+    exact = CONVENTIONS[k % 3] != "gautier1990" and not any("*" in name for name in mp.names)
+    assert (np.abs(np.array(told) - mp.values) <= (1e-12 if exact else 1e-5) * scale).all()
+
+
+def test_latex_puts_together_what_shares_a_factor():
+    text = dynarm.minimal_parameters(dynarm.load("scara")).latex()
+    assert r"a_{2}^{2} (m_{2} + m_{3} + m_{4})" in text
+
+
 def test_why():
     """puma560: link 1 turns about one axis; joint 2 is across it."""
     mp = dynarm.minimal_parameters(dynarm.load("puma560"))
@@ -143,3 +182,49 @@ def test_every_natural_parameter_has_a_reason():
     assert kinds <= {"absent", "alone", "grouped"}
     for name, column in zip(mp.natural, mp.matrix.T, strict=True):
         assert ("absent" in mp.why(name)) == (not column.any())
+
+
+@pytest.mark.parametrize("k", range(24))
+def test_reasons_are_those_of_the_regressor_s_null_space(k):
+    """Alone is what no direction that leaves all joint forces as they are changes; absent what every such one may."""
+    arm = robot(k)
+    mp = dynarm.minimal_parameters(arm, CONVENTIONS[k % 3], armature=k % 4 == 0)
+    _, sizes, V = np.linalg.svd(mp.matrix)
+    assert sizes[-1] > 1e-6
+    hidden = np.linalg.norm(V[mp.count :], axis=0)  # of each parameter, what nobody sees
+    for name, part in zip(mp.natural, hidden.tolist(), strict=True):
+        said = mp.why(name).split(" is ")[1].split()[0].strip(":.")
+        if said == "grouped":
+            assert part > 1e-10, name
+        else:
+            assert (part < 1e-8) if said == "alone" else (part > 1 - 1e-8), name
+
+
+def test_why_a_parameter_that_stands_in_sums_is_alone():
+    """SCARA: Izz4 is U4_33, and stands in U1_33 and U2_33 too, from which it can be subtracted."""
+    mp = dynarm.minimal_parameters(dynarm.load("scara"))
+    assert "U4_33 is it, and it can be taken out of U1_33, U2_33" in mp.why("Izz4")
+    # a difference of two: nowhere by itself
+    told = mp.why("Izz2")
+    assert told.startswith("Izz2 is grouped") and "U2_33 = Izz2 + Izz3 + Izz4" in told
+    # the minimal m3 and the natural one of the same name are told apart
+    assert mp.why("m3").endswith("The minimal parameter of that name is another: m3 = m3 + m4.")
+    assert "another" not in mp.why("m4")
+
+
+def test_why_a_mass_is_absent():
+    """Of two intersecting axes: the origin of the second link's frame stands still, whatever its motion."""
+    joints = [dynarm.Joint(mass=1.0), dynarm.Joint(alpha=1.0, mass=2.0, com=(0.1, 0.2, 0.3))]
+    mp = dynarm.minimal_parameters(dynarm.Arm(joints, gravity=(1.0, 0.0, -9.0)))
+    assert "frame, where it would be, never moves" in mp.why("m2")
+    driven = dynarm.minimal_parameters(dynarm.Arm(joints), armature=True)
+    assert "motor's reflected inertia" in driven.why("Ia1")
+
+
+def test_whole_factors_of_what_is_merged_are_written_as_such():
+    """Rounding leaves 1.0000000000000002 of a factor of 1: names, expressions and values have 1."""
+    arm = list(sample_trees(77, 11))[10]
+    mp = dynarm.minimal_parameters(arm, "linfang1999", armature=True)
+    assert "U7_33+Ia2+Ia7" in mp.names and not any("1*" in name for name in mp.names)
+    near = np.round(2 * mp.merging) / 2
+    assert not ((mp.merging != near) & (np.abs(mp.merging - near) < 1e-14) & (near != 0)).any()
