@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -244,6 +245,90 @@ def test_a_file_that_is_no_motion_is_refused_in_words(browser, tmp_path, text, w
     show(browser, dynarm.load("two_link"), tmp_path)
     assert words in dropped(browser, text)
     assert browser.run("return document.querySelectorAll('.live-plots figure').length") == 0
+
+
+@pytest.mark.parametrize(
+    ("head", "sign", "comma", "factor"),
+    [
+        ("time [s];q1 [deg];q2 [deg]", ";", True, 180 / np.pi),
+        ("Timestamp\tq_1_deg\tq_2_deg", "\t", False, 180 / np.pi),
+        ("t [ms],q1 (rad),q2 (rad)", ",", False, 1.0),
+        ("t_s,q_shoulder,q_elbow,spare", ",", False, 1.0),
+    ],
+)
+def test_files_of_spreadsheets_and_degrees_are_taken(browser, tmp_path, head, sign, comma, factor):
+    arm = dynarm.load("two_link")
+    show(browser, arm, tmp_path)
+    t, q, *_ = motion(arm, 60)
+    wanted = dropped(browser, "\n".join(",".join(map(str, row)) for row in np.column_stack([t, q])))
+    torques = browser.run("return document.querySelector('.live').robot.last.tau")
+    times = 1e3 * t if "ms" in head else t
+    spare = [np.zeros(len(t))] * ("spare" in head)
+    rows = np.column_stack([times, factor * q, *spare])
+    text = "\n".join(sign.join(map(str, row)) for row in rows.tolist())
+    said = dropped(browser, "\ufeff" + head + "\n" + (text.replace(".", ",") if comma else text))
+    assert said == wanted, "the same motion, told otherwise"
+    made = browser.run("return document.querySelector('.live').robot.last.tau")
+    np.testing.assert_allclose(made, torques, rtol=1e-9, atol=1e-9)
+
+
+def test_positions_that_look_like_degrees_are_doubted(browser, tmp_path):
+    show(browser, dynarm.load("two_link"), tmp_path)
+    text = "\n".join(f"{0.1 * k},{90 * np.sin(0.1 * k)},{3 * k}" for k in range(30))
+    assert "if these are degrees, name the columns q1 [deg]" in dropped(browser, text)
+    plain = "\n".join(f"{0.1 * k},{1.5 * np.sin(0.1 * k)},{0.3 * k}" for k in range(30))
+    assert "degrees" not in dropped(browser, plain)
+
+
+def test_long_motions_say_that_they_are_thinned_and_too_large_files_are_refused(browser, tmp_path):
+    show(browser, dynarm.load("two_link"), tmp_path)
+    text = "\n".join(f"{k},{np.sin(0.01 * k)},0" for k in range(5000))
+    assert "5000 samples" in dropped(browser, text)
+    said = browser.run("return document.querySelector('.live-plots figcaption').textContent")
+    assert "of 5000 samples the lowest and highest" in said
+    browser.run("""
+    const root = document.querySelector('.live'), data = new DataTransfer(), file = new File(['t'], 'big.csv');
+    data.items.add(file);
+    const event = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
+    Object.defineProperty(event, 'dataTransfer', { value: { files: [{ name: 'big.csv', size: 3e8 }] } });
+    root.dispatchEvent(event);
+    """)
+    browser.until("return document.querySelector('.live-note').textContent.includes('300 MB')")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_robot_stays_in_its_picture_above_its_floor(browser, tmp_path, width):
+    """In whatever pose: nothing is cut off, the floor is below the lowest point, no number lies upon another."""
+    browser.size(width, 900)
+    try:
+        arm = dynarm.load("ur5")
+        show(browser, arm, tmp_path)
+        for shoulder in (-1.6, 0.5, 1.6, 3.0):
+            browser.run(SLIDE, "q", [0.4, shoulder, 0.3, 0.2, -0.3, 0.1])
+            low, high, view = browser.run("""
+            const svg = document.querySelector('.live-sketch'), robot = document.querySelector('.live').robot;
+            const points = Array.from(svg.querySelectorAll('.link')).flatMap(
+              l => l.getAttribute('points').split(' ').map(p => p.split(',').map(Number)));
+            const across = points.map(p => p[0]), down = points.map(p => p[1]);
+            return [[Math.min(...across), Math.min(...down)], [Math.max(...across), Math.max(...down)], robot.view];
+            """)
+            assert min(low) >= 0 and high[0] <= 640 and high[1] <= 400
+            assert view["floor"] <= view["low"] + 1e-12 and view["floor"] <= 0
+        cells = browser.run("""
+        return Array.from(document.querySelectorAll('.live-joint:not(.live-head)')).map(row =>
+          Array.from(row.querySelectorAll('span')).map(s => {
+            const range = document.createRange();
+            range.selectNodeContents(s);
+            const box = range.getBoundingClientRect();
+            return [box.left, box.right, s.textContent];
+          }).filter(b => b[1] > b[0] && b[2]));
+        """)
+        for row in cells:
+            spans = sorted(row[1:])  # names may be cut short, with their whole as a title
+            assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans)), spans
+            assert not any("e" in text for *_, text in spans)
+    finally:
+        browser.size(1200, 900)
 
 
 def test_a_robot_of_many_joints_computes_too(browser, tmp_path):

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+SMALL = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+THREE = 5e-3  # relative: three digits
 SHOWN = 5e-5  # relative: numbers are drawn and printed with five digits, held to half a unit of the last
 
 
@@ -22,19 +24,21 @@ class Table:
     def texts(self, column: str) -> list[str]:
         return [row[self.columns.index(column)][0] for row in self.rows]
 
-    def numbers(self, column: str) -> np.ndarray:
+    def numbers(self, column: str, shown_to: float = SHOWN) -> np.ndarray:
         """What is shown, as numbers; NaN for a dash or nothing. What sorts must be the same numbers."""
         k = self.columns.index(column)
         shown = np.array([number(row[k][0]) for row in self.rows])
         sorting = [row[k][1] for row in self.rows]
-        kept = np.array([np.nan if s is None else float(s) for s in sorting])
-        np.testing.assert_allclose(shown, kept, rtol=SHOWN)
+        kept = np.array([float(s) if s else np.nan for s in sorting])
+        np.testing.assert_allclose(shown, kept, rtol=shown_to)
         return kept
 
 
 def number(text: str) -> float:
     """A number as pages print it."""
     text = text.strip().replace("−", "-").replace("∞", "inf")
+    if "·10" in text:
+        text = text.replace("·10", "e").replace("⁻", "-").translate(SMALL)
     return np.nan if text in ("", "–") else float(text)
 
 

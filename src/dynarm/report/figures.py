@@ -15,6 +15,9 @@ LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
 # light to dark in the page's accent: readable on both grounds
 SHADES = [[0, "#e8f4f6"], [0.25, "#a6d3dc"], [0.5, "#5aa9b9"], [0.75, "#1f7c90"], [1, "#063f4c"]]
 
+# from danger to safety: red, amber and blue differ in lightness too, and for the colour-blind
+DANGER = [[0, "#b3261e"], [0.35, "#e0a63a"], [1, "#1f6fb5"]]
+
 
 def thinned(x: np.ndarray, y: np.ndarray, most: int = MOST) -> tuple[np.ndarray, np.ndarray]:
     """At most so many points of a curve: the lowest and the highest of every stretch, so that no peak is lost."""
@@ -134,6 +137,27 @@ def upright_bars(
         "margin": {"l": 60, "r": 12, "t": 12, "b": 80},
     }
     return {"data": [bars], "layout": layout}
+
+
+def beside(
+    names: Sequence[str],
+    series: Mapping[str, Numbers],
+    colours: Sequence[str],
+    ylabel: str,
+) -> Figure:
+    """A group of upright bars a name, one bar of each series."""
+    data = [
+        {
+            "type": "bar",
+            "x": [label(n) for n in names],
+            "y": np.asarray(values, float),
+            "name": label(word),
+            "marker": {"color": colour},
+            "hovertemplate": f"%{{x}}, {label(word)}: %{{y}}<extra></extra>",
+        }
+        for (word, values), colour in zip(series.items(), colours, strict=False)
+    ]
+    return {"data": data, "layout": {"xaxis": {}, "yaxis": axis(ylabel), "legend": LEGEND}}
 
 
 def stacked_bars(names: Sequence[str], parts: Mapping[str, Sequence[float]], xlabel: str) -> Figure:

@@ -4,11 +4,7 @@ const dynarmHands = (function () {
   const NEAR = 40, LEAST = 6; // pixels: of a point that is meant, of a drag that is one
   const known = (v) => v !== null && v !== undefined && (typeof v !== "number" || Number.isFinite(v));
 
-  function shown(value) {
-    if (typeof value !== "number") return String(value);
-    const text = String(Number(value.toPrecision(5)));
-    return (text === "-0" ? "0" : text).replace("-", "\u2212");
-  }
+  const shown = (value) => dynarmPlot.shown(value, 5);
 
   function panelAt(self, px, py) {
     for (const t of self.traces) {
@@ -38,7 +34,10 @@ const dynarmHands = (function () {
   function barAt(t, x, y, px, py) {
     const across = t.orientation === "h" ? y : x, name = across.names && across.names[Math.round(across.back(across === x ? px : py))];
     const k = (t.orientation === "h" ? t.y : t.x).map(String).indexOf(String(name));
-    return k < 0 ? null : { far: 0, k, t };
+    if (k < 0) return null;
+    const [place, many] = t.share || [0, 1], slot = across.length / (across.range[1] - across.range[0]);
+    const middle = across.at(name) + ((place + 0.5 - many / 2) * 0.74 * slot) / many; // of bars side by side the nearest
+    return { far: many > 1 ? Math.abs((across === x ? px : py) - middle) : 0, k, t };
   }
 
   function described({ t, k }, x) {

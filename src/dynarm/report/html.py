@@ -51,6 +51,8 @@ __all__ = [
 ]
 
 COMPUTES = 'class="live"'  # stands in pages that carry a robot which computes
+FINEST, LARGEST = -5, 7  # powers of ten between which numbers are written out
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 DIGITS = 5  # significant digits of numbers in figures
 
 
@@ -120,14 +122,25 @@ class Cell:
 
 
 def number(value: Outside, digits: int = 5) -> str:
-    """A number as people read it; a dash for what is none."""
+    """A number as people read it, without an e; a dash for what is none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, (int, np.integer)):
         return str(value)
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.{digits}g}".replace("-", "−")
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.{digits}g}")
+    power = math.floor(math.log10(abs(rounded)))
+    if FINEST <= power < LARGEST:
+        places = digits - 1 - power  # of whole numbers all digits are written
+        text = f"{rounded:.{places}f}" if places > 0 else f"{value:.0f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        shown = str(abs(power)).translate(SUPERSCRIPTS)
+        text = f"{rounded / 10.0**power:.{digits}g}·10{'⁻' if power < 0 else ''}{shown}"
+    return text.replace("-", "−")
 
 
 def table(
@@ -157,7 +170,7 @@ def table(
         )
         mark = Markup(' class="best"') if k == best else ""
         body.append(Markup("<tr{}>{}</tr>").format(mark, Markup("").join(cells)))
-    label = Markup("<caption>{}</caption>").format(caption) if caption else ""
+    label = Markup("<caption><span>{}</span></caption>").format(caption) if caption else ""
     return Markup(
         '<div class="scroll{}"><table class="sortable">{}<thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>'
     ).format(" tall" if tall else "", label, head, Markup("\n").join(body))
@@ -194,7 +207,7 @@ def figure(fig: Json, caption: str = "", height: int = 320) -> Markup:
 
     The words are plotly's, those of them that `plot.js` draws. Colours may be the page's own: "--c1" ... "--c8",
     "--measured", "--predicted", "--ink", "--line", "--good", "--bad". "narrow" holds changes of the layout for narrow
-    screens. Where a line was thinned for drawing, the caption says so.
+    screens, "key" says what colours within one trace mean. Where a line was thinned for drawing, the caption says so.
     """
     full = dict(fig)
     full["layout"] = {"height": height, **fig["layout"]}
@@ -215,7 +228,9 @@ def figure(fig: Json, caption: str = "", height: int = 320) -> Markup:
 def _thinning(traces: Sequence[Json]) -> str:
     """How many samples a thinned line stands for, in words."""
     most = max((int(t.get("meta", {}).get("samples", 0)) for t in traces), default=0)
-    return f"Drawn: lowest and highest of each stretch of {most:,} samples." if most else ""
+    if not most:
+        return ""
+    return f"Thinned for drawing: of {most:,} samples the lowest and highest of each short stretch."
 
 
 def figures_grid(figures: Sequence[Markup]) -> Markup:

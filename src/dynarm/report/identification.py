@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..identify.judgement.fitted import one_scale
 from ..identify.judgement.identifiability import DAMPED, SMALL
-from ..identify.judgement.verdict import mean_error
 from ..identify.logs.noted import noted
 from ..identify.logs.numbers import clock_start
-from ..identify.rows import force_names, force_units
+from ..identify.rows import force_units
 from . import figures
 from .friction import friction_sections
 from .html import (
@@ -29,12 +27,12 @@ from .html import (
     number,
     section,
     table,
-    verdict,
     write_page,
 )
 from .link_steps import link_by_link
 from .live import live_section
 from .meaning import determined
+from .outcome import check_table, in_the_fit, outcome, rounded, verdict_box
 from .torques import axes_of, predictions, share, torque_figure, worst
 from .unknowns import against_cad, explained, names_explained, unit_words, value_cells
 
@@ -43,6 +41,8 @@ if TYPE_CHECKING:
     from ..identify.result import Fit
     from ..robot.arm import Arm
 
+LISTED = 6  # logs that are named below the title
+FAR = 1000  # [%] of a value beyond which its deviation is not told exactly
 HELD_OUT = "; they took no part in the fit"
 GRADES = {  # of an unknown: the word, and the kind of its cell
     "determined": ("yes", "good"),
@@ -52,10 +52,11 @@ GRADES = {  # of an unknown: the word, and the kind of its cell
     DAMPED: ("damped", ""),
     SMALL: ("small", ""),
 }
-COLOURS = {
-    "determined": "--good", "hardly": "--doubt", "not": "--bad", "fixed": "--faint", DAMPED: "--faint",
+COLOURS = {  # of bars: blue, amber, red and grey differ for the colour-blind too
+    "determined": "--c1", "hardly": "--c5", "not": "--bad", "fixed": "--faint", DAMPED: "--faint",
     SMALL: "--faint",
 }  # fmt: skip
+WORDS = {"not": "not determined", SMALL: "not told from 0", "fixed": "taken as 0"}
 
 
 def page(
@@ -70,21 +71,22 @@ def validation_page(
     arm: Arm, checks: Sequence[Validation], judged: Verdict, path: str | os.PathLike[str]
 ) -> None:
     """Write the report of a model's predictions of logs."""
-    parts = [section("Verdict", verdict_box(judged), _check_table(arm, checks))]
+    parts = [section("Verdict", verdict_box(judged), check_table(arm, checks))]
     parts += predictions(arm, checks)
     write_page(path, f"Validation: {arm.name}", parts)
 
 
 def _subtitle(fit: Fit) -> str:
-    logs = ", ".join(Path(log.source).name for log in fit.record.logs)
-    return f"{logs}; {fit.record.identifier.estimator}, {fit.record.preparation.told}"
+    names = [Path(log.source).name for log in fit.record.logs]
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"from {', '.join(names[:LISTED])}{more}" if names else ""
 
 
 def sections(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[Section]:
     """All parts of the report."""
     arm = fit.record.terms.arm
     return [
-        _verdict(fit, checks, judged),
+        outcome(fit, checks, judged),
         *predictions(arm, checks, HELD_OUT),
         _fitted(fit),
         *friction_sections(fit),
@@ -94,7 +96,7 @@ def sections(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[Se
         *_moved(fit),
         _residuals(fit),
         *link_by_link(fit),
-        _about(fit),
+        _about(fit, checks, judged),
     ]
 
 
@@ -104,82 +106,7 @@ def _moved(fit: Fit) -> list[Section]:
     return [made] if made else []
 
 
-# ---- outcome
-
-
-def verdict_box(judged: Verdict) -> Markup:
-    """The verdict's word, its reasons, and with each what to do."""
-    told = [f"{r.text} → {r.advice}" if r.advice else r.text for r in judged.told]
-    return verdict(judged.passed, told, bad=judged.word, unsure=judged.exit_code == 0)
-
-
-def _one_scale(fit: Fit, checks: Sequence[Validation]) -> Markup:
-    """Errors on fitted and held-out logs as measured, in units of the torques, per cent of deviations, and the band."""
-    names = ["fitted logs", *(Path(c.source).name for c in checks)]
-    heads = ("RMS on {}", "% on {}", "% in the band of {}")
-    columns = ["joint", *(head.format(name) for name in names for head in heads)]
-    joints = zip(fit.record.terms.row_names, force_units(fit.record.terms.arm), strict=True)
-    rows = [
-        [f"{name} [{unit}]", *map(_number, one_scale(fit.fitted_, checks, j))]
-        for j, (name, unit) in enumerate(joints)
-    ]
-    return table(
-        columns, rows, "One scale: whole logs as measured, nothing filtered but in the fit's band"
-    )
-
-
-def _verdict(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
-    check = fit.identifiability_
-    numbers = {
-        "unknowns": len(fit.names_),
-        "determined": sum(g == "determined" for g in check.grades),
-        "rank": fit.rank_,
-        "condition": f"{fit.condition_:.3g}",
-        "mean error": f"{100 * mean_error(fit.relative_, fit.silent_):.2f} %",
-    }
-    if checks:
-        numbers["mean error, held out"] = f"{100 * float(np.mean([c.mean for c in checks])):.2f} %"
-    columns = ["joint", "fitted", "made consistent", *(f"on {Path(c.source).name}" for c in checks)]
-    rows = [
-        [name, _number(own), _number(safe), *(_number(c.relative[j]) for c in checks)]
-        for j, (name, own, safe) in enumerate(
-            zip(fit.record.terms.row_names, fit.relative_, fit.consistent_, strict=True)
-        )
-    ]
-    return section(
-        "Verdict",
-        verdict_box(judged),
-        facts(numbers),
-        table(
-            columns,
-            rows,
-            "RMS error over the torque's standard deviation; fitted: filtered as in the fit, logs: as measured",
-        ),
-        _one_scale(fit, checks) if checks else Markup(""),
-        note(judged.qualified(fit.status_)),
-        *([note(fit.runs_.told)] if fit.runs_ else ()),
-    )
-
-
-def _check_table(arm: Arm, checks: Sequence[Validation]) -> Markup:
-    columns = [
-        "joint",
-        *(
-            f"{word} on {Path(c.source).name}"
-            for c in checks
-            for word in ("RMSE", "RMSE / deviation", "in the band")
-        ),
-    ]
-    rows = [
-        [name, *(_number(x) for c in checks for x in (c.rmse[j], c.relative[j], c.band[j]))]
-        for j, name in enumerate(force_names(arm))
-    ]
-    return table(columns, rows)
-
-
-def _number(x: float) -> float | str:
-    """A number of a table; a dash where there is nothing to explain."""
-    return "–" if np.isnan(x) else float(x)
+# ---- torques and what is left of them
 
 
 def _fitted(fit: Fit) -> Section:
@@ -219,10 +146,11 @@ def _residuals(fit: Fit) -> Section:
     rows = [
         [
             name,
-            float(left.rms[k]),
-            _number(fit.relative_[k]),
-            100 * float(left.white[k]),
-            1e3 * float(fit.delays_[k]),
+            force_units(fit.record.terms.arm)[k],
+            rounded(left.rms[k]),
+            rounded(100 * fit.relative_[k]),
+            rounded(100 * left.white[k], 2),
+            rounded(1e3 * fit.delays_[k]),
         ]
         for k, name in enumerate(names)
         if not fit.silent_[k]
@@ -234,7 +162,7 @@ def _residuals(fit: Fit) -> Section:
     }
     return section(
         "Residuals",
-        table(("joint", "RMS", "RMS / deviation", "white [%]", "delay [ms]"), rows),
+        table(("joint", "unit", "RMS", "% of deviation", "white [%]", "delay [ms]"), rows),
         note(
             "White: part of the autocorrelations inside the 95 % band of white noise. Delay: by which the "
             "torque lags the motion. A peak in a spectrum is something that the model leaves out."
@@ -262,7 +190,7 @@ def _parameters(fit: Fit) -> Section:
     for k, unit in enumerate(unit_words(fit)):
         word, kind = GRADES[grades[k]]
         percent = float(fit.relative_std_[k])
-        share = Cell(number(percent, 3), percent, "number") if np.isfinite(percent) else ""
+        share = Cell(_certainty(percent), percent, "number") if np.isfinite(percent) else ""
         value, std = value_cells(float(fit.values_[k]), float(fit.std_[k]))
         grade = Cell(word, list(GRADES).index(grades[k]), kind)
         rows.append([explained(fit, k), value, std, unit, share, grade])
@@ -275,6 +203,13 @@ def _parameters(fit: Fit) -> Section:
         names_explained(fit),
         _interval_figure(fit),
     )
+
+
+def _certainty(percent: float) -> str:
+    """A relative deviation; what is several times its value needs no digits."""
+    if percent >= FAR:
+        return f"> {FAR}"
+    return f"{percent:.0f}" if percent >= 100 else number(percent, 2)
 
 
 def _interval_figure(fit: Fit) -> Markup:
@@ -294,7 +229,14 @@ def _interval_figure(fit: Fit) -> Markup:
         type="log",
         dtick=1,
     )
+    bars["key"] = _key([grades[k] for k in shown])
     return figure(bars, "Relative standard deviation of every unknown, best known first.", 300)
+
+
+def _key(grades: Sequence[str]) -> list[dict[str, str]]:
+    """What the colours of bars mean, of those that are there."""
+    there = [grade for grade in COLOURS if grade in grades]
+    return [{"color": COLOURS[grade], "text": WORDS.get(grade, grade)} for grade in there]
 
 
 def _identifiability(fit: Fit) -> Section:
@@ -310,6 +252,7 @@ def _identifiability(fit: Fit) -> Section:
         type="log",
         dtick=1,
     )
+    bars["key"] = _key([check.grades[k] for k in order])
     free = [[float(doubt), content] for doubt, content in check.directions]
     return section(
         "What the logs determine",
@@ -334,15 +277,24 @@ def _identifiability(fit: Fit) -> Section:
 # ---- what was done
 
 
-def _about(fit: Fit) -> Section:
-    trials = [[t.cutoff, t.velocity, t.error] for t in fit.record.trials]
+def _about(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
+    trials = [[t.cutoff, t.velocity, rounded(t.error)] for t in fit.record.trials]
     notes = noted(
         (Path(log.source).name, (*log.notes, *log.quality.notes, *log.quality.warnings))
         for log in fit.record.logs
     )
+    numbers = {
+        "estimator": fit.record.identifier.estimator,
+        "unknowns": len(fit.names_),
+        "rank": fit.rank_,
+        "condition number": f"{fit.condition_:.3g}",
+    }
     return section(
         "How it was done",
+        facts(numbers),
+        f"Preparation: {fit.record.preparation.told}.",
         lines(notes) if notes else None,
+        in_the_fit(fit, checks),
         table(
             ("cut-off [Hz]", "velocity", "error on unseen time"),
             trials,
@@ -350,5 +302,6 @@ def _about(fit: Fit) -> Section:
         )
         if trials
         else None,
-        note(fit.feasible_.status),
+        note(fit.runs_.told) if fit.runs_ else None,
+        note(judged.qualified(fit.status_)),
     )

@@ -21,8 +21,14 @@ const dynarmLive = (function () {
 
   function shown(value, digits) {
     if (!Number.isFinite(value)) return "\u2013";
-    const text = Math.abs(value) < 5e-10 ? "0" : String(Number(value.toPrecision(digits || 4)));
-    return text.replace("-", "\u2212");
+    return dynarmPlot.shown(Math.abs(value) < 5e-10 ? 0 : value, digits);
+  }
+
+  // Numbers of one column with the same places, as many as the largest of them needs; zero has no sign.
+  function aligned(values) {
+    const most = Math.max(...values.map(Math.abs).filter(Number.isFinite), 0);
+    const places = most >= 1000 ? 1 : most >= 0.1 ? 3 : most >= 1e-4 ? 6 : 9;
+    return values.map((v) => (Number.isFinite(v) ? v.toFixed(places).replace(/^-(?=0\.?0*$)/, "").replace("-", "\u2212") : "\u2013"));
   }
 
   // ---- what is computed
@@ -94,10 +100,13 @@ const dynarmLive = (function () {
   function numbersOf(text) {
     const rows = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
     if (!rows.length) throw new Error("the file is empty; give time and positions, one sample a line");
-    const cut = (line) => line.split(/[,;\t]/.test(line) ? /[,;\t]/ : /\s+/).map((word) => word.trim().replace(/^"|"$/g, ""));
-    const head = cut(rows[0]), named = head.some((word) => word === "" || Number.isNaN(Number(word)));
+    const sign = [";", "\t", ","].find((one) => rows[0].includes(one)) || /\s+/;
+    const comma = sign === ";" || sign === "\t"; // where columns are parted otherwise, 0,5 is a half
+    const cut = (line) => line.split(sign).map((word) => word.trim().replace(/^"|"$/g, ""));
+    const value = (word) => (word === "" ? NaN : Number(comma ? word.replace(",", ".") : word));
+    const head = cut(rows[0]), named = head.some((word) => Number.isNaN(value(word)) && word.toLowerCase() !== "nan");
     const body = rows.slice(named ? 1 : 0).map((line, k) => {
-      const values = cut(line).map(Number);
+      const values = cut(line).map(value);
       if (values.some((v) => !Number.isFinite(v)) || values.length !== head.length) {
         throw new Error(`line ${k + 1 + named} does not hold ${head.length} finite numbers: ${line.slice(0, 60)}`);
       }
@@ -107,9 +116,17 @@ const dynarmLive = (function () {
     return { head: named ? head : null, body };
   }
 
+  // A column's name without its unit, and what its numbers are to be multiplied by.
+  function unitOf(word) {
+    const match = word.toLowerCase().match(/^(.*?)[\s_]*[[(]?(deg(?:rees)?|\u00b0|rad|mm|ms|m|sec|s)(?:\/s(?:\^?2|\u00b2)?)?[\])]?$/);
+    if (!match || !match[1] || !/[\s_[(]/.test(word)) return [word.toLowerCase(), 1];
+    const factor = /^(deg|\u00b0)/.test(match[2]) ? Math.PI / 180 : match[2] === "mm" || match[2] === "ms" ? 1e-3 : 1;
+    return [match[1].trim(), factor];
+  }
+
   // Columns by their names where these are the robot's, else in order: time, positions, speeds, accelerations.
   function columnsOf(robot, head, width) {
-    const joints = robot.data.joints, n = joints.length, lower = (head || []).map((word) => word.toLowerCase());
+    const joints = robot.data.joints, n = joints.length, lower = (head || []).map((word) => unitOf(word)[0]);
     const place = (prefix, j) => lower.findIndex((word) => [`${prefix}${j + 1}`, `${prefix}_${j + 1}`, `${prefix}_${joints[j].name}`.toLowerCase(), `${prefix}[${j}]`].includes(word));
     const group = (prefix) => joints.map((_, j) => place(prefix, j));
     const byName = { q: group("q"), qd: group("qd"), qdd: group("qdd") }, complete = (list) => list.every((k) => k >= 0);
@@ -138,8 +155,9 @@ const dynarmLive = (function () {
   // A motion of a CSV file: times from zero, states, forces.
   function motion(robot, text) {
     const { head, body } = numbersOf(text), columns = columnsOf(robot, head, body[0].length);
-    const pick = (places) => body.map((row) => places.map((k) => row[k]));
-    const t = body.map((row) => row[columns.t] - body[0][columns.t]);
+    const factor = (head || body[0]).map((word) => (head ? unitOf(word)[1] : 1));
+    const pick = (places) => body.map((row) => places.map((k) => factor[k] * row[k]));
+    const t = body.map((row) => factor[columns.t] * (row[columns.t] - body[0][columns.t]));
     const back = t.findIndex((v, k) => k > 0 && !(v > t[k - 1]));
     if (back > 0) throw new Error(`time does not grow at sample ${back + 1}; sort the file by time`);
     const q = pick(columns.q), qd = columns.qd ? pick(columns.qd) : slopes(t, q), qdd = columns.qdd ? pick(columns.qdd) : slopes(t, qd);
@@ -149,7 +167,8 @@ const dynarmLive = (function () {
       const out = robot.batch.inverse_dynamics(part(q, whole), part(qd, padded), part(qdd, padded));
       for (let i = 0; i < out.length; i += size) tau.push(ownPart(robot, out.slice(i, i + size)));
     }
-    return { t, q, qd, qdd, tau, derived: [!columns.qd && "speeds", !columns.qdd && "accelerations"].filter(Boolean) };
+    const degrees = factor.every((f) => Math.abs(f - Math.PI / 180) > 1e-9) && robot.data.joints.some((joint, j) => joint.revolute && q.some((row) => Math.abs(row[j]) > 4 * Math.PI));
+    return { t, q, qd, qdd, tau, degrees, derived: [!columns.qd && "speeds", !columns.qdd && "accelerations"].filter(Boolean) };
   }
 
   // ---- pictures
@@ -173,28 +192,43 @@ const dynarmLive = (function () {
   const origin = (T) => [T[3], T[7], T[11]];
   const along = (T, p) => [0, 1, 2].map((i) => T[4 * i] * p[0] + T[4 * i + 1] * p[1] + T[4 * i + 2] * p[2] + T[4 * i + 3]);
 
+  // Last links of a robot that branches, on which nothing hangs: they are drawn as far as their masses.
+  function bare(data) {
+    const carries = new Set([...data.links.map((link) => link.parent), ...data.tools.map((t) => t.on)]);
+    return data.serial ? [] : data.links.map((_, k) => k).filter((k) => !carries.has(k));
+  }
+
+  // The view holds all that was ever drawn, and the floor lies below it.
+  function seen(data, view, points) {
+    const heights = points.map((p) => p[2]), lowest = Math.min(...heights);
+    view.low = Math.min(view.low, lowest);
+    view.high = Math.max(view.high, ...heights);
+    view.floor = data.base.length ? view.low : Math.min(0, view.low);
+    const middle = (view.low + view.high) / 2, far = Math.max(...points.map((p) => Math.hypot(p[0], p[1], p[2] - middle)));
+    view.radius = Math.max(far, 0.02, view.radius + Math.abs(middle - view.middle) * (view.radius > 0));
+    view.middle = middle;
+  }
+
   function sketch(robot, svg, q) {
     const { data, view } = robot, links = poses(data, q), places = links.map(origin);
     const tools = data.tools.map((t) => times(t.on < 0 ? data.root : links[t.on], t.at));
-    if (!view.radius) {
-      const reach = data.links.reduce((sum, l) => sum + Math.hypot(l.at[3], l.at[7], l.at[11]), 0) + data.tools.reduce((m, t) => Math.max(m, Math.hypot(t.at[3], t.at[7], t.at[11])), 0);
-      const far = Math.max(0.05, ...[...places, ...tools.map(origin)].map((p) => Math.hypot(...p)));
-      view.radius = data.serial ? Math.max(Math.min(reach, 1.6 * far), far) : 1.2 * far;
-    }
+    const masses = links.map((T, k) => along(T, data.links[k].com)), ends = bare(data);
+    seen(data, view, [[0, 0, 0], origin(data.root), ...places, ...tools.map(origin), ...masses.filter((_, k) => data.links[k].mass > 0)]);
     const flat = ([x, y, z]) => {
       const [ca, sa, ce, se] = [Math.cos(view.azimuth), Math.sin(view.azimuth), Math.cos(view.elevation), Math.sin(view.elevation)];
-      const scale = 240 / view.radius, low = data.serial ? 315 : 220;
-      return [320 + scale * (ca * y - sa * x), low - scale * (ce * z - se * (ca * x + sa * y))];
+      const scale = 185 / view.radius, up = z - view.middle;
+      return [320 + scale * (ca * y - sa * x), 200 - scale * (ce * up - se * (ca * x + sa * y))];
     };
     const path = (points) => points.map((p) => flat(p).map((v) => v.toFixed(1)).join(",")).join(" ");
     svg.replaceChildren();
-    const r = 0.45 * view.radius, floor = data.serial ? 0 : Math.min(...places.map((p) => p[2]));
+    const r = 0.6 * view.radius, floor = view.floor;
     drawn(svg, "polygon", { class: "floor", points: path([[-r, -r, floor], [r, -r, floor], [r, r, floor], [-r, r, floor]]) });
-    if (data.serial) drawn(svg, "polyline", { class: "pedestal", points: path([[0, 0, 0], origin(data.root)]) });
+    if (!data.base.length) drawn(svg, "polyline", { class: "pedestal", points: path([[0, 0, 0], origin(data.root)]) });
     links.forEach((T, k) => {
       const parent = data.links[k].parent, before = parent < 0 ? data.root : links[parent], corner = along(before, [data.links[k].at[3], 0, 0]);
       drawn(svg, "polyline", { class: "link", points: path(data.serial ? [origin(before), corner, origin(T)] : [origin(before), origin(T)]) });
     });
+    ends.forEach((k) => drawn(svg, "polyline", { class: "link", points: path([places[k], masses[k]]) }));
     tools.forEach((T, k) => {
       const on = data.tools[k].on;
       drawn(svg, "polyline", { class: "link", points: path([on < 0 ? origin(data.root) : places[on], origin(T)]) });
@@ -205,7 +239,7 @@ const dynarmLive = (function () {
       const link = data.links[k], half = 0.05 * view.radius;
       drawn(svg, "polyline", { class: link.revolute ? "revolute" : "prismatic", points: path([along(T, [0, 0, -half]), along(T, [0, 0, half])]) });
       if (!(link.mass > 0)) return;
-      const [cx, cy] = flat(along(T, link.com));
+      const [cx, cy] = flat(masses[k]);
       drawn(svg, "circle", { class: "mass", cx: cx.toFixed(1), cy: cy.toFixed(1), r: (2 + 7 * Math.sqrt(link.mass / heaviest)).toFixed(1) });
     });
   }
@@ -237,9 +271,10 @@ const dynarmLive = (function () {
     const script = block(figure, "script");
     script.type = "application/json";
     script.textContent = JSON.stringify({ data: [...data, ...levels], layout });
+    if (Math.max(...series.map(({ t }) => t.length)) > MOST) block(figure, "figcaption", "", `Thinned for drawing: of ${series[0].t.length} samples the lowest and highest of each short stretch.`);
     dynarmPlot.make(figure);
     return figure;
   }
 
-  return { block, shown, forces, massAndBias, kinetic, released, step, energies, motion, sketch, plotted, whole };
+  return { block, shown, aligned, forces, massAndBias, kinetic, released, step, energies, motion, sketch, plotted, whole };
 })();

@@ -2,8 +2,10 @@
 (function () {
   "use strict";
   const STEP = 2.5e-4, SECONDS = 10, SHOWN = 12; // of the simulation [s], [s]; joints whose whole matrix is written
+  const LONG = 5e6, LARGEST = 200e6; // bytes of a file that is read with a word before, of one that is refused
   const MODES = { q: ["position", "\u00b0", "m"], qd: ["speed", "\u00b0/s", "m/s"], qdd: ["acceleration", "\u00b0/s\u00b2", "m/s\u00b2"] };
-  const { block, shown, forces, massAndBias, kinetic, energies, released, step, motion, sketch, plotted, whole } = dynarmLive;
+  const { block, shown, aligned, forces, massAndBias, kinetic, energies, released, step, motion, sketch, plotted, whole } = dynarmLive;
+  const FRESH = { radius: 0, low: Infinity, high: -Infinity, middle: 0, floor: 0 }; // of a view that has seen nothing
   const factor = (joint) => (joint.revolute ? 180 / Math.PI : 1);
   const unit = (joint) => (joint.revolute ? "N m" : "N");
 
@@ -56,6 +58,8 @@
     const head = block(at.list, "div", "live-joint live-head");
     for (const word of ["joint", "", "", "force", "gravity", "of limit"]) block(head, "span", word, word);
     const common = shared(robot.data.joints.map((joint) => joint.name));
+    const longest = Math.max(...robot.data.joints.map((joint) => joint.name.length - common));
+    at.list.style.setProperty("--name", `${Math.min(longest, 20) * 0.46 + 0.3}rem`);
     return robot.data.joints.map((joint, j) => {
       const row = block(at.list, "label", "live-joint"), name = block(row, "span", "name", joint.name.slice(common));
       name.title = joint.name;
@@ -85,15 +89,16 @@
   function show(at, robot, rows) {
     const { q, qd, qdd } = robot.state, tau = forces(robot, q, qd, qdd), mode = at.mode.value;
     const rest = q.map(() => 0), gravity = robot.gravity ? Array.from(robot.gravity(whole(robot, q))).slice(robot.data.speeds) : forces(robot, q, rest, rest);
+    const told = aligned(tau), held = aligned(gravity);
     robot.data.joints.forEach((joint, j) => {
       const [value, force, still, share] = rows[j].cells;
-      value.textContent = `${shown(robot.state[mode][j] * factor(joint), 3)} ${MODES[mode][joint.revolute ? 1 : 2]}`;
-      force.textContent = `${shown(tau[j], 3)} ${unit(joint)}`;
+      value.textContent = `${shown(Number((robot.state[mode][j] * factor(joint)).toFixed(joint.revolute ? 1 : 3)), 4)} ${MODES[mode][joint.revolute ? 1 : 2]}`;
+      force.textContent = `${told[j]} ${unit(joint)}`;
       force.dataset.value = tau[j];
-      still.textContent = `${shown(gravity[j], 3)} ${unit(joint)}`;
+      still.textContent = `${held[j]} ${unit(joint)}`;
       still.dataset.value = gravity[j];
       const part = joint.force ? Math.abs(tau[j]) / joint.force : NaN;
-      share.textContent = joint.force ? `${shown(100 * part, 2)} %` : "\u2013";
+      share.textContent = joint.force ? `${(100 * part).toFixed(part < 0.0995 ? 1 : 0)} %` : "\u2013";
       share.classList.toggle("bad", part > 1);
     });
     sketch(robot, at.svg, q);
@@ -237,9 +242,10 @@
         if (series.length) plotted(at.plots, `Forces of ${name}`, series, words);
       }
       positions(at, robot, made.t, made.q);
+      const doubt = made.degrees ? " Positions turn more than twice around: if these are degrees, name the columns q1 [deg], q2 [deg] ..." : "";
       const derived = made.derived.length ? ` ${made.derived.join(" and ")} by differences.` : "";
       const verdict = over.length ? `Beyond limits: ${over.join("; ")}.` : "Within all limits that the robot states.";
-      at.note.textContent = `${name}: ${made.t.length} samples, ${shown(made.t[made.t.length - 1])} s.${derived} ${verdict}`;
+      at.note.textContent = `${name}: ${made.t.length} samples, ${shown(made.t[made.t.length - 1])} s.${derived}${doubt} ${verdict}`;
       robot.last = made;
     } catch (error) {
       at.note.textContent = `${name}: ${error.message}`;
@@ -251,7 +257,19 @@
     const label = block(at.tools, "label", "live-file", "Motion (CSV) "), input = block(label, "input");
     input.type = "file";
     input.accept = ".csv,.txt,text/csv";
-    const take = async (file) => { if (file) read(at, robot, file.name, await file.text()); };
+    const take = async (file) => {
+      if (!file) return;
+      if (file.size > LARGEST) {
+        at.note.classList.add("bad");
+        at.note.textContent = `${file.name}: ${Math.round(file.size / 1e6)} MB are too much for a page; give at most ${LARGEST / 1e6} MB, for example every tenth sample`;
+        return;
+      }
+      if (file.size > LONG) {
+        at.note.textContent = `Reading ${file.name} ...`;
+        await new Promise((done) => { setTimeout(done, 30); }); // the words are seen before the work begins
+      }
+      read(at, robot, file.name, await file.text());
+    };
     input.addEventListener("change", () => take(input.files[0]));
     at.root.addEventListener("dragover", (event) => { event.preventDefault(); at.root.classList.add("over"); });
     at.root.addEventListener("dragleave", () => at.root.classList.remove("over"));
@@ -282,7 +300,7 @@
     robot.data = data;
     const zero = data.joints.map(() => 0);
     robot.state = { q: data.start.slice(), qd: zero.slice(), qdd: zero.slice() };
-    robot.view = { azimuth: 0.7, elevation: 0.3, radius: 0 };
+    robot.view = { azimuth: 0.7, elevation: 0.3, ...FRESH };
     robot.simulation = (friction) => simulation(robot, friction);
     const at = layout(root, robot), rows = sliders(at, robot, () => show(at, robot, rows));
     at.mode.addEventListener("change", () => { place(at, robot, rows); show(at, robot, rows); });
@@ -290,6 +308,7 @@
     if (robot.mass_matrix_and_bias && !data.base.length) played(at, robot, rows);
     button(at.tools, "Start pose", () => {
       robot.state = { q: data.start.slice(), qd: zero.slice(), qdd: zero.slice() };
+      Object.assign(robot.view, FRESH);
       place(at, robot, rows);
       show(at, robot, rows);
     });

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Draw = Callable[["MobileManipulator", np.ndarray], "Outline"]
 ROOM: Json = {"margin": {"l": 60, "r": 12, "t": 48, "b": 42}}
 FRAMES = 120  # of an animation
-MARGIN = [[0, "#c0322b"], [0.35, "#d9a300"], [1, "#1a7f45"]]  # from tipping to safe
+MARGIN = figures.DANGER  # from tipping to safe
 
 
 def page(

@@ -30,7 +30,8 @@ const dynarmPlot = (function () {
 
   function shown(value, digits) {
     if (typeof value !== "number") return String(value);
-    const text = String(Number(value.toPrecision(digits || 4)));
+    const text = String(Number(value.toPrecision(digits || 4))), [mantissa, exponent] = text.split("e");
+    if (exponent !== undefined) return `${mantissa}\u00b7${power(Number(exponent))}`.replace("-", "\u2212");
     return (text === "-0" ? "0" : text).replace("-", "\u2212");
   }
 
@@ -40,6 +41,14 @@ const dynarmPlot = (function () {
     return `10${exponent < 0 ? "\u207b" : ""}${digits}`;
   }
 
+  // A tick's number: very large and very small ones with a power of ten, never with an e.
+  function written(value, digits, step) {
+    if (Math.abs(value) < 1e-9 * step) return "0";
+    if (Math.abs(value) < 1e6 && step >= 1e-5) return value.toFixed(digits).replace("-", "\u2212");
+    const exponent = Math.floor(Math.log10(Math.abs(value)) + 1e-9), more = Math.max(0, exponent - Math.floor(Math.log10(step) + 1e-9));
+    return `${(value / 10 ** exponent).toFixed(more)}\u00b7${power(exponent)}`.replace("-", "\u2212");
+  }
+
   // ---- axes: where a value lies, and which values are written
 
   function ticksOf(low, high, count) {
@@ -47,9 +56,7 @@ const dynarmPlot = (function () {
     const step = unit * [1, 2, 5, 10].find((m) => m * unit >= rough * 0.999);
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), ticks = [];
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
-      const large = Math.abs(k * step) >= 1e6 || step < 1e-5;
-      const text = large ? (k * step).toExponential(2) : (k * step).toFixed(digits);
-      ticks.push([k * step, (Number(text) === 0 ? "0" : text).replace("-", "\u2212")]);
+      ticks.push([k * step, written(k * step, digits, step)]);
     }
     return ticks;
   }
@@ -128,7 +135,13 @@ const dynarmPlot = (function () {
 
   function ticks(axis) {
     const [low, high] = axis.range, gap = axis.letter === "x" ? 75 : 34, count = Math.max(2, axis.length / gap);
-    if (!axis.names) return axis.log ? logTicks(low, high, count) : ticksOf(low, high, count);
+    if (!axis.names && axis.log) return logTicks(low, high, count);
+    if (!axis.names) {
+      const least = axis.length > 50 ? 3 : 2; // one number alone says no scale
+      let made = ticksOf(low, high, count);
+      for (let more = 1.5; made.length < least && more < 8; more *= 1.5) made = ticksOf(low, high, more * count);
+      return made;
+    }
     const turned = axis.letter === "y" || axis.turned, room = axis.length / (high - low);
     const every = turned ? Math.max(1, Math.ceil(11 / room)) : 1;
     return axis.names.map((n, k) => [n, n, k]).filter(([, , k]) => k % every === 0 && k >= low && k <= high);
@@ -189,10 +202,20 @@ const dynarmPlot = (function () {
         draw(self);
       });
     }
+    if (self.given.key) keyed(block(place, "div", "legend"), self.given.key);
     const listed = traces.filter((t) => t.name && t.showlegend !== false && t.type !== "heatmap");
     if (layout.showlegend === false || listed.length < 2) return;
     const legend = block(place, "div", "legend");
     for (const t of listed) legendEntry(self, legend, t);
+  }
+
+  // What colours within one trace mean.
+  function keyed(legend, entries) {
+    for (const { color, text } of entries) {
+      const item = block(legend, "span", "key-entry");
+      block(item, "i", "swatch").style.background = paint(color);
+      block(item, "span", "", text);
+    }
   }
 
   function legendEntry(self, legend, trace) {
@@ -238,8 +261,14 @@ const dynarmPlot = (function () {
     }
     const ys = Object.values(self.axes).filter((a) => a.letter === "y"), xs = Object.values(self.axes).filter((a) => a.letter === "x");
     const longest = (axis) => Math.max(0, ...(axis.names || []).map((n) => n.length));
-    const left = Math.max(FRAME.l, ...ys.map((a) => Math.min(LETTER * longest(a) + 14, 0.42 * width)));
-    const bar = on.some((t) => t.type === "heatmap") ? 62 : 0;
+    const broad = (a) => {
+      const [from, to] = a.given.domain || [0, 1];
+      a.length = Math.max(10, (to - from) * (height - FRAME.t - FRAME.b)); // nearly: enough to know its numbers
+      return Math.max(0, ...ticks(a).map(([, text]) => text.length));
+    };
+    const wanted = (a) => (a.names ? Math.min(LETTER * longest(a) + 14, 0.42 * width) : LETTER * broad(a) + 8 + (a.title ? 20 : 0));
+    const left = Math.max(FRAME.l, ...ys.map(wanted));
+    const bar = on.some((t) => t.type === "heatmap" || (t.marker || {}).colorbar) ? 62 : 0;
     for (const a of xs) {
       a.turned = Boolean(a.names) && (LETTER * longest(a) + 10) * a.names.length > width - left - FRAME.r;
       a.deep = a.turned ? Math.min(LETTER * 0.9 * longest(a), 110) + 8 : 18;
@@ -361,6 +390,8 @@ const dynarmPlot = (function () {
       }
     }
     if (mode.includes("markers")) marks(layer, t, where);
+    const look = t.marker || {};
+    if (look.colorbar) scaleBar(layer.parentNode, look, look.cmin, look.cmax, x.start + x.length + 14, y.start, y.length);
   }
 
   // Dots of one colour are one path of lines without length.
@@ -436,7 +467,9 @@ const dynarmPlot = (function () {
       made.style.fill = blend(t.colorscale, 1 - (k + 0.5) / steps);
     }
     for (const share of [0, 0.5, 1]) {
-      element(svg, "text", { class: "ytick", x: left + 16, y: top + height * (1 - share) + 4 + 6 * (share - 0.5) }, shown(low + share * (high - low), 3));
+      const value = low + share * (high - low), small = Math.abs(value) < 1e-6 * Math.max(Math.abs(low), Math.abs(high)) ? 0 : value;
+      const unit = share === 1 && t.colorbar && t.colorbar.title ? ` ${t.colorbar.title.text}` : "";
+      element(svg, "text", { class: "ytick", x: left + 16, y: top + height * (1 - share) + 4 + 6 * (share - 0.5) }, shown(small, 3) + unit);
     }
   }
 
@@ -463,5 +496,6 @@ const dynarmPlot = (function () {
     all() { return Array.from(document.querySelectorAll("figure.drawn")).map(make); },
     make,
     draw,
+    shown,
   };
 })();

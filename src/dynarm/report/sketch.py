@@ -166,6 +166,11 @@ def _masses(arm: Arm, q: np.ndarray) -> list[np.ndarray]:
     return [(places[k] @ np.array([*com, 1.0]))[None, :3] for k, com, *_ in _heavy(arm)]
 
 
+def _lowest(arm: Arm, q: np.ndarray) -> float:
+    """The height of the lowest point that is drawn: ends and masses count too."""
+    return float(np.concatenate([*skeleton(arm, q), *_masses(arm, q)])[:, 2].min())
+
+
 def _heavy(arm: Arm) -> list[tuple[int, np.ndarray, float, str]]:
     """Frame, centre of mass, mass and name of all links with a mass, a free base's own first."""
     links = [(k + 1, j.com, j.mass, str(j.name)) for k, j in enumerate(arm.joints)]
@@ -178,7 +183,7 @@ def _elements(arm: Arm, q: np.ndarray, view: _View) -> Iterator[Markup]:
     places, size = frames(arm, q), view.radius
     r = 0.35 * size
     # what stands on legs stands with them on the floor
-    low = 0.0 if arm.serial else min(float(T[2, 3]) for T in places)
+    low = 0.0 if arm.serial else _lowest(arm, q)
     floor = np.array([[-r, -r, low], [r, -r, low], [r, r, low], [-r, r, low], [-r, -r, low]])
     yield _polyline(floor, "floor", view)
     for k, axis in enumerate("xyz"):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..mobile.retime import Retimed
     from ..mobile.robot import MobileManipulator
 
-HEAVY = [[0, "#c0322b"], [0.35, "#d9a300"], [1, "#1a7f45"]]  # from nothing to the most
+HEAVY = figures.DANGER  # from nothing to the most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,7 @@ def _stands(robot: MobileManipulator, shown: Standing) -> Section:
     rows = [
         [
             name,
-            *(float(one.forces[j, 2]) for one in shown.grounds.values()),
+            *(_newtons(float(one.forces[j, 2]), whole) for one in shown.grounds.values()),
             100 * float(up[j]) / whole if whole > 0 else 0.0,
             float(ground.friction[j]),
         ]
@@ -92,6 +92,12 @@ def _stands(robot: MobileManipulator, shown: Standing) -> Section:
             "asks for the least (best) or the most friction (worst)."
         ),
     )
+
+
+def _newtons(force: float, whole: float) -> float:
+    """A load without what solving left of nothing: whole ten-thousandths of what stands there."""
+    step = 10.0 ** np.floor(np.log10(1e-4 * whole)) if whole > 0 else 0.0
+    return float(np.round(force / step) * step) + 0.0 if step else force
 
 
 def path_page(robot: MobileManipulator, fast: Retimed, path: str | os.PathLike[str]) -> None:
@@ -193,7 +199,9 @@ def _allowed(shown: Standing) -> Section:
     for name, unit in shown.units.items():
         others = [limits.others[way][name] for way in ways]
         value = float(getattr(limits, name))
-        rows.append([name.replace("_", " "), unit, value, *others, limits.by[name]])
+        rows.append(
+            [name.replace("_", " "), unit.replace("^2", "²"), value, *others, limits.by[name]]
+        )
     heads = ["limit", "unit", limits.contact, *ways, "limited by"]
     stop = None if shown.stop is None else f"Stop: {shown.stop.status}."
     return section(

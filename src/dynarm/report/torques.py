@@ -27,8 +27,8 @@ def torque_figure(
 ) -> Markup:
     """Measured and predicted torque of one joint, and their difference below on the same scale."""
     data = [
-        figures.line(t, measured, "measured", "--measured", POINTS, line={"width": 4}),
-        figures.line(t, predicted, "predicted", "--predicted", POINTS, line={"width": 1.2}),
+        figures.line(t, measured, "measured", "--measured", POINTS, line={"width": 5}),
+        figures.line(t, predicted, "predicted", "--predicted", POINTS, line={"width": 1.6}),
         figures.line(
             t, measured - predicted, "residual", "--c8", POINTS, yaxis="y2", line={"width": 1}
         ),

@@ -108,4 +108,8 @@ def _apart_figure(names: list[str], gaps: np.ndarray) -> Markup:
         "%{x}: %{y} standard deviations apart",
         [(-APART, "--faint"), (APART, "--faint")],
     )
+    bars["key"] = [
+        {"color": "--c1", "text": f"within {APART:g} standard deviations"},
+        {"color": "--c2", "text": "farther apart"},
+    ]
     return figure(bars, height=280)

@@ -28,7 +28,8 @@ def inside(fragment) -> object:
     [
         (None, "–"), (float("nan"), "–"), (np.float64("nan"), "–"), (float("inf"), "∞"),
         (float("-inf"), "−∞"), (7, "7"), (np.int64(-3), "-3"), (123456, "123456"),
-        (123456.0, "1.2346e+05"), (-0.5, "−0.5"), (1 / 3, "0.33333"), (0.0, "0"),
+        (123456.0, "123456"), (3.7196e-5, "0.000037196"), (-6.94e-18, "−6.94·10⁻¹⁸"), (2.5e9, "2.5·10⁹"),
+        (-0.5, "−0.5"), (1 / 3, "0.33333"), (0.0, "0"),
     ],
 )  # fmt: skip
 def test_a_number_as_people_read_it(value, shown):
@@ -100,7 +101,7 @@ def test_one_row_is_the_best_and_a_long_table_scrolls():
     assert re.findall(r"<tr( class=\"best\")?><td>(.)", made) == [
         ("", "a"), (' class="best"', "b"), ("", "c"),
     ]  # fmt: skip
-    assert '<div class="scroll tall">' in made and "<caption>All of them</caption>" in made
+    assert '<div class="scroll tall">' in made and "<span>All of them</span></caption>" in made
     plain = str(table(("x",), rows))
     assert "best" not in plain and "tall" not in plain and "caption" not in plain
 
@@ -167,7 +168,7 @@ def test_a_line_is_long_where_the_page_has_room_for_it():
     assert "meta" not in figures.line(range(1200), range(1200), "n")
     short = figures.line(range(200), range(200), "n", most=100)
     assert len(short["x"]) == 100 and short["meta"] == {"samples": 200}
-    assert "each stretch of 200 samples" in figure({"data": [short], "layout": {}})
+    assert "of 200 samples the lowest and highest" in figure({"data": [short], "layout": {}})
     assert "stretch" not in figure({"data": [plain_line()], "layout": {}}, "words")
     plain = figures.line([0, 1], [2, 3], "a<b", dash=1)
     assert plain["name"] == "a<b" and "color" not in plain["line"] and plain["dash"] == 1

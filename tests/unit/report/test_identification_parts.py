@@ -84,7 +84,11 @@ def test_doubts_stand_largest_first_between_bounds():
     part = part["What the logs determine"]
     (bars,) = part.figures[0]["data"]
     assert bars["x"] == ["c", "b", "d", "a"] and bars["y"] == [1000, 5, 0.5, 1e-4]
-    assert bars["marker"]["color"] == ["--bad", "--bad", "--doubt", "--good"]
+    assert bars["marker"]["color"] == ["--bad", "--bad", "--c5", "--c1"]
+    key = part.figures[0]["key"]
+    assert [(k["color"], k["text"]) for k in key] == [
+        ("--c1", "determined"), ("--c5", "hardly"), ("--bad", "not determined"),
+    ]  # fmt: skip
     (level,) = part.figures[0]["layout"]["shapes"]
     assert level["y0"] == level["y1"] == 1
     assert part.tables[0].texts("combination that the logs leave free") == ["a - b"]

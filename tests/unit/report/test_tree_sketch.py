@@ -49,6 +49,17 @@ def test_joints_stand_at_zero_or_within_their_limits():
         assert low <= q[7 + k] <= high and (q[7 + k] == 0 or not low < 0 < high)
 
 
+def test_what_stands_on_legs_stands_on_the_floor_with_its_feet():
+    """Last links without a tool reach to their centres of mass, below all joints."""
+    leg = dict(mass=1.0, com=(0.0, 0.0, -0.3), inertia=np.eye(3), parent=-1)
+    legs = (dynarm.Joint(gamma=0.0, b=0.1, **leg), dynarm.Joint(gamma=2.0, b=0.1, **leg))
+    arm = dynarm.Arm(legs, name="legs", floating=dynarm.Body(mass=5.0, inertia=np.eye(3)))
+    picture = drawn(arm)
+    ((floor, _, _),) = picture.of("floor")
+    drawn_low = [points[:, 2].min() for kind in ("link", "mass") for points, *_ in picture.of(kind)]
+    assert np.ptp(floor[:, 2]) == 0 and floor[0, 2] == pytest.approx(min(drawn_low), abs=1e-4)
+
+
 def test_names_stand_at_the_ends_and_every_joint_tells_its_own():
     arm = tree(floating=True)
     picture = drawn(arm)
