@@ -213,7 +213,24 @@ def extended(*rows: Formulation) -> Iterator[None]:
 
 
 def formulations(quantity: str) -> tuple[str, ...]:
-    """The names of the formulations of a quantity."""
+    """The names of the formulations of a quantity.
+
+    Parameters
+    ----------
+    quantity : str
+        "inverse_dynamics", "mass_matrix", "bias", "mass_matrix_and_bias",
+        "coriolis_tensor", "forward_dynamics" ...
+
+    Returns
+    -------
+    tuple[str, ...]
+        The names that `dynarm.compile(arm, formulation={quantity: name})` takes.
+
+    Examples
+    --------
+    >>> dynarm.formulations("coriolis_tensor")
+    ('lagrange', 'strobed', 'base_composite', 'base_composite_moved', 'composite')
+    """
     check_quantity(quantity)
     names = [row.name for row in TABLE if row.quantity == quantity]
     if quantity in PARTS:

@@ -24,12 +24,43 @@ _HEADS = ("parameter", "value", "std", "unit")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Payload:
-    """A payload in the tool frame: mass [kg], com [m], inertia about the com [kg m^2]; arm.with_payload takes them.
+    """A payload in the frame of the tool.
 
-    parameters, std: the ten numbers about the tool frame's origin as fitted; mass, com and inertia are of the nearest
-    consistent body. determined: how many of the ten the motion tells; the std of those it does not is infinite.
-    consistent: no body of the nearest consistent ones had to differ in what the motion tells. covariance: (10, 10), of
-    parameters, as wide as a hundred times their size where the motion tells nothing.
+    `dynarm.identify_payload` makes it; `arm.with_payload` takes its mass, com and inertia.
+
+    Attributes
+    ----------
+    mass : float
+        Mass [kg].
+    com : ndarray
+        Centre of mass (3,) [m].
+    inertia : ndarray
+        Inertia (3, 3) about the centre of mass [kg m^2].
+    parameters : ndarray
+        The ten numbers about the origin of the tool's frame, as fitted; mass, com and
+        inertia are of the nearest consistent body.
+    std : ndarray
+        Their deviations (10,); infinite for those that the motion does not tell.
+    determined : int
+        How many of the ten the motion tells; the std of those it does not is infinite.
+    consistent : bool
+        No body of the nearest consistent ones had to differ in what the motion tells.
+    covariance : ndarray, optional
+        Covariance (10, 10) of the parameters, as wide as a hundred times their size where
+        the motion tells nothing.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)])
+    >>> empty, loaded = (
+    ...     dynarm.Log(t, q, dynarm.compile(robot).inverse_dynamics(q, qd, -q * [4, 9]), qd=qd)
+    ...     for robot in (arm, arm.with_payload(1.5))
+    ... )
+    >>> payload = dynarm.identify_payload(arm, empty, loaded, friction=(), armature=False)
+    >>> heavier = arm.with_payload(payload.mass, payload.com, payload.inertia)
     """
 
     mass: float

@@ -38,30 +38,71 @@ ROWS = ("joints", "base", "both")
 class Identifier(Searchable):
     """What is to be found from a log, and how.
 
-    friction     columns of every joint: any of "viscous", "coulomb", "offset"; a dynarm.Friction, or one a joint,
-                 whose coefficients are unknown besides; or "auto": all three, and whichever families of curves,
-                 hysteresis, load, ripple and coupling lower the error on time that was not fitted (fit.choice_)
-    shape        of Coulomb friction, "sign" or "tanh", or "auto": chosen with friction, else "sign"; width [rad/s or
-                 m/s] of tanh: a number, one a joint, or None: for each joint that which explains its torque best.
-                 Whoever gives shape, width, asymmetric, cutoff or more of the preparation has plain friction
-    armature     reflected motor inertias are unknown too; "auto": yes
-    estimator    "ols", "wls", "irls" (robust), "iv" (instrumental variables), "recursive" (Lin's, link by link)
-    cutoff       [Hz] of the low-pass filter; None: chosen from the data
-    asymmetric   friction by direction; the offset is then part of it
-    columns      further terms of the user's own, see Column; what a log's channels declare (coupling, springs) is added
-    prior        an Arm whose (CAD) values are approached where the data say little; None: the arm itself, unless all
-                 its links are alike, as in files without real inertias, when zero is
-    regularise   "auto": plain least squares where the log determines every unknown and no prior is given, else as
-                 strongly as held-out time supports, at least 1; 0: never; or a number, 1 being what the noise calls for
-    feasible     values_ are made physically consistent; "auto": where the log does not determine every unknown, if that
-                 lowers the error on thirds of the logs that were not fitted
-    preparation  all further choices about filtering and decimation; cutoff here wins over the one there
-    rows         of a free base: which forces are explained, "joints" (what holds the base is not measured; forces on
-                 feet are wrenches on tools), "base" (the wrench on the base alone, which tells all minimal parameters),
-                 "both"; None: whatever the logs hold. Unknowns that these rows do not feel are told as not determined
-    pd           (kp, kd) of the joints' controller, numbers or one a joint: logs hold commanded positions (q_command)
-                 in place of torques, torque = kp (q_command - q) - kd qd; the fit is a PositionFit: drives and delay
-    progress     called with (samples done, samples in all) while the regressor is folded
+    Parameters
+    ----------
+    arm : Arm
+        The robot; its geometry must be right, its masses need not be.
+    friction : str, tuple, Friction or list, default "auto"
+        Columns of every joint: any of "viscous", "coulomb", "offset"; a dynarm.Friction, or
+        one a joint, whose coefficients are unknown besides; or "auto": all three, and
+        whichever families of curves, hysteresis, load, ripple and coupling lower the error
+        on time that was not fitted (`fit.choice_`); (): none.
+    shape : str, default "auto"
+        Of Coulomb friction, "sign" or "tanh", or "auto": chosen with friction, else "sign".
+        Whoever gives shape, width, asymmetric, cutoff or more of the preparation has plain
+        friction.
+    armature : bool or "auto", default "auto"
+        Reflected motor inertias are unknown too; "auto": yes.
+    estimator : str, default "wls"
+        "ols", "wls", "irls" (robust), "iv" (instrumental variables), "recursive" (Lin's,
+        link by link).
+    cutoff : float, optional
+        [Hz] of the low-pass filter; None: chosen from the data.
+    width : float or sequence, optional
+        Of tanh [rad/s or m/s], a number or one a joint; None: for each joint that which
+        explains its torque best.
+    asymmetric : bool, default False
+        Friction by direction; the offset is then part of it.
+    columns : sequence of Column, optional
+        Further terms of the user's own, see Column; what a log's channels declare
+        (coupling, springs) is added.
+    prior : Arm, optional
+        An Arm whose (CAD) values are approached where the data say little; None: the arm
+        itself, unless all its links are alike, as in files without real inertias, when zero
+        is.
+    regularise : float or "auto", default "auto"
+        "auto": plain least squares where the log determines every unknown and no prior is
+        given, else as strongly as held-out time supports, at least 1; 0: never; or a
+        number, 1 being what the noise calls for.
+    feasible : bool or "auto", default "auto"
+        `values_` are made physically consistent; "auto": where the log does not determine
+        every unknown, if that lowers the error on thirds of the logs that were not fitted.
+    preparation : Preparation, optional
+        All further choices about filtering and decimation; cutoff here wins over the one
+        there.
+    progress : callable, optional
+        Called with (samples done, samples in all) while the regressor is folded.
+    rows : str, optional
+        Of a free base: which forces are explained, "joints" (what holds the base is not
+        measured; forces on feet are wrenches on tools), "base" (the wrench on the base
+        alone, which tells all minimal parameters), "both"; None: whatever the logs hold.
+        Unknowns that these rows do not feel are told as not determined.
+    pd : pair, optional
+        (kp, kd) of the joints' controller, numbers or one a joint: logs hold commanded
+        positions (q_command) in place of torques, torque = kp (q_command - q) - kd qd; the
+        fit is a PositionFit: drives and delay.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)])
+    >>> tau = dynarm.compile(arm).inverse_dynamics(q, qd, -q * [4, 9])
+    >>> log = dynarm.Log(t, q, tau, qd=qd)
+    >>> search = dynarm.Identifier(arm, friction=(), armature=False)
+    >>> search.fit(log).values_.round(2)
+    array([ 4.98,  5.  , -0.  ,  0.64,  1.2 ,  0.  ])
     """
 
     arm: Arm
@@ -198,6 +239,7 @@ class Identifier(Searchable):
 
     @property
     def given_widths(self) -> tuple[float, ...]:
+        """Widths of the smoothed sign that were given, one a joint; empty where they are to be chosen."""
         if self.width is None:
             return ()
         given = each("width", self.width, (len(self.arm.joint_names),))
@@ -206,7 +248,23 @@ class Identifier(Searchable):
         return tuple(given.tolist())
 
     def terms(self, widths: tuple[float, ...] = ()) -> Terms:
-        """The columns of the model, before anything is chosen from the data."""
+        """The columns of the model, before anything is chosen from the data.
+
+        Parameters
+        ----------
+        widths : tuple[float, ...], optional
+            Widths of the smoothed sign, one a joint.
+
+        Returns
+        -------
+        Terms
+            The terms, with their names.
+
+        Examples
+        --------
+        >>> search.terms().names[:2]
+        ('U1_33', 'k1_x')
+        """
         records = self._records()
         shape: str | tuple[str, ...] = "sign" if among(self.shape, (AUTO,)) else self.shape
         if records:
@@ -229,6 +287,21 @@ class Identifier(Searchable):
         """The logs with their joints in the arm's order, checked; doubts about them are warnings.
 
         Samples that would decide a fit alone are left out, and the log's notes say so.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        list[Log]
+            The logs as they are fitted.
+
+        Examples
+        --------
+        >>> len(search.prepare(log))
+        1
         """
         told: list[tuple[str, str]] = []
         with heard(told):
@@ -237,12 +310,31 @@ class Identifier(Searchable):
         return logs
 
     def fit(self, log: Outside, y: Outside = None, client: Outside = None) -> Fit:
-        """The values that explain one log or several: a Log, a path, a DataFrame, or a list of such; or a
-        folder or a pattern of names, or a Dataset, whose logs may be larger than memory.
+        """The values that explain one log or several.
 
-        The identifier remembers the fit as `fit_`, for `predict` and `score`. y is there for scikit-learn and unused.
-        With pd the fit is a PositionFit. client: a distributed.Client; its workers read and fold a dataset, which
-        they must find under the same names.
+        The identifier remembers the fit as `fit_`, for `predict` and `score`. With `pd` the fit is a PositionFit.
+
+        Parameters
+        ----------
+        log : Log, path, DataFrame, list or Dataset
+            The log, or a list of logs; or a folder or a pattern of names, or a Dataset, whose
+            logs may be larger than memory.
+        y : None
+            Not used; scikit-learn passes it.
+        client : distributed.Client, optional
+            A Dask client, whose workers read and fold a dataset, which they must find under the
+            same names.
+
+        Returns
+        -------
+        Fit
+            The fit.
+
+        Examples
+        --------
+        >>> fit = search.fit(log)
+        >>> fit.status_[:2]
+        'ok'
         """
         if self.pd is not None:
             positions: Fit = self._fit_positions(log)  # typed as what nearly everybody gets
@@ -259,13 +351,46 @@ class Identifier(Searchable):
         return done
 
     def with_declared(self, logs: Sequence[Log]) -> Identifier:
-        """The same, with the coupling and springs that the logs' channels declare."""
+        """The same, with the coupling and springs that the logs' channels declare.
+
+        Parameters
+        ----------
+        logs : sequence of Log
+            Logs whose channels may declare coupling or springs.
+
+        Returns
+        -------
+        Identifier
+            The identifier with these columns.
+
+        Examples
+        --------
+        >>> search.with_declared([log]).arm is arm
+        True
+        """
         names = {column.name for column in self.columns}
         more = [c for c in declared_columns(self.arm, logs) if c.name not in names]
         return replace(self, columns=(*self.columns, *more)) if more else self
 
     def fit_logs(self, logs: list[Log], recording: Recording) -> Fit:
-        """The fit of a recording; logs: those that it consists of, as prepared, or samples of them."""
+        """The fit of a recording; logs: those that it consists of, as prepared, or samples of them.
+
+        Parameters
+        ----------
+        logs : list[Log]
+            Those that the recording consists of, as prepared, or samples of them.
+        recording : Recording
+            What `fit` makes of logs or of a dataset; only `fit` calls this.
+
+        Returns
+        -------
+        Fit
+            The fit.
+
+        Examples
+        --------
+        >>> fit = search.fit(log)  # prepares the logs and calls fit_logs
+        """
         whole = self.with_declared(logs)
         try:
             return fit_as(whole, decided(whole, recording), recording, logs)
@@ -291,7 +416,23 @@ class Identifier(Searchable):
         return how if self.cutoff is None else replace(how, cutoff=self.cutoff)
 
     def cross_validate(self, logs: Sequence[Log]) -> list[Validation]:
-        """For each run, its prediction by the fit of all others."""
+        """For each run, its prediction by the fit of all others.
+
+        Parameters
+        ----------
+        logs : sequence of Log
+            At least two runs.
+
+        Returns
+        -------
+        list[Validation]
+            One validation a run.
+
+        Examples
+        --------
+        >>> [check.mean < 0.01 for check in search.cross_validate([log.cut(0, 5), log.cut(5)])]
+        [True, True]
+        """
         runs = self.prepare(logs)
         if len(runs) < 2:
             raise InputError("cross-validation needs at least two logs; give a list of runs")

@@ -18,11 +18,22 @@ Forces = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Sequen
 class Column:
     """A term of the user's own: one unknown coefficient times forces that depend on the state.
 
-    function(q, qd, qdd) takes and returns one scalar a joint (a batch is a scalar; use dynarm.algebra's sin, cos, sign,
-    tanh, magnitude), 0 for joints that do not feel it; of a free base those of the base come first, as the arm has them
-    (coordinate_names, speed_names). Example, wrist gears that couple joints 5 and 6:
+    Each scalar may be a number or a whole batch; use the sin, cos, sign, tanh and magnitude of `dynarm.algebra`. With a
+    free base its entries come first, as the arm has them (`coordinate_names`, `speed_names`).
 
-        Column("inertia56", lambda q, qd, qdd: [0, 0, 0, 0, qdd[5], qdd[4]])
+    Parameters
+    ----------
+    name : str
+        What the coefficient is called among the unknowns.
+    function : Forces
+        function(q, qd, qdd), one scalar a joint each, returning the force on each joint for
+        a coefficient of one, 0 where a joint does not feel it.
+
+    Examples
+    --------
+    >>> gears = dynarm.Column("inertia56", lambda q, qd, qdd: [0, 0, 0, 0, qdd[5], qdd[4]])
+    >>> gears.name
+    'inertia56'
     """
 
     name: str
@@ -35,7 +46,27 @@ class Column:
             raise KindError(f"function is {shown(self.function)}; give a function of q, qd, qdd")
 
     def evaluate(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """The forces (..., n) of a coefficient of one."""
+        """The forces (..., n) of a coefficient of one.
+
+        Parameters
+        ----------
+        q : ndarray (..., nq)
+            Positions.
+        qd : ndarray (..., n)
+            Velocities.
+        qdd : ndarray (..., n)
+            Accelerations.
+
+        Returns
+        -------
+        ndarray
+            Forces (..., n).
+
+        Examples
+        --------
+        >>> gears.evaluate(np.zeros(6), np.zeros(6), np.arange(6.0))
+        array([0., 0., 0., 0., 5., 4.])
+        """
         n = qd.shape[-1]
         states = ([x[..., j] for j in range(x.shape[-1])] for x in (q, qd, qdd))
         word = f"what column '{self.name}' returns"

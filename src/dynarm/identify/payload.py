@@ -40,7 +40,23 @@ _GAIN_PASSES = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gains:
-    """Torque per unit of drive signal (current), joint by joint, with standard deviations."""
+    """Torque per unit of drive signal (current), joint by joint, with standard deviations.
+
+    `dynarm.drive_gains` makes it.
+
+    Attributes
+    ----------
+    values : ndarray
+        Torque per unit of the log's tau (n,).
+    std : ndarray
+        Standard deviations (n,).
+
+    Examples
+    --------
+    >>> from dynarm.identify.payload import Gains
+    >>> Gains(np.array([10.0, 5.0]), np.array([0.1, 0.1])).values
+    array([10.,  5.])
+    """
 
     values: np.ndarray
     std: np.ndarray
@@ -55,8 +71,38 @@ def identify_payload(
 ) -> Payload:
     """The payload that explains the difference between logs without and with it; options are those of Identifier.
 
-    without: logs without the payload, or a fit to such logs, which is held to as it is, its certainty counted.
-    tool: the name of the tool that carries it, where there are several.
+    Parameters
+    ----------
+    arm : Arm
+        The robot.
+    without : Log, path, list or Fit
+        Logs without the payload, or a fit to such logs, which is held to as it is, its
+        certainty counted.
+    loaded : Log, path or list
+        Logs with the payload.
+    tool : str, optional
+        The name of the tool that carries it, where there are several.
+    **options : object
+        Options of dynarm.Identifier.
+
+    Returns
+    -------
+    Payload
+        Mass, centre and inertia in the frame of the tool, with deviations.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)])
+    >>> empty, loaded = (
+    ...     dynarm.Log(t, q, dynarm.compile(robot).inverse_dynamics(q, qd, -q * [4, 9]), qd=qd)
+    ...     for robot in (arm, arm.with_payload(1.5))
+    ... )
+    >>> payload = dynarm.identify_payload(arm, empty, loaded, friction=(), armature=False)
+    >>> round(payload.mass, 2)
+    1.5
     """
     if isinstance(without, Fit):
         return _beside(arm, without, loaded, tool, options)
@@ -82,7 +128,45 @@ def drive_gains(
 ) -> Gains:
     """Torque per unit of the logs' tau (currents), from a payload that is known, given in the frame of the tool.
 
-    X values - gain current = -(payload's torque) in the loaded logs, 0 in the others.
+    What is solved is X values - gain current = -(the payload's torque) in the loaded logs, and 0 in the others.
+
+    Parameters
+    ----------
+    arm : Arm
+        The robot.
+    without : Log, path or list
+        Logs without the payload, whose `tau` holds currents.
+    loaded : Log, path or list
+        Logs with the payload.
+    mass : float
+        Mass of the payload [kg].
+    com : array_like (3,)
+        Its centre of mass in the frame of the tool [m].
+    inertia : array_like (3, 3)
+        Its inertia about the centre of mass [kg m^2].
+    tool : str, optional
+        Name of the tool, where the robot has several.
+    **options : object
+        Options of dynarm.Identifier.
+
+    Returns
+    -------
+    Gains
+        The gains, with deviations.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)])
+    >>> empty, loaded = (
+    ...     dynarm.Log(t, q, dynarm.compile(robot).inverse_dynamics(q, qd, -q * [4, 9]) / [10, 5], qd=qd)
+    ...     for robot in (arm, arm.with_payload(1.5))
+    ... )
+    >>> gains = dynarm.drive_gains(arm, empty, loaded, mass=1.5, friction=(), armature=False)
+    >>> gains.values.round(2)
+    array([10.,  5.])
     """
     identifier = Identifier(arm, **options)
     load = Joint(mass=mass, com=com, inertia=inertia, name="payload")

@@ -39,21 +39,45 @@ T = TypeVar("T")
 class Preparation:
     """How a log is made ready.
 
-    cutoff      [Hz] of the low-pass filter on positions; None: chosen from the data; infinity: no filter
-    order       of that Butterworth filter, which is run forwards and backwards
-    padding     samples by which each end is extended (odd) before filtering; None: long enough for the cut-off
-    velocity    "recorded", "differentiate", or "auto": whichever explains the torques better
-    decimate    keep one sample in so many, after filtering regressor and torque together; None: chosen from the
-                cut-off; 1: none
-    decimator   "fir" (linear phase) or "chebyshev" (order 8, 0.05 dB, forwards and backwards)
-    slow        [rad/s or m/s] rows of a joint slower than this are left out, because friction at rest may be
-                anything: a number, one a joint, or None: a fiftieth of the usual speed; 0: keep all; "rests": those
-                of joints that hardly travel for half a second
-    trim        samples left out at the start of each stretch; None: what the filter's ends may spoil, at both ends
-    smoothing   "filter", or "spline": penalised splines of the positions, their smoothness by likelihood, joint by
-                joint; velocities are then derived, no cut-off is chosen, and of slow rows only rests are left out;
-                "auto": where friction is chosen from the data so is this, and a delay with it, else the filter
-    delay       [s] by which torques lag the motion; None: found from the data, kept if it gains more than 1 %
+    Parameters
+    ----------
+    cutoff : float, optional
+        [Hz] of the low-pass filter on positions; None: chosen from the data; infinity: no
+        filter.
+    order : int, default 4
+        Of that Butterworth filter, which is run forwards and backwards.
+    padding : int, optional
+        Samples by which each end is extended (odd) before filtering; None: long enough for
+        the cut-off.
+    velocity : str, default "auto"
+        "recorded", "differentiate", or "auto": whichever explains the torques better.
+    decimate : int, optional
+        Keep one sample in so many, after filtering regressor and torque together; None:
+        chosen from the cut-off; 1: none.
+    decimator : str, default "fir"
+        "fir" (linear phase) or "chebyshev" (order 8, 0.05 dB, forwards and backwards).
+    slow : float | tuple[float, ...] | str, optional
+        [rad/s or m/s] rows of a joint slower than this are left out, because friction at
+        rest may be anything: a number, one a joint, or None: a fiftieth of the usual speed;
+        0: keep all; "rests": those of joints that hardly travel for half a second.
+    trim : int, optional
+        Samples left out at the start of each stretch; None: what the filter's ends may
+        spoil, at both ends.
+    smoothing : str, default "auto"
+        "filter", or "spline": penalised splines of the positions, their smoothness by
+        likelihood, joint by joint; velocities are then derived, no cut-off is chosen, and
+        of slow rows only rests are left out; "auto": where friction is chosen from the data
+        so is this, and a delay with it, else the filter.
+    delay : float, default 0.0
+        [s] by which torques lag the motion; None: found from the data, kept if it gains
+        more than 1 %.
+
+    Examples
+    --------
+    >>> plain = dynarm.Preparation(cutoff=10.0, velocity="differentiate")
+    >>> search = dynarm.Identifier(dynarm.load("two_link"), preparation=plain)
+    >>> search.preparation.cutoff
+    10.0
     """
 
     cutoff: float | None = None

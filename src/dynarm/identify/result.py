@@ -48,7 +48,34 @@ class FitError(DynarmError, ArithmeticError):
 
 @dataclass(frozen=True, eq=False)
 class Fit(LinkByLink):
-    """names_, values_, std_ of all unknowns in order; the guide 'Identification in practice' tells the rest."""
+    """What was found from logs: names, values and deviations of all unknowns, in one order.
+
+    `dynarm.Identifier.fit` makes it; the guide "Identification in practice" says how to read it.
+
+    Attributes
+    ----------
+    record : Record
+        What was fitted: robot, terms, logs and how they were prepared.
+    solution : Solution
+        Rank, singular values and directions of the least-squares problem.
+    values_ : ndarray
+        Values (p,) of all unknowns, in the order of `names_`.
+    covariance_ : ndarray
+        Their covariance (p, p), autocorrelation of the residuals accounted for.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)])
+    >>> noise = np.random.default_rng(0).normal(0, 0.05, q.shape)
+    >>> tau = dynarm.compile(arm).inverse_dynamics(q, qd, -q * [4, 9]) + noise
+    >>> log = dynarm.Log(t, q, tau, qd=qd)
+    >>> fit = dynarm.Identifier(arm, friction=(), armature=False).fit(log)
+    >>> fit.names_
+    ('U1_33', 'k1_x', 'k1_y', 'U2_33', 'k2_x', 'k2_y')
+    """
 
     record: Record
     solution: Solution
@@ -59,6 +86,7 @@ class Fit(LinkByLink):
 
     @property
     def names_(self) -> tuple[str, ...]:
+        """Names of all unknowns: minimal parameters, motor inertias, friction and offset by joint."""
         return self.record.terms.names
 
     @cached_property
@@ -80,7 +108,23 @@ class Fit(LinkByLink):
             return np.asarray(100 * self.std_ / np.abs(self.values_))
 
     def intervals(self, level: float = 0.95) -> np.ndarray:
-        """(p, 2) confidence intervals."""
+        """(p, 2) confidence intervals.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Confidence, 0.95 for 95 %.
+
+        Returns
+        -------
+        ndarray
+            Lower and upper ends (p, 2).
+
+        Examples
+        --------
+        >>> fit.intervals().shape
+        (6, 2)
+        """
         from scipy.stats import norm
 
         share = real("level", level, "a share of at least 0, below 1", lambda x: 0 <= x < 1)
@@ -89,6 +133,7 @@ class Fit(LinkByLink):
 
     @property
     def rank_(self) -> int:
+        """How many combinations of the unknowns the logs determine."""
         return self.record.identifiability.rank
 
     @property
@@ -103,10 +148,12 @@ class Fit(LinkByLink):
 
     @property
     def identifiability_(self) -> Identifiability:
+        """What the logs determine, unknown by unknown, with advice."""
         return self.record.identifiability
 
     @property
     def residuals_(self) -> Residuals:
+        """What the fit leaves of the torques, and how it is correlated in time."""
         return self.record.residuals
 
     @cached_property
@@ -180,7 +227,18 @@ class Fit(LinkByLink):
         return judgement.status(self, int(self.record.data("status_").present.sum()))
 
     def check(self) -> Fit:
-        """The fit itself, or an error that says why it cannot be relied on."""
+        """The fit itself, or an error that says why it cannot be relied on.
+
+        Returns
+        -------
+        Fit
+            The fit itself.
+
+        Examples
+        --------
+        >>> fit.check() is fit
+        True
+        """
         if self.status_.startswith("doubtful"):
             raise FitError(self.status_)
         return self
@@ -188,7 +246,28 @@ class Fit(LinkByLink):
     # ---- prediction
 
     def states(self, log: Outside) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Smooth q, qd, qdd (N, n) at the log's own samples, prepared as for the fit."""
+        """Smooth q, qd, qdd (N, n) at the log's own samples, prepared as for the fit.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        ndarray
+            Positions (N, n).
+        ndarray
+            Velocities (N, n).
+        ndarray
+            Accelerations (N, n).
+
+        Examples
+        --------
+        >>> smooth_q, smooth_qd, smooth_qdd = fit.states(log)
+        >>> smooth_q.shape
+        (1001, 2)
+        """
         return states_at(self._log(log), self.record.preparation)
 
     def _log(self, log: Outside) -> Log:
@@ -201,8 +280,27 @@ class Fit(LinkByLink):
     ) -> np.ndarray:
         """(N, n): the torques that the fit predicts for given states.
 
-        friction_state: (N, m) states of friction with memory, as `friction_states` and `model_.friction_state` give
-        them; None: without memory.
+        Parameters
+        ----------
+        q : array_like (N, n)
+            Positions.
+        qd : array_like (N, n)
+            Velocities.
+        qdd : array_like (N, n)
+            Accelerations.
+        friction_state : array_like (..., m), optional
+            (N, m) states of friction with memory, as `friction_states` and
+            `model_.friction_state` give them; None: without memory.
+
+        Returns
+        -------
+        ndarray
+            Torques (N, n) [N m or N].
+
+        Examples
+        --------
+        >>> fit.torque(*fit.states(log)).shape
+        (1001, 2)
         """
         arm = self.record.terms.arm
         (q,) = samples(arm.name, arm.nq, q=q)
@@ -220,15 +318,46 @@ class Fit(LinkByLink):
     def friction_states(self, log: Outside) -> np.ndarray:
         """(N, m): what friction with memory remembers at the samples of a log, as `predict` takes it.
 
-        States of `model_.friction_state`: model_.inverse_dynamics(*fit.states(log), friction_state=...) is what predict
-        says, and a controller that begins with the first of them goes on as predict does. m is 0 without memory.
+        `model_.inverse_dynamics(*fit.states(log), friction_state=...)` is what `predict` says, and a controller
+        that begins with the first of these states goes on as `predict` does.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        ndarray
+            States (N, m); m is 0 without memory.
+
+        Examples
+        --------
+        >>> fit.friction_states(log).shape
+        (1001, 0)
         """
         log = self._log(log)
         q, qd, qdd = states_at(log, self.record.preparation)
         return self.record.terms.memory.along(q, starts_of(log), qd, qdd)
 
     def predict(self, log: Outside) -> np.ndarray:
-        """(N, n): predicted torques at the samples of a log, the path of one, or a DataFrame."""
+        """(N, n): predicted torques at the samples of a log, the path of one, or a DataFrame.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        ndarray
+            Torques (N, n) [N m or N].
+
+        Examples
+        --------
+        >>> fit.predict(log).shape
+        (1001, 2)
+        """
         log = self._log(log)
         q, qd, qdd = states_at(log, self.record.preparation)
         terms, held = self.record.terms, None
@@ -239,7 +368,23 @@ class Fit(LinkByLink):
         return tau if held is None else tau + held
 
     def validate(self, log: Outside) -> Validation:
-        """The prediction of a log (or its path, or a DataFrame) compared with what was measured."""
+        """The prediction of a log compared with what was measured.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        Validation
+            Errors by joint: `.rmse`, `.relative`, `.band`.
+
+        Examples
+        --------
+        >>> fit.validate(log).rmse.round(2)
+        array([0.06, 0.05])
+        """
         log = self._log(log)
         return compared(log, self.predict(log), self.record.terms.arm, self.band_)
 
@@ -247,6 +392,21 @@ class Fit(LinkByLink):
         """1 - mean over joints of (RMSE / standard deviation)^2: 1 is perfect, 0 as good as the mean torque.
 
         Of several logs the mean of theirs; torques that were not measured, or cannot change, do not count.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        float
+            At most 1.
+
+        Examples
+        --------
+        >>> fit.score(log) > 0.99
+        True
         """
         runs = [self.validate(one) for one in logs_of(log, self.record.terms.arm)]
         return float(np.mean([1 - mean_error(run.relative**2, run.silent) for run in runs]))
@@ -325,6 +485,24 @@ class Fit(LinkByLink):
         """(repetitions, p): values refitted to blocks of time drawn with replacement.
 
         By the estimator of the fit, with its prior; the rows of a robust fit count as they do there.
+
+        Parameters
+        ----------
+        repetitions : int, default 200
+            How often values are refitted.
+        seed : int, default 0
+            Seed of the draws.
+
+        Returns
+        -------
+        ndarray
+            Values (repetitions, p).
+
+        Examples
+        --------
+        >>> draws = fit.bootstrap(repetitions=20)
+        >>> draws.shape
+        (20, 6)
         """
         count = whole("repetitions", repetitions, 1, 10**7), whole("seed", seed)
         problem = replace(self.record.solved("bootstrap"), weights=self.solution.weights)
@@ -341,6 +519,24 @@ class Fit(LinkByLink):
         """Velocity and friction force of an independent joint over the range of the log: the part that velocity tells.
 
         Elements with memory count as slipped; load, ripple and coupling have no part in it.
+
+        Parameters
+        ----------
+        joint : int
+            Index of the joint, from 0.
+        points : int, default 201
+            Number of velocities.
+
+        Returns
+        -------
+        ndarray
+            Velocities (points,) [rad/s or m/s].
+        ndarray
+            Friction (points,) [N m or N].
+
+        Examples
+        --------
+        >>> velocity, friction = fit.friction_curve(0)
         """
         return friction_curve(self.record.terms, self.values_, self.speeds_, joint, points)
 
@@ -352,8 +548,26 @@ class Fit(LinkByLink):
     def verdict(self, held_out: Outside = (), limit: float = POOR) -> Verdict:
         """PASS where held-out logs are predicted about as well as fitted ones and nothing speaks against the values.
 
-        Without held-out logs at best NOT VALIDATED. Reasons say what is wrong, advice what to do.
-        held_out: logs as `validate` takes them, or what it returned for them, which is not computed again.
+        Without held-out logs it is at best NOT VALIDATED. Reasons say what is wrong, advice what to do.
+
+        Parameters
+        ----------
+        held_out : Log, path, Validation or list, optional
+            Logs that were not fitted, as `validate` takes them, or what it returned for them,
+            which is not computed again.
+        limit : float, default 0.5
+            Largest error of a joint that passes, relative to the standard deviation of its
+            torque.
+
+        Returns
+        -------
+        Verdict
+            The verdict.
+
+        Examples
+        --------
+        >>> print(fit.verdict().word)
+        NOT VALIDATED
         """
         wanted = "an error over the torque's standard deviation, 0 or more"
         limit = real("limit", limit, wanted, lambda x: x >= 0)
@@ -372,17 +586,56 @@ class Fit(LinkByLink):
         return tables.frame(self)
 
     def compare(self, arm: Arm) -> Foreign:
-        """A DataFrame of the minimal parameters: identified, std, those of another arm, and the difference."""
+        """A DataFrame of the minimal parameters: identified, std, those of another arm, and the difference.
+
+        Parameters
+        ----------
+        arm : Arm
+            The other arm, such as the one of the drawings.
+
+        Returns
+        -------
+        DataFrame
+            A row a minimal parameter.
+
+        Examples
+        --------
+        >>> list(fit.compare(arm).columns)
+        ['name', 'identified', 'std', 'other', 'difference', 'in_std', 'unit']
+        """
         return tables.compare(self, arm)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fit to a TOML file that dynarm.load_fit reads; the logs stay where they are."""
+        """Write the fit to a TOML file that dynarm.load_fit reads; the logs stay where they are.
+
+        Parameters
+        ----------
+        path : path-like
+            The .toml file to write.
+
+        Examples
+        --------
+        >>> fit.save("fit.toml")
+        >>> np.allclose(dynarm.load_fit("fit.toml").values_, fit.values_)
+        True
+        """
         from .saved import save_fit
 
         save_fit(self, path)
 
     def summary(self) -> str:
-        """A table for people: unknowns with their certainty, errors by joint, what the log determines."""
+        """A table for people: unknowns with their certainty, errors by joint, what the log determines.
+
+        Returns
+        -------
+        str
+            The table.
+
+        Examples
+        --------
+        >>> print(fit.summary().splitlines()[0])
+        two_link: 6 unknowns, estimator wls, cut-off 20 Hz, velocity recorded
+        """
         return tables.summary(self)
 
     def __repr__(self) -> str:

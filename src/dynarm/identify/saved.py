@@ -54,7 +54,32 @@ def save_fit(fit: Fit, path: str | os.PathLike[str]) -> None:
 
 
 def load_fit(path: str | os.PathLike[str], columns: Sequence[Column] = ()) -> Fit:
-    """The fit that Fit.save wrote. columns: those of the fit, if it had any, because functions are not written."""
+    """The fit that Fit.save wrote. columns: those of the fit, if it had any, because functions are not written.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that `Fit.save` wrote.
+    columns : sequence of Column, optional
+        The columns of the fit, if it had any, because functions are not written.
+
+    Returns
+    -------
+    Fit
+        The fit; what needs its logs, such as a bootstrap, is refused.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)])
+    >>> tau = dynarm.compile(arm).inverse_dynamics(q, qd, -q * [4, 9])
+    >>> fit = dynarm.Identifier(arm, friction=(), armature=False).fit(dynarm.Log(t, q, tau, qd=qd))
+    >>> fit.save("fit.toml")
+    >>> dynarm.load_fit("fit.toml").values_.round(2)
+    array([ 4.98,  5.  , -0.  ,  0.64,  1.2 ,  0.  ])
+    """
     source = path_of("path", path, "the name of a .toml file")
     table = _parsed(_content(source), str(source))
     try:

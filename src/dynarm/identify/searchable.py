@@ -36,13 +36,44 @@ class Searchable:
         object.__setattr__(self, name, value)
 
     def get_params(self, deep: bool = True) -> Json:
-        """All options by name. deep is there for scikit-learn: no option is an estimator itself."""
+        """All options by name, as scikit-learn asks for them.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            There for scikit-learn; no option is an estimator itself.
+
+        Returns
+        -------
+        dict
+            The options.
+
+        Examples
+        --------
+        >>> search.get_params()["estimator"]
+        'wls'
+        """
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
 
     def set_params(self, **options: Outside) -> Self:
         """This very identifier with other options, as scikit-learn wants it; its fit is forgotten.
 
         It is the one method that changes an identifier; dataclasses.replace makes another instead.
+
+        Parameters
+        ----------
+        **options : object
+            Options of the identifier.
+
+        Returns
+        -------
+        Self
+            This identifier.
+
+        Examples
+        --------
+        >>> search.set_params(estimator="ols").estimator
+        'ols'
         """
         known = self.get_params()
         for name in options:
@@ -61,14 +92,50 @@ class Searchable:
         return done
 
     def predict(self, log: Outside) -> FloatArray | list[FloatArray]:
-        """Torques, with pd positions, (N, n) that the last fit predicts for a log; of several logs a list."""
+        """Torques, with pd positions, (N, n) that the last fit predicts for a log; of several logs a list.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        ndarray or list of ndarray
+            Torques (N, n), or with pd positions.
+
+        Examples
+        --------
+        >>> fit = search.fit(log)
+        >>> search.predict(log).shape
+        (1001, 2)
+        """
         done = self._fitted()
         if is_one(log):
             return done.predict(log)
         return [done.predict(one) for one in logs_of(log, self.get_params()["arm"])]
 
     def score(self, log: Outside, y: Outside = None) -> float:
-        """Fit.score of the last fit: 1 is a perfect prediction, 0 as good as the mean torque."""
+        """Fit.score of the last fit: 1 is a perfect prediction, 0 as good as the mean torque.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+        y : None
+            Not used; scikit-learn passes it.
+
+        Returns
+        -------
+        float
+            At most 1.
+
+        Examples
+        --------
+        >>> fit = search.fit(log)
+        >>> search.score(log) > 0.99
+        True
+        """
         return self._fitted().score(log)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -42,7 +42,31 @@ class Row:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Admissibility:
-    """Every row of (9) at one state. True if all hold."""
+    """Every row of (9) at one state; true if all hold.
+
+    Attributes
+    ----------
+    rows : tuple[Row, ...]
+        The rows, each with its name, margin and whether it holds.
+    forces : ndarray
+        Wheel forces (w, 3) that satisfy the rows, or come nearest to it [N].
+    optimised : bool
+        Whether the distribution was searched for, because statics leaves it open.
+    status : str
+        One sentence.
+    contact : str, default "elastic"
+        How more than three wheels share the load.
+    margins : dict[str, float], optional
+        Smallest margin of contact and adhesion by each way of sharing the load [N].
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> q, z = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
+    >>> verdict = robot.admissible(q, z, robot.hold(q), friction=0.8)
+    >>> verdict.margin > 0
+    True
+    """
 
     rows: tuple[Row, ...]
     forces: np.ndarray  # (w, 3): a distribution that satisfies the rows, or comes nearest to it
@@ -63,7 +87,18 @@ class Admissibility:
         return min(row.margin for row in self.rows if row.unit == "N" and row.wheel is not None)
 
     def check(self) -> Admissibility:
-        """Itself, or an error with the rows that fail."""
+        """Itself, or an error with the rows that fail.
+
+        Returns
+        -------
+        Admissibility
+            The record itself.
+
+        Examples
+        --------
+        >>> verdict.check() is verdict
+        True
+        """
         if not self:
             raise NotAdmissible(self.status)
         return self

@@ -184,6 +184,7 @@ class Wheeled:
 
     @cached_property
     def wheel_names(self) -> tuple[str, ...]:
+        """The names of the wheels, in their order."""
         return tuple(w.name or f"w{j}" for j, w in enumerate(self.wheels))
 
     @property
@@ -217,7 +218,23 @@ class Wheeled:
         return (*drive, *steer, *self.arm.joint_names)
 
     def entry_names(self, port: str) -> tuple[str, ...]:
-        """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
+        """What the entries of an input are called: columns of a DataFrame with these names are put in this order.
+
+        Parameters
+        ----------
+        port : str
+            Name of an input: "q", "z", "tau" ...
+
+        Returns
+        -------
+        tuple[str, ...]
+            The names, in order.
+
+        Examples
+        --------
+        >>> robot.entry_names("z") == robot.speed_names
+        True
+        """
         return {
             "q": self.coordinate_names,
             "z": self.speed_names,
@@ -228,23 +245,85 @@ class Wheeled:
         }.get(port, AXES["wrench"])
 
     def count(self, name: str = "equations") -> Count:
-        """Operations of a function's graph."""
+        """Operations of a function's graph.
+
+        Parameters
+        ----------
+        name : str
+            Name of a function, such as "equations".
+
+        Returns
+        -------
+        Count
+            The count: `.mul`, `.add`, ...
+
+        Examples
+        --------
+        >>> robot.count("equations").mul > 0
+        True
+        """
         return self.graph(name).count()
 
     # ---- compiling and calling
 
     def ports(self, name: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        """Inputs and outputs of a function."""
+        """Inputs and outputs of a function.
+
+        Parameters
+        ----------
+        name : str
+            Name of a function, such as "equations".
+
+        Returns
+        -------
+        tuple[tuple[Port, ...], tuple[Port, ...]]
+            The inputs and the outputs.
+
+        Examples
+        --------
+        >>> [port.name for port in robot.ports("equations")[0]]
+        ['q', 'z']
+        """
         return ports(self.formulas, name)
 
     def graph(self, name: str) -> Graph:
-        """The operations behind a function, traced anew."""
+        """The operations behind a function, traced anew.
+
+        Parameters
+        ----------
+        name : str
+            Name of a function, such as "equations".
+
+        Returns
+        -------
+        Graph
+            The graph of operations.
+
+        Examples
+        --------
+        >>> graph = robot.graph("equations")
+        """
         if not among(name, NAMES):
             raise UnknownName("function", name, NAMES)
         return graph_of(self.formulas, name)
 
     def kernel(self, key: str) -> Kernel:
-        """The compiled function of a name."""
+        """The compiled function of a name.
+
+        Parameters
+        ----------
+        key : str
+            Name of a function, such as "equations".
+
+        Returns
+        -------
+        Kernel
+            The compiled function.
+
+        Examples
+        --------
+        >>> kernel = robot.kernel("equations")
+        """
         if not among(key, NAMES):
             raise UnknownName("function", key, NAMES)
         if key.startswith(("control", "derivative")):
@@ -255,7 +334,24 @@ class Wheeled:
         return kernel(self.formulas.recipe, name, *self.ports(key), lambda: (self.graph(key), {}))
 
     def call(self, name: str, *args: Numbers) -> tuple[np.ndarray, ...]:
-        """The outputs of a compiled function; singular steering is refused."""
+        """The outputs of a compiled function; singular steering is refused.
+
+        Parameters
+        ----------
+        name : str
+            Name of a function, such as "equations".
+        *args : array_like
+            The function's inputs.
+
+        Returns
+        -------
+        tuple of ndarray
+            The function's outputs.
+
+        Examples
+        --------
+        >>> outputs = robot.call("equations", q, z)
+        """
         outputs = self._outputs(name, *args)
         if self.guidance.steered and name != "energy" and not (outputs[-1] < SINGULAR**2).all():
             self._singular(args[0], outputs[-1])
@@ -292,12 +388,55 @@ class Wheeled:
     def evaluate(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> Outputs:
-        """Everything that one kernel gives: equations, accelerations, wrench, ground forces and load."""
+        """Everything that one kernel gives: equations, accelerations, wrench, ground forces and load.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        tau : array_like (..., inputs)
+            Torques of the drives, as `robot.input_names` orders them [N m].
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        locked : bool, default False
+            Hold the steering column.
+
+        Returns
+        -------
+        Outputs
+            The outputs, by name.
+
+        Examples
+        --------
+        >>> outputs = robot.evaluate(q, z, tau)
+        """
         name = self.variant("control", z, locked)
         return Outputs(*self.call(name, q, z, tau, NO_LOAD if load is None else load)[:7])
 
     def variant(self, name: str, z: Numbers, locked: bool) -> str:
-        """The function's name with or without the steering column held."""
+        """The function's name with or without the steering column held.
+
+        Parameters
+        ----------
+        name : str
+            Name of a function, such as "equations".
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        locked : bool, default False
+            Hold the steering column.
+
+        Returns
+        -------
+        str
+            The name.
+
+        Examples
+        --------
+        >>> robot.variant("everything", z, False)
+        'everything'
+        """
         if not flag("locked", locked) or not self.guidance.steered:
             return name
         speeds = reals("z", z, "real numbers", self.speed_names)

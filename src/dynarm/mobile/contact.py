@@ -27,7 +27,32 @@ _SMALL = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contact:
-    """Ground forces at a state (or a batch), and how far they can be known."""
+    """Ground forces at a state (or a batch), and how far they can be known.
+
+    Attributes
+    ----------
+    forces : ndarray
+        Forces (..., w, 3) on each wheel: rolling, axle, up [N].
+    determinate : ndarray
+        Whether statics alone gives that component (w, 3).
+    axle_sums : dict[tuple[str, ...], ndarray]
+        {wheels on one axle: the sum of their axle forces}, which statics gives.
+    friction_needed : ndarray
+        Coefficient (..., w) that keeps each wheel from slipping.
+    tipover : Tipover
+        Tip-over angles and measure.
+    formal : ndarray
+        True where a wheel has lifted, so that the numbers are those of a robot held to the
+        ground.
+    status : str
+        One sentence.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> q, z = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
+    >>> contact = robot.contact(q, z, robot.hold(q))
+    """
 
     forces: np.ndarray  # (..., w, 3): rolling, axle, up
     determinate: np.ndarray  # (w, 3): whether statics alone gives that component
@@ -43,7 +68,23 @@ class Contact:
     __repr__ = brief
 
     def margin(self, friction: Numbers) -> np.ndarray:
-        """(..., w) [N]: friction times vertical force minus the horizontal force; negative where a wheel slips."""
+        """(..., w) [N]: friction times vertical force minus the horizontal force; negative where a wheel slips.
+
+        Parameters
+        ----------
+        friction : float or array_like (w,)
+            Coefficient of friction with the ground.
+
+        Returns
+        -------
+        ndarray
+            Margins (..., w) [N].
+
+        Examples
+        --------
+        >>> bool((contact.margin(0.8) > 0).all())
+        True
+        """
         sideways = np.hypot(self.forces[..., 0], self.forces[..., 1])
         left: np.ndarray = np.asarray(friction) * self.forces[..., 2] - sideways
         return left

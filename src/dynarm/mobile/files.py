@@ -47,7 +47,18 @@ _HEADER = re.compile(r"(\[\[?)([A-Za-z_][\w.]*\]\]?)")
 
 
 def catalogue() -> tuple[str, ...]:
-    """The names of the built-in mobile manipulators."""
+    """The names of the built-in mobile manipulators.
+
+    Returns
+    -------
+    tuple[str, ...]
+        The names; each is understood by `dynarm.mobile.load`.
+
+    Examples
+    --------
+    >>> "tanner2001" in dynarm.mobile.catalogue()
+    True
+    """
     folder = resources.files(__package__) / "catalogue"
     return tuple(
         sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
@@ -63,15 +74,37 @@ def load(
 ) -> MobileManipulator:
     """The mobile manipulator behind a built-in name or a path to a .toml or .urdf file.
 
-    friction  overrides the file's
-    wheels    of a URDF: the wheels where they are not recognised by name, axis and shape: names of joints or links,
-              {name: kind, ...} or {name: {"kind": "skid", "slide": 0.6}, ...}, or mobile.Wheel records in the axes of
-              the root link, on whose ground they stand
-    tip       of a URDF: the link to which the arm is taken, joints off the way held at zero; default: all joints, those
-              held that follow others. The load then acts on the link that most joints move
-    snap      of a URDF: rounded numbers that were meant to be exact are taken as such, as in `dynarm.load`
-
     A URDF's platform frame {v} stands at the mass centre of all that is rigid with its root link.
+
+    Parameters
+    ----------
+    robot : MobileManipulator
+        A built-in name or a path to a .toml or .urdf file.
+    friction : float or array_like (w,)
+        Whether friction takes part, whatever the file says.
+    wheels : sequence or dict, optional
+        The wheels of a URDF, where they are not recognised by name, axis and shape: names
+        of joints or links, {name: kind, ...} or {name: {"kind": "skid", "slide": 0.6},
+        ...}, or mobile.Wheel records in the axes of the root link, on whose ground they
+        stand.
+    tip : str, optional
+        Of a URDF, the link to which the arm is taken, joints off the way held at zero;
+        default: all joints, those held that follow others. The load then acts on the link
+        that most joints move.
+    snap : bool, default True
+        Of a URDF: rounded numbers that were meant to be exact are taken as such, as in
+        `dynarm.load`.
+
+    Returns
+    -------
+    MobileManipulator
+        The robot.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> robot.coordinate_names
+    ('x', 'y', 'theta', 'phi', 'q1', 'q2')
     """
     if (
         isinstance(robot, bytes)

@@ -25,6 +25,33 @@ class Ground:
 
     Where the measure is negative no upward forces balance the load: the robot tips over that edge, and `forces` are
     those of the moment of tipping. What is not finite in the state is NaN here, and no verdict.
+
+    Attributes
+    ----------
+    forces : ndarray
+        Forces (..., w, 3) on each wheel: rolling, axle, up [N].
+    needed : ndarray
+        `friction` (..., w), with a huge number in place of infinity.
+    angles : ndarray
+        Angles (..., edges) to tipping over each side of the support polygon, (9) [rad].
+    measure : ndarray
+        Tip-over measure (...); negative where the robot tips.
+    load : ndarray
+        Force and moment (..., 6) on the ground, about the origin of {v} [N, N m].
+    axes : tuple[tuple[str, str], ...]
+        The wheels between which the edges of the support polygon run.
+    wheels : tuple[str, ...]
+        Names of the wheels.
+    contact : str, default "elastic"
+        How more than three wheels share the load.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> q, z = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
+    >>> ground = robot.ground(q, z, z)
+    >>> ground.lifted
+    array([False, False, False])
     """
 
     forces: np.ndarray  # (..., w, 3) [N]: rolling, axle, up; up is never negative

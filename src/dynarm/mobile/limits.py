@@ -43,10 +43,42 @@ UNITS = {
 class MobileLimits:
     """`mobile.Limits`: the largest of each before a wheel slips or the robot tips.
 
-    Infinite: nothing limits it; NaN: not even at rest.
+    An infinite entry is limited by nothing; NaN means that the robot does not even stand at rest.
 
-    slope_up, slope_down: nose up, nose down. slope_left: the left side is the lower one. payload: a point mass at the
-    tool. `by` says which wheel or edge ends each, `others` what the other ways of sharing the load would allow.
+    Attributes
+    ----------
+    acceleration : float
+        Largest acceleration forwards [m/s^2].
+    deceleration : float
+        Largest deceleration [m/s^2].
+    yaw_rate : float
+        Largest rate of turning, on the spot or along the bend of the steering angle
+        [rad/s].
+    curve_speed : float
+        Largest speed in the bend [m/s].
+    slope_up : float
+        Steepest slope, nose up [degrees].
+    slope_down : float
+        Steepest slope, nose down [degrees].
+    slope_left : float
+        Steepest slope whose lower side is the left one [degrees].
+    slope_right : float
+        Steepest slope whose lower side is the right one [degrees].
+    payload : float
+        Largest payload, a point mass at the tool [kg].
+    by : dict[str, str]
+        Which wheel or edge ends each.
+    others : dict[str, dict[str, float]]
+        What the other ways of sharing the load would allow.
+    contact : str
+        How more than three wheels share the load.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> limits = robot.limits(np.zeros(len(robot.coordinate_names)), friction=0.6)
+    >>> print(limits.by["acceleration"])
+    w1
     """
 
     acceleration: float  # [m/s^2] forwards
@@ -87,7 +119,32 @@ def _shown(value: float, unit: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class EmergencyStop:
-    """The shortest stop straight ahead: constant deceleration, what it takes, and which wheel or edge limits it."""
+    """The shortest stop straight ahead: constant deceleration, what it takes, and which wheel or edge limits it.
+
+    Attributes
+    ----------
+    speed : float
+        Speed at which braking begins [m/s].
+    deceleration : float
+        Constant deceleration [m/s^2]; NaN where the robot does not even stand.
+    time : float
+        Time that it takes [s].
+    distance : float
+        Way that it takes [m].
+    by : str
+        Which wheel or edge limits it.
+    contact : str
+        How more than three wheels share the load.
+    status : str
+        One sentence.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> stop = robot.emergency_stop(np.zeros(len(robot.coordinate_names)), 0.5)
+    >>> bool(np.isclose(stop.distance, stop.speed**2 / (2 * stop.deceleration)))
+    True
+    """
 
     speed: float  # [m/s]
     deceleration: float  # [m/s^2]; NaN where the robot does not even stand

@@ -28,7 +28,27 @@ _ROLLS = 1e-6  # sideways speed at a wheel, relative to the motion's, that still
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Motion:
-    """A motion on a grid of times: coordinates, independent speeds, accelerations."""
+    """A motion on a grid of times: coordinates, independent speeds, accelerations.
+
+    Attributes
+    ----------
+    t : ndarray
+        Times (N,) [s].
+    q : ndarray
+        Coordinates (N, nq).
+    z : ndarray
+        Speeds (N, nz).
+    zd : ndarray
+        Accelerations (N, nz).
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> t = np.linspace(0, 4, 81)
+    >>> path = np.outer(0.5 * (1 - np.cos(np.pi * t / 4)), np.eye(len(robot.coordinate_names))[0])
+    >>> robot.motion(t, path).z[40, 0].round(3)
+    np.float64(0.393)
+    """
 
     t: np.ndarray
     q: np.ndarray
@@ -40,7 +60,38 @@ class Motion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SafeSpeed:
-    """The largest time scaling of a motion, and what limits it."""
+    """The largest time scaling of a motion, and what limits it.
+
+    Attributes
+    ----------
+    scale : float
+        1: as given; 2: twice as fast; infinite if nothing limits it, 0 if no speed will do.
+    limits : ndarray
+        The same for each sample alone (N,).
+    lowest : ndarray
+        Slowest scaling of each sample (N,); 0 where the robot can stand still.
+    sample : int
+        Which sample sets the scale.
+    wheel : str
+        Which wheel slips or lifts there.
+    status : str
+        One sentence.
+    contact : str, default "elastic"
+        How more than three wheels share the load.
+    edge : tuple[str, str], optional
+        Over which side it tips there.
+    scales : dict[str, float], optional
+        The scale by each way of sharing the load; for the ways not asked for, that of the
+        limiting sample.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> t = np.linspace(0, 4, 81)
+    >>> path = np.outer(0.5 * (1 - np.cos(np.pi * t / 4)), np.eye(len(robot.coordinate_names))[0])
+    >>> print(robot.safe_speed((t, path), friction=0.6).wheel)
+    w1
+    """
 
     scale: (
         float  # 1: as given; 2: twice as fast; infinite if nothing limits it, 0 if no speed will do
@@ -113,12 +164,33 @@ def safe_speed(
 ) -> SafeSpeed:
     """The largest s such that the motion, driven s times as fast, keeps every wheel in its friction cone.
 
-    motion    a Motion, a Run, or (t, q) with sampled coordinates
-    friction  coefficient, one or one a wheel
-    load      (6,) on the end effector, the same at every speed
-    contact   how more than three wheels share the load: "elastic", "best" or "worst"
-
     Driven wheels (`driven`) share the drive with the smallest squared torque; bearings are taken as free of friction.
+
+    Parameters
+    ----------
+    robot : MobileManipulator
+        The robot.
+    motion : Motion
+        A Motion, a Run, or (t, q) with sampled coordinates.
+    friction : float or array_like (w,)
+        Coefficient, one or one a wheel.
+    load : array_like (6,), optional
+        Force then couple on the tool, the same at every speed.
+    contact : str, default "elastic"
+        How more than three wheels share the load: "elastic", "best" or "worst".
+
+    Returns
+    -------
+    SafeSpeed
+        The scaling and what limits it.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> t = np.linspace(0, 4, 81)
+    >>> path = np.outer(0.5 * (1 - np.cos(np.pi * t / 4)), np.eye(len(robot.coordinate_names))[0])
+    >>> robot.safe_speed((t, path), friction=0.6).scale > 1
+    True
     """
     if isinstance(motion, (tuple, list)) and len(motion) == 2:
         motion = motion_through(robot, *motion)

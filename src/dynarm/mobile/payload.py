@@ -24,7 +24,27 @@ _FARTHEST = 0.5  # [m] likewise
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PayloadMap:
-    """Poses of a held arm: where the tool is, what it can carry there, and what ends it."""
+    """Poses of a held arm: where the tool is, what it can carry there, and what ends it.
+
+    Attributes
+    ----------
+    q : ndarray
+        Coordinates (N, nq) of the poses.
+    place : ndarray
+        Positions (N, 3) of the tool in {v} [m].
+    reach : ndarray
+        Level distance (N,) of the tool from the middle of the support polygon [m].
+    payload : ndarray
+        Largest payload (N,) at the tool [kg]; 0 where the robot does not even stand empty.
+    by : tuple[str, ...]
+        What ends it in each pose.
+    most : float
+        The largest payload that was tried [kg].
+
+    Examples
+    --------
+    >>> places = dynarm.mobile.load("tanner2001").payload_map(friction=0.6, count=50)
+    """
 
     q: np.ndarray  # (N, coordinates)
     place: np.ndarray  # (N, 3) of the tool in {v} [m]
@@ -36,7 +56,28 @@ class PayloadMap:
     __repr__ = brief
 
     def envelope(self, bins: int = 24) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Middles of equal spans of reach, and the smallest and largest payload in each; empty spans are left out."""
+        """Middles of equal spans of reach, and the smallest and largest payload in each; empty spans are left out.
+
+        Parameters
+        ----------
+        bins : int, default 24
+            Number of spans.
+
+        Returns
+        -------
+        ndarray
+            Middles of the spans [m].
+        ndarray
+            Smallest payload in each [kg].
+        ndarray
+            Largest payload in each [kg].
+
+        Examples
+        --------
+        >>> middle, least, most = places.envelope(bins=5)
+        >>> bool((least <= most).all())
+        True
+        """
         count = whole("bins", bins, 1)
         edges = np.linspace(self.reach.min(), self.reach.max() * (1 + 1e-12), count + 1)
         which = np.clip(np.searchsorted(edges, self.reach, side="right") - 1, 0, count - 1)
@@ -69,10 +110,36 @@ def payload_map(
 ) -> PayloadMap:
     """The largest payload at the tool in many poses of the held arm.
 
-    poses    (N, joints) of the arm; default: `count` at random within the joints' limits
-    gravity  (3,) in the axes of {v}, for slopes
-    torque   limits of the inputs; default: the joints' effort limits in the arm's file
-    most     [kg] the largest payload that is tried
+    Parameters
+    ----------
+    robot : MobileManipulator
+        The robot.
+    friction : float or array_like (w,), default 0.6
+        Coefficient of friction with the ground.
+    poses : array_like (N, joints), optional
+        Poses of the arm; default: `count` at random within the joints' limits.
+    gravity : array_like (..., 3), optional
+        (3,) in the axes of {v}, for slopes.
+    torque : float or array_like, optional
+        Limits of the inputs; default: the joints' effort limits in the arm's file.
+    count : int, default 2000
+        Number of poses that are drawn.
+    most : float, default 100.0
+        [kg] the largest payload that is tried.
+    seed : int, default 0
+        Seed of the random poses.
+
+    Returns
+    -------
+    PayloadMap
+        The payload in every pose.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> places = robot.payload_map(friction=0.6, count=50)
+    >>> bool(0 <= places.payload.min() < places.payload.max())
+    True
     """
     bounds = bounds_of(robot, friction, gravity, None, torque)
     heaviest = real("most", most, "a mass above 0 kg", above_zero)

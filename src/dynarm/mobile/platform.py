@@ -57,8 +57,22 @@ def _inertia(what: str, value: Outside) -> Tensor:
 class Steering:
     """Where the axles of 'ackermann' wheels meet: on the line x = axle, and on the axle of a reference wheel.
 
-    The reference wheel stands at (x, y) and is turned by phi; it may be one of the wheels or a thought one, as the
-    middle of a car's front axle.
+    The reference wheel is turned by phi; it may be one of the wheels or a thought one, as the middle of a car's
+    front axle.
+
+    Parameters
+    ----------
+    x : float
+        Where the reference wheel stands, forwards [m].
+    y : float, default 0.0
+        Where it stands, to the left [m].
+    axle : float, default 0.0
+        The line x = axle on which the axles meet [m].
+
+    Examples
+    --------
+    >>> dynarm.mobile.Steering(x=0.6).axle
+    0.0
     """
 
     x: float
@@ -81,8 +95,25 @@ class Steering:
 class Platform:
     """The vehicle's body without wheels: mass, inertia about its mass centre in {v}, height of {v} above the ground.
 
-    pivot: x [m] of the point of a platform on 'skid' wheels that does not move across when it turns; default: the mean
-    of these wheels.
+    Parameters
+    ----------
+    mass : float
+        Mass [kg].
+    inertia : array_like (3, 3)
+        Inertia about the mass centre, in the axes of {v} [kg m^2].
+    height : float
+        Height of {v}, the frame at the mass centre, above the ground [m].
+    steering : Steering, optional
+        Where the axles of 'ackermann' wheels meet.
+    pivot : float, optional
+        x [m] of the point of a platform on 'skid' wheels that does not move across when it
+        turns; default: the mean of these wheels.
+
+    Examples
+    --------
+    >>> body = dynarm.mobile.Platform(mass=60.0, inertia=np.diag([2.0, 3.0, 4.0]), height=0.25)
+    >>> body.mass
+    60.0
     """
 
     mass: float
@@ -110,24 +141,72 @@ class Platform:
 class Wheel:
     """One wheel.
 
-    kind       "fixed": rolls along `angle`. "steered": turned by ratio * phi + angle about its vertical diameter.
-               "ackermann": turned so that its axle meets the others (platform.steering). "caster": free to roll any
-               way, carries weight only; its mass counts as a point at the wheel's centre. "omni", "mecanum": with
-               rollers on its rim, on which it moves across; the ground pushes along the axis of the roller below.
-               "skid": rolls ahead without slip and slides across when the platform turns (skid-steer), where Coulomb
-               friction `slide` times its load resists; the load is that at constant speeds. "swerve": steered by a
-               drive of its own into the direction in which it moves, so that the ground may push it any way; its
-               drive and its forces have parts along x and y of the platform, and the part across its heading is the
-               ground's. Its steering moves no inertia of its own: `turn` counts with the platform.
-    trail      [m] of a caster: how far it stands behind its swivel, which is at (x, y); `angle`: where it points, as
-               `robot.trailing(z)` turns it in a motion
-    roller     [rad] angle of that axis from the rolling direction, seen from above: 0 for "omni"; for "mecanum"
-               usually -pi/4 front left and rear right, pi/4 front right and rear left
-    spin, turn inertia about the axle and about a diameter; default: those of a disk, m r^2/2 and m r^2/4
-    driven     False: `safe_speed` puts no drive torque on it
-    stiffness  [N/m] of its tyre or suspension, by which wheels on the ground share the load; give it to all wheels
-               or to none, who are then equally stiff
-    rolling    friction of the axle's bearing (speed: rad/s of the wheel); swivel: of the steering column
+    `kind` is one of
+
+    "fixed": rolls along `angle`.
+
+    "steered": turned by ratio * phi + angle about its vertical diameter.
+
+    "ackermann": turned so that its axle meets the others (`platform.steering`).
+
+    "caster": free to roll any way, carries weight only; its mass counts as a point at the wheel's centre.
+
+    "omni", "mecanum": with rollers on its rim, on which it moves across; the ground pushes along the axis of the roller
+    below.
+
+    "skid": rolls ahead without slip and slides across when the platform turns, where Coulomb friction `slide` times its
+    load resists; the load is that at constant speeds.
+
+    "swerve": steered by a drive of its own into the direction in which it moves, so that the ground may push it
+    any way. Its drive and its forces have parts along x and y of the platform, and the part across its heading
+    is the ground's. Its steering moves no inertia of its own: `turn` counts with the platform.
+
+    Parameters
+    ----------
+    x : float
+        Where it stands in {v}, forwards [m].
+    y : float
+        Where it stands, to the left [m].
+    radius : float
+        Radius [m].
+    mass : float, default 0.0
+        Mass [kg].
+    kind : str, default "fixed"
+        What the wheel is, by the list above.
+    angle : float, default 0.0
+        Direction in which it rolls, or a caster points, from x [rad].
+    ratio : float, default 1.0
+        How far it turns for each radian of phi, where it is steered.
+    spin : float, optional
+        Inertia about the axle [kg m^2]; that of a disk, m r^2/2, by default.
+    turn : float, optional
+        Inertia about a diameter [kg m^2]; that of a disk, m r^2/4, by default.
+    driven : bool, default True
+        Whether a drive turns it.
+    rolling : Friction, optional
+        Friction of the axle's bearing, by the wheel's speed [rad/s].
+    swivel : Friction, optional
+        Friction of the steering column.
+    name : str, optional
+        What it is called; wheel1, wheel2 ... by default.
+    stiffness : float, optional
+        Of its tyre or suspension [N/m], by which wheels on the ground share the load; give
+        it to all wheels or to none, which are then equally stiff.
+    roller : float, default 0.0
+        Angle of the rollers' axis from the rolling direction, seen from above [rad]: 0 for
+        "omni"; for "mecanum" usually -pi/4 front left and rear right, pi/4 front right and
+        rear left.
+    trail : float, default 0.0
+        Of a caster, how far it stands behind its swivel, which is at (x, y) [m]; `angle`
+        says where it points, as `robot.trailing(q, z)` turns it in a motion.
+    slide : float, optional
+        Of a "skid" wheel, the coefficient of friction across.
+
+    Examples
+    --------
+    >>> left = dynarm.mobile.Wheel(0.0, 0.25, 0.1, mass=1.0, name="left")
+    >>> left.guides
+    True
     """
 
     x: float
@@ -243,9 +322,25 @@ class Wheel:
 class Base:
     """What the arm stands on, fixed to the platform.
 
-    com: its mass centre in {v}, the paper's point 0, about which the interaction torque is taken. mount: 4x4 pose in
-    {v} of the arm's base link; default: upright at com. A robot adds to it the inertia that the base link of its arm
-    has in the arm's file: `robot.base` holds both.
+    Parameters
+    ----------
+    mass : float, default 0.0
+        Mass [kg].
+    com : tuple[float, float, float], optional
+        Its mass centre in {v} [m], the paper's point 0, about which the interaction torque
+        is taken.
+    inertia : array_like (3, 3)
+        Inertia about its mass centre [kg m^2].
+    mount : array_like (4, 4), optional
+        Pose in {v} of the arm's base link; default: upright at `com`. A robot adds to the
+        base the inertia that the base link of its arm has in the arm's file: `robot.base`
+        holds both.
+
+    Examples
+    --------
+    >>> base = dynarm.mobile.Base(mass=5.0, com=(0.1, 0.0, 0.2))
+    >>> base.mount_pose[:3, 3]
+    array([0.1, 0. , 0.2])
     """
 
     mass: float = 0.0

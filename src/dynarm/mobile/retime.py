@@ -36,7 +36,33 @@ _NEAR = 0.02  # of a limit, within which it is what limits a point
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Retimed:
-    """A path in the shortest time within slip, tip-over, torques and speeds, from rest to rest."""
+    """A path in the shortest time within slip, tip-over, torques and speeds, from rest to rest.
+
+    Attributes
+    ----------
+    motion : Motion
+        The motion in its new times.
+    s : ndarray
+        Length along the path (N,).
+    rate : ndarray
+        Speed along the path (N,).
+    by : tuple[str, ...]
+        What limits each point.
+    parts : ndarray
+        Which part of each limit is used (N, limits); 1 where it is reached.
+    limits : tuple[str, ...]
+        What the columns of `parts` stand for.
+    status : str
+        One sentence.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> t = np.linspace(0, 4, 81)
+    >>> path = np.outer(0.5 * (1 - np.cos(np.pi * t / 4)), np.eye(len(robot.coordinate_names))[0])
+    >>> print(robot.retime((t, path), friction=0.6).limits[0])
+    slipping of w0
+    """
 
     motion: Motion  # on times of its own, at the path's points
     s: np.ndarray  # (N,): length along the path
@@ -119,12 +145,40 @@ def retime(
 ) -> Retimed:
     """The motion's path, platform and arm, in the shortest time from rest to rest.
 
-    motion    a Motion, a Run, or (t, q) with sampled coordinates; only its path counts, not its times
-    friction  coefficient, one or one a wheel
-    torque    limits of the inputs, one or one each [N m or N]; default: effort limits of the joints in the arm's file,
-              whose velocity limits count as well
-    points    of the path at which limits are kept
-    top       largest speed along the path that is tried
+    Parameters
+    ----------
+    robot : MobileManipulator
+        The robot.
+    motion : Motion, Run or (t, q)
+        Only its path counts, not its times.
+    friction : float or array_like (w,)
+        Coefficient, one or one a wheel.
+    gravity : array_like (..., 3), optional
+        Acceleration of gravity [m/s^2] in the axes of the platform, for slopes; default:
+        straight down.
+    load : array_like (..., 6), optional
+        Force then couple acting on the tool, in the axes of the tool [N, N m].
+    torque : float or array_like, optional
+        Limits of the inputs, one or one each [N m or N]; default: effort limits of the
+        joints in the arm's file, whose velocity limits count as well.
+    points : int, default 80
+        Number of points of the path at which limits are kept.
+    top : float, default 5.0
+        Largest speed along the path that is tried.
+
+    Returns
+    -------
+    Retimed
+        The motion in the shortest time, and what limits it where.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> t = np.linspace(0, 4, 81)
+    >>> path = np.outer(0.5 * (1 - np.cos(np.pi * t / 4)), np.eye(len(robot.coordinate_names))[0])
+    >>> faster = robot.retime((t, path), friction=0.6)
+    >>> round(float(faster.used), 1) <= 1.0
+    True
     """
     if isinstance(motion, (tuple, list)) and len(motion) == 2:
         motion = motion_through(robot, *motion)

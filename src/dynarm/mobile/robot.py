@@ -29,11 +29,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class MobileManipulator(Wheeled):
-    """An arm on a wheeled platform, immutable; `coordinate_names`, `speed_names`, `input_names`: what q, z, tau hold.
+    """An arm on a wheeled platform, immutable.
 
-    arms: in place of `arm`, [(arm, mount), ...] for several on one base, mounts in {v}; the load acts on the first.
-    gravity: acceleration [m/s^2], downwards; the arm's own gravity is not used. friction=True: friction of wheels and
-    joints and the joints' armature take part.
+    `coordinate_names`, `speed_names` and `input_names` say what the arrays q, z and tau of its methods hold.
+    The frame {v} of the platform has x forwards, y to the left and z up, and its origin at the mass centre of
+    the platform.
+
+    Parameters
+    ----------
+    platform : Platform
+        The vehicle's body.
+    wheels : tuple[Wheel, ...]
+        The wheels, at least one of which guides it.
+    base : Base
+        What the arm stands on.
+    arm : Arm, optional
+        The arm; its own gravity is not used.
+    gravity : float, default 9.81
+        Acceleration of gravity, downwards [m/s^2].
+    friction : bool, default False
+        Friction of wheels and joints and the joints' armature take part.
+    name : str, default "mobile"
+        What the robot is called.
+    arms : sequence of (Arm, mount), optional
+        In place of `arm`, several arms on one base, with their mounts in {v}; the load acts
+        on the first.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> q, z = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
+    >>> zd = 0.1 * np.ones(len(z))
+    >>> tau = robot.inverse_dynamics(q, z, zd)
     """
 
     @property
@@ -45,25 +72,84 @@ class MobileManipulator(Wheeled):
         """The robot with its casters turned as they trail in a motion with speeds z; one that stands still stays.
 
         A caster's wheel stands `trail` behind its swivel, and with it the support polygon changes.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+
+        Returns
+        -------
+        MobileManipulator
+            The robot with turned casters.
+
+        Examples
+        --------
+        >>> robot.trailing(q, z).name
+        'tanner2001'
         """
         from .casters import trailing
 
         return trailing(self, q, z)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the robot to x.toml."""
+        """Write the robot to x.toml.
+
+        Parameters
+        ----------
+        path : path-like
+            The .toml file to write.
+
+        Examples
+        --------
+        >>> robot.save("rover.toml")
+        >>> dynarm.mobile.load("rover.toml") == robot
+        True
+        """
         from .files import save
 
         save(self, path)
 
     def written(self) -> Written:
-        """What `dynarm.export_c` makes C of."""
+        """What `dynarm.export_c` makes C of.
+
+        Returns
+        -------
+        Written
+            What the exporter takes.
+
+        Examples
+        --------
+        >>> made = robot.written()
+        """
         from .export import written
 
         return written(self)
 
     def acting(self, gravity: Given, load: Given) -> tuple[Numbers, Numbers]:
-        """Gravity in the axes of {v} and the load on the tool, the usual ones where none are given."""
+        """Gravity in the axes of {v} and the load on the tool, the usual ones where none are given.
+
+        Parameters
+        ----------
+        gravity : array_like (..., 3), optional
+            Acceleration of gravity [m/s^2] in the axes of the platform, for slopes; default:
+            straight down.
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+
+        Returns
+        -------
+        array_like
+            Gravity (..., 3).
+        array_like
+            Load (..., 6).
+
+        Examples
+        --------
+        >>> gravity, load = robot.acting(None, None)
+        """
         pull = self._down if gravity is None else gravity
         return pull, NO_LOAD if load is None else load
 
@@ -74,14 +160,60 @@ class MobileManipulator(Wheeled):
         return down
 
     def hold(self, q: Numbers, gravity: Given = None, load: Given = None) -> FloatArray:
-        """tau (..., inputs): the inputs that keep arm and platform at rest in q."""
+        """tau (..., inputs): the inputs that keep arm and platform at rest in q.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        gravity : array_like (..., 3), optional
+            Acceleration of gravity [m/s^2] in the axes of the platform, for slopes; default:
+            straight down.
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+
+        Returns
+        -------
+        ndarray
+            Inputs (..., inputs) [N m].
+
+        Examples
+        --------
+        >>> robot.hold(q).shape
+        (8,)
+        """
         still = np.zeros(self.formulas.n)
         return self.inverse_dynamics(q, still, still, gravity, load)
 
     def inverse_dynamics(
         self, q: Numbers, z: Numbers, zd: Numbers, gravity: Given = None, load: Given = None
     ) -> FloatArray:
-        """tau (..., inputs): the inputs that give accelerations zd, drives shared with the smallest squared torque."""
+        """tau (..., inputs): the inputs that give accelerations zd, drives shared with the smallest squared torque.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        zd : array_like (..., nz)
+            Accelerations: the derivatives of the speeds.
+        gravity : array_like (..., 3), optional
+            Acceleration of gravity [m/s^2] in the axes of the platform, for slopes; default:
+            straight down.
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+
+        Returns
+        -------
+        ndarray
+            Inputs (..., inputs) [N m].
+
+        Examples
+        --------
+        >>> np.allclose(robot.acceleration(q, z, tau), zd)
+        True
+        """
         outputs = self.call("inverse_dynamics", q, z, zd, *self.acting(gravity, load))
         tau: FloatArray = outputs[0] if self.guidance.steered else outputs  # type: ignore[assignment]
         return tau
@@ -97,19 +229,87 @@ class MobileManipulator(Wheeled):
     ) -> Ground:
         """What the ground carries of a planned motion, on wheels that push and never pull; see `Ground`.
 
-        gravity: (..., 3) [m/s^2] in the axes of {v}, for slopes. load: (..., 6), force then couple on the tool, in the
-        tool's axes. contact: how more than three wheels share the load: "elastic", as springs (`Wheel.stiffness`);
-        "best", "worst": in the way that asks for the least, the most friction.
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        zd : array_like (..., nz)
+            Accelerations: the derivatives of the speeds.
+        gravity : array_like (..., 3), optional
+            (..., 3) [m/s^2] in the axes of {v}, for slopes.
+        load : array_like (..., 6), optional
+            (..., 6), force then couple on the tool, in the tool's axes.
+        contact : str, default "elastic"
+            How more than three wheels share the load: "elastic", as springs
+            (`Wheel.stiffness`); "best", "worst": in the way that asks for the least, the most
+            friction.
+
+        Returns
+        -------
+        Ground
+            Forces, friction that is needed, tip-over measure.
+
+        Examples
+        --------
+        >>> ground = robot.ground(q, z, zd)
+        >>> ground.forces.shape, bool(ground.measure > 0)
+        ((3, 3), True)
         """
         return ground_of(self, q, z, zd, gravity, load, contact)
 
     def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """M, F, B of (8): M zd + F = B tau, gravity inside F."""
+        """M, F, B of (8): M zd + F = B tau, gravity inside F.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+
+        Returns
+        -------
+        ndarray
+            M (..., nz, nz).
+        ndarray
+            F (..., nz).
+        ndarray
+            B (..., nz, inputs).
+
+        Examples
+        --------
+        >>> M, F, B = robot.equations(q, z)
+        >>> np.allclose(M @ zd + F, B @ tau)
+        True
+        """
         M, F, B, *_ = self.call("equations", q, z)
         return M, F, B
 
     def kane_equations(self, q: Numbers, u: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """M, F, B of (7) in the paper's speeds u1, u2 = xd/Z_o, yd/Z_o, u4 = phid, joint speeds."""
+        """M, F, B of (7) in the paper's speeds u1, u2 = xd/Z_o, yd/Z_o, u4 = phid, joint speeds.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        u : array_like (..., k)
+            The speeds of the paper, as `robot.kane_speed_names` orders them.
+
+        Returns
+        -------
+        ndarray
+            M (..., k, k).
+        ndarray
+            F (..., k).
+        ndarray
+            B (..., k, inputs).
+
+        Examples
+        --------
+        >>> M, F, B = robot.kane_equations(q, np.zeros(len(robot.kane_speed_names)))
+        """
         if any(wheel.slant is not None for wheel in self.wheels):
             raise InputError(
                 "the speeds of (7) are those of wheels without rollers; use robot.equations"
@@ -125,14 +325,62 @@ class MobileManipulator(Wheeled):
     def acceleration(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> FloatArray:
-        """zd (..., n): accelerations of the independent speeds under inputs tau and a load on the end effector."""
+        """zd (..., n): accelerations of the independent speeds under inputs tau and a load on the end effector.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        tau : array_like (..., inputs)
+            Torques of the drives, as `robot.input_names` orders them [N m].
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        locked : bool, default False
+            Hold the steering column.
+
+        Returns
+        -------
+        ndarray
+            The derivatives (..., nz) of the speeds.
+
+        Examples
+        --------
+        >>> robot.acceleration(q, z, tau).round(3)
+        array([0.1, 0.1, 0.1, 0.1])
+        """
         name = self.variant("derivative", z, locked)
         return self.call(name, q, z, tau, NO_LOAD if load is None else load)[1]
 
     def interaction_wrench(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> FloatArray:
-        """Force [N] then torque [N m] about the base's mass centre of arm and base on the platform, axes of {v}."""
+        """Force [N] then torque [N m] about the base's mass centre of arm and base on the platform, axes of {v}.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        tau : array_like (..., inputs)
+            Torques of the drives, as `robot.input_names` orders them [N m].
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        locked : bool, default False
+            Hold the steering column.
+
+        Returns
+        -------
+        ndarray
+            Force then torque (..., 6) [N, N m].
+
+        Examples
+        --------
+        >>> robot.interaction_wrench(q, z, tau).shape
+        (6,)
+        """
         return self.evaluate(q, z, tau, load, locked).wrench
 
     def wheel_forces(
@@ -140,16 +388,69 @@ class MobileManipulator(Wheeled):
     ) -> FloatArray:
         """(..., w, 3) [N]: ground force on each wheel along its rolling direction, its axle, and up.
 
-        More than three wheels share the load as springs that push and never pull; axle forces that statics leaves open
-        are split with the smallest norm; `contact` says which parts that are. A negative vertical force is formal: the
-        robot tips, and the wheel has lifted.
+        More than three wheels share the load as springs that push and never pull; axle forces that
+        statics leaves open are split with the smallest norm; `contact` says which parts that are. A
+        negative vertical force means that the wheel has lifted: a computed number that the ground
+        cannot exert.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        tau : array_like (..., inputs)
+            Torques of the drives, as `robot.input_names` orders them [N m].
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        locked : bool, default False
+            Hold the steering column.
+
+        Returns
+        -------
+        ndarray
+            Forces (..., w, 3) [N].
+
+        Examples
+        --------
+        >>> robot.wheel_forces(q, z, tau)[:, 2].sum().round(1)
+        np.float64(647.5)
         """
         return self.evaluate(q, z, tau, load, locked).forces
 
     def control(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """M, F, B (load inside F) and the wheel forces from one kernel."""
+        """M, F, B (load inside F) and the wheel forces from one kernel.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        tau : array_like (..., inputs)
+            Torques of the drives, as `robot.input_names` orders them [N m].
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        locked : bool, default False
+            Hold the steering column.
+
+        Returns
+        -------
+        ndarray
+            M (..., nz, nz).
+        ndarray
+            F (..., nz).
+        ndarray
+            B (..., nz, inputs).
+        ndarray
+            Wheel forces (..., w, 3) [N].
+
+        Examples
+        --------
+        >>> M, F, B, forces = robot.control(q, z, tau)
+        """
         outputs = self.evaluate(q, z, tau, load, locked)
         return outputs.M, outputs.F, outputs.B, outputs.forces
 
@@ -164,18 +465,84 @@ class MobileManipulator(Wheeled):
     ) -> Contact:
         """Everything about the ground: forces and which of them are determinate, friction needed, tip-over, status.
 
-        contact: how more than three wheels share the load; see `ground`.
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        tau : array_like (..., inputs)
+            Torques of the drives, as `robot.input_names` orders them [N m].
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        locked : bool, default False
+            Hold the steering column.
+        contact : str, default "elastic"
+            How more than three wheels share the load; see `ground`.
+
+        Returns
+        -------
+        Contact
+            Everything about the ground.
+
+        Examples
+        --------
+        >>> contact = robot.contact(q, z, tau)
+        >>> print(contact.status)
+        stands (smallest measure 292.4 N rad); axle forces are indeterminate: minimum-norm split
         """
         return contact_of(self, self.evaluate(q, z, tau, load, locked), contact)
 
     def tipover(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> Tipover:
-        """Tip-over angles and the measure alpha of (9)."""
+        """Tip-over angles and the measure alpha of (9).
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        tau : array_like (..., inputs)
+            Torques of the drives, as `robot.input_names` orders them [N m].
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        locked : bool, default False
+            Hold the steering column.
+
+        Returns
+        -------
+        Tipover
+            Angles about the edges of the support polygon, and the measure; negative: about to
+            tip.
+
+        Examples
+        --------
+        >>> bool(robot.tipover(q, z, tau).measure > 0)
+        True
+        """
         return self.tipover_of(self.evaluate(q, z, tau, load, locked).ground)
 
     def tipover_of(self, ground: np.ndarray) -> Tipover:
-        """Tip-over angles and measure of a load on the ground (..., 6)."""
+        """Tip-over angles and measure of a load on the ground (..., 6).
+
+        Parameters
+        ----------
+        ground : ndarray (..., 6)
+            Force and moment on the ground.
+
+        Returns
+        -------
+        Tipover
+            Angles and measure.
+
+        Examples
+        --------
+        >>> load = robot.ground(q, z, zd).load
+        >>> bool(robot.tipover_of(load).measure > 0)
+        True
+        """
         force, moment = ground[..., :3], ground[..., 3:]
         angles = tip_angles(self.support, force, moment)
         measure = angles.min(-1) * np.sqrt((force * force).sum(-1))
@@ -190,15 +557,73 @@ class MobileManipulator(Wheeled):
     def friction_needed(
         self, q: Numbers, z: Numbers, tau: Numbers, load: Given = None, locked: bool = False
     ) -> FloatArray:
-        """(..., w): smallest coefficient that keeps each wheel from slipping; infinite where the wheel has lifted."""
+        """(..., w): smallest coefficient that keeps each wheel from slipping; infinite where the wheel has lifted.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        tau : array_like (..., inputs)
+            Torques of the drives, as `robot.input_names` orders them [N m].
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        locked : bool, default False
+            Hold the steering column.
+
+        Returns
+        -------
+        ndarray
+            The coefficients (..., w).
+
+        Examples
+        --------
+        >>> robot.friction_needed(q, z, tau).shape
+        (3,)
+        """
         return friction_needed(self.wheel_forces(q, z, tau, load, locked))
 
     def kinetic_energy(self, q: Numbers, z: Numbers) -> FloatArray:
-        """Kinetic energy (...) [J]."""
+        """Kinetic energy (...) [J].
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+
+        Returns
+        -------
+        ndarray
+            Energy (...) [J].
+
+        Examples
+        --------
+        >>> robot.kinetic_energy(q, z)
+        np.float64(0.0)
+        """
         return self.call("energy", q, z)[0]
 
     def potential_energy(self, q: Numbers) -> FloatArray:
-        """Potential energy (...) [J], zero in the arm's zero pose."""
+        """Potential energy (...) [J], zero in the arm's zero pose.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+
+        Returns
+        -------
+        ndarray
+            Energy (...) [J].
+
+        Examples
+        --------
+        >>> robot.potential_energy(q).round(6) + 0.0
+        np.float64(0.0)
+        """
         return self.call("energy", q, np.zeros(self.formulas.n))[1]
 
     def admissible(
@@ -211,7 +636,36 @@ class MobileManipulator(Wheeled):
         locked: bool = False,
         contact: str = "elastic",
     ) -> Admissibility:
-        """Every row of (9) at one state, whether it holds and by what margin; see `admissibility.Admissibility`."""
+        """Every row of (9) at one state, whether it holds and by what margin.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (..., nz)
+            Speeds, as `robot.speed_names` orders them [m/s, rad/s].
+        tau : array_like (..., inputs)
+            Torques of the drives, as `robot.input_names` orders them [N m].
+        friction : float or array_like (w,)
+            Coefficient of friction with the ground, one number or one a wheel.
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        locked : bool, default False
+            Hold the steering column.
+        contact : str, default "elastic"
+            How more than three wheels share the load: "elastic", as springs; "best" or "worst",
+            in the way that asks for the least or the most friction.
+
+        Returns
+        -------
+        Admissibility
+            The rows; true if all hold.
+
+        Examples
+        --------
+        >>> bool(robot.admissible(q, z, tau, friction=0.8))
+        True
+        """
         from .admissibility import admissibility
 
         return admissibility(self, q, z, tau, friction, load, locked, contact)
@@ -226,10 +680,37 @@ class MobileManipulator(Wheeled):
         contact: str = "elastic",
         radius: float = 1.0,
     ) -> MobileLimits:
-        """What the ground allows in a pose: acceleration, braking, turning, slopes, payload; see `limits.MobileLimits`.
+        """What the ground allows in a pose: acceleration, braking, turning, slopes, payload.
 
-        z: speeds at which acceleration and braking are asked for; default: at rest. radius: of the bend of a platform
-        without steering; with steering q says it.
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        z : array_like (nz,), optional
+            Speeds at which acceleration and braking are asked for; default: at rest.
+        friction : float or array_like (w,), default 0.6
+            Coefficient of friction with the ground, one number or one a wheel.
+        gravity : array_like (..., 3), optional
+            Acceleration of gravity [m/s^2] in the axes of the platform, for slopes; default:
+            straight down.
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        contact : str, default "elastic"
+            How more than three wheels share the load: "elastic", as springs; "best" or "worst",
+            in the way that asks for the least or the most friction.
+        radius : float, default 1.0
+            Of the bend of a platform without steering [m]; with steering q says it.
+
+        Returns
+        -------
+        MobileLimits
+            The limits, and which wheel or edge sets each.
+
+        Examples
+        --------
+        >>> limits = robot.limits(q, friction=0.6)
+        >>> limits.acceleration > 0
+        True
         """
         from .limits import limits_of
 
@@ -244,19 +725,91 @@ class MobileManipulator(Wheeled):
         load: Given = None,
         contact: str = "elastic",
     ) -> EmergencyStop:
-        """The shortest stop from a speed [m/s] straight ahead with the arm held; see `limits.EmergencyStop`."""
+        """The shortest stop from a speed straight ahead with the arm held.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Coordinates, as `robot.coordinate_names` orders them [m, rad].
+        speed : float
+            Speed at which braking begins [m/s].
+        friction : float or array_like (w,), default 0.6
+            Coefficient of friction with the ground, one number or one a wheel.
+        gravity : array_like (..., 3), optional
+            Acceleration of gravity [m/s^2] in the axes of the platform, for slopes; default:
+            straight down.
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        contact : str, default "elastic"
+            How more than three wheels share the load: "elastic", as springs; "best" or "worst",
+            in the way that asks for the least or the most friction.
+
+        Returns
+        -------
+        EmergencyStop
+            Deceleration, time, distance, and what limits them.
+
+        Examples
+        --------
+        >>> robot.emergency_stop(q, 0.5).distance < 1.0
+        True
+        """
         from .limits import emergency_stop
 
         return emergency_stop(self, q, speed, friction, gravity, load, contact)
 
     def retime(self, motion: Outside, friction: Numbers, **options: Outside) -> Retimed:
-        """A path in the shortest time within slip, tip-over, torques and speeds; see `retime.retime`."""
+        """A path in the shortest time within slip, tip-over, torques and speeds.
+
+        Parameters
+        ----------
+        motion : Motion, Run or (t, q)
+            The motion whose path is kept.
+        friction : float or array_like (w,)
+            Coefficient of friction with the ground, one number or one a wheel.
+        **options : object
+            Further arguments of `dynarm.mobile.retime.retime`: gravity, load, torque, points,
+            top.
+
+        Returns
+        -------
+        Retimed
+            The motion in the shortest time, and what limits it where.
+
+        Examples
+        --------
+        >>> t = np.linspace(0, 4, 81)
+        >>> path = np.outer(0.5 * (1 - np.cos(np.pi * t / 4)), np.eye(len(q))[0])
+        >>> faster = robot.retime((t, path), friction=0.6)
+        >>> faster.time < 4
+        True
+        """
         from .retime import retime
 
         return retime(self, motion, friction, **options)
 
     def payload_map(self, friction: Numbers = 0.6, **options: Outside) -> PayloadMap:
-        """What can be carried where the arm reaches; see `payload.payload_map`."""
+        """What can be carried where the arm reaches.
+
+        Parameters
+        ----------
+        friction : float or array_like (w,), default 0.6
+            Coefficient of friction with the ground, one number or one a wheel.
+        **options : object
+            Further arguments of `dynarm.mobile.payload.payload_map`: poses, gravity, torque,
+            count, most, seed.
+
+        Returns
+        -------
+        PayloadMap
+            The payload in every pose.
+
+        Examples
+        --------
+        >>> places = robot.payload_map(friction=0.6, count=50)
+        >>> places.payload.shape
+        (50,)
+        """
         from .payload import payload_map
 
         return payload_map(self, friction, **options)
@@ -264,13 +817,59 @@ class MobileManipulator(Wheeled):
     def simulate(
         self, q0: Numbers, z0: Numbers, t_end: float, torque: Outside = None, **options: Outside
     ) -> MobileRun:
-        """The motion from (q0, z0) until t_end; see `simulate.simulate` for the options."""
+        """The motion from (q0, z0) until t_end.
+
+        Parameters
+        ----------
+        q0 : array_like (nq,)
+            Coordinates at the start.
+        z0 : array_like (nz,)
+            Speeds at the start.
+        t_end : float
+            Time at which the run ends [s].
+        torque : array, Sampled or callable, optional
+            Inputs, constant, sampled or f(t, q, z).
+        **options : object
+            Further arguments of `dynarm.mobile.simulate.simulate`: load, friction, stop,
+            locked, dt, method ...
+
+        Returns
+        -------
+        MobileRun
+            The run, with everything about the ground.
+
+        Examples
+        --------
+        >>> run = robot.simulate(q, z, 0.2, torque=tau)
+        >>> run.unexplained < 1e-6
+        True
+        """
         from .simulate import simulate
 
         return simulate(self, q0, z0, t_end, torque, **options)
 
     def motion(self, t: Numbers, q: Numbers) -> Motion:
-        """A motion through sampled coordinates q (N, ...) at times t, which must roll; see `pace.Motion`."""
+        """A motion through sampled coordinates, which must roll.
+
+        Parameters
+        ----------
+        t : array_like (N,)
+            Times [s].
+        q : array_like (N, nq)
+            Coordinates at these times.
+
+        Returns
+        -------
+        Motion
+            Coordinates, speeds and accelerations.
+
+        Examples
+        --------
+        >>> t = np.linspace(0, 4, 81)
+        >>> path = np.outer(0.5 * (1 - np.cos(np.pi * t / 4)), np.eye(len(q))[0])
+        >>> robot.motion(t, path).zd.shape
+        (81, 4)
+        """
         from .pace import motion_through
 
         return motion_through(self, t, q)
@@ -278,7 +877,32 @@ class MobileManipulator(Wheeled):
     def safe_speed(
         self, motion: Outside, friction: Numbers, load: Given = None, contact: str = "elastic"
     ) -> SafeSpeed:
-        """The largest time scaling of a motion for which no wheel slips or lifts; see `pace.safe_speed`."""
+        """The largest time scaling of a motion for which no wheel slips or lifts.
+
+        Parameters
+        ----------
+        motion : Motion, Run or (t, q)
+            The motion.
+        friction : float or array_like (w,)
+            Coefficient of friction with the ground, one number or one a wheel.
+        load : array_like (..., 6), optional
+            Force then couple acting on the tool, in the axes of the tool [N, N m].
+        contact : str, default "elastic"
+            How more than three wheels share the load: "elastic", as springs; "best" or "worst",
+            in the way that asks for the least or the most friction.
+
+        Returns
+        -------
+        SafeSpeed
+            The scaling and what limits it.
+
+        Examples
+        --------
+        >>> t = np.linspace(0, 4, 81)
+        >>> path = np.outer(0.5 * (1 - np.cos(np.pi * t / 4)), np.eye(len(q))[0])
+        >>> robot.safe_speed((t, path), friction=0.6).scale > 1
+        True
+        """
         from .pace import safe_speed
 
         return safe_speed(self, motion, friction, load, contact)

@@ -23,7 +23,47 @@ class RollingEvent:
 
 @dataclass(frozen=True, eq=False)
 class MobileRun(EnergyBooks):
-    """A simulated motion on a grid of times, with everything about the ground; `dynarm.mobile.Run`."""
+    """A simulated motion on a grid of times, with everything about the ground.
+
+    Attributes
+    ----------
+    t : ndarray
+        Times (N,) [s].
+    q : ndarray
+        Coordinates (N, nq).
+    z : ndarray
+        Speeds (N, nz).
+    zd : ndarray
+        Accelerations (N, nz).
+    tau : ndarray
+        Inputs (N, inputs) [N m].
+    kinetic : ndarray
+        Kinetic energy (N,) [J].
+    potential : ndarray
+        Potential energy (N,) [J].
+    work : ndarray
+        Work of the inputs until each time [J].
+    loss : ndarray
+        Energy lost in friction until each time [J].
+    wheel_forces : ndarray
+        Forces (N, w, 3) on the wheels [N].
+    friction_needed : ndarray
+        Coefficient (N, w) that keeps each wheel from slipping.
+    tipover : Tipover
+        Tip-over angles and measure.
+    events : tuple[RollingEvent, ...]
+        Losses of contact and adhesion.
+    status : str
+        One sentence.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> q, z = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
+    >>> run = robot.simulate(q, z, 0.2, torque=robot.hold(q))
+    >>> run.energy.shape == run.t.shape
+    True
+    """
 
     t: np.ndarray  # (N,)
     q: np.ndarray  # (N, coordinates)

@@ -50,18 +50,57 @@ def simulate(
 ) -> MobileRun:
     """The motion from (q0, z0) until t_end, the wheels taken to roll whatever happens.
 
-    torque, load  None, an array, `dynarm.simulation.Sampled(t, values, hold)`, or a function f(t, q, z) of one; with an
-                  attribute `rate` [Hz] it is asked that often and held in between
-    friction      coefficient against which adhesion is watched; contact always is
-    stop          end the motion at the first loss of contact or adhesion; else go on and list them
-    locked        hold the steering column
-    project       put the speeds back on the energy of the start after each interval of the grid; off by default,
-                  because the speeds are independent and nothing drifts off the constraints
-    dt            spacing of the grid; default: a hundredth of t_end, at most 0.01 s
-    method        "dop853", "rk45", "rk23", "radau", "bdf", "lsoda" (adaptive, to rtol and atol), or "rk4", "ab4" with
-                  steps of length dt, which watch no events
-    max_seconds   computing time after which the run is refused; None: no limit, but a run that would need more than ten
-                  further minutes at its pace is refused as well. What a function of yours raises is raised
+    Parameters
+    ----------
+    robot : MobileManipulator
+        The robot.
+    q0 : array_like (nq,)
+        Coordinates at the start.
+    z0 : array_like (nz,)
+        Speeds at the start.
+    t_end : float
+        Time at which the run ends [s].
+    torque : array, Sampled or callable, optional
+        Inputs: an array, `dynarm.simulation.Sampled(t, values, hold)`, or a function f(t,
+        q, z); with an attribute `rate` [Hz] it is asked that often and held in between.
+    load : array, Sampled or callable, optional
+        Force then couple on the tool, given in the same ways.
+    friction : float or array_like (w,), optional
+        Coefficient against which adhesion is watched; contact always is.
+    stop : bool, default False
+        End the motion at the first loss of contact or adhesion; else go on and list them.
+    locked : bool, default False
+        Hold the steering column.
+    project : bool, default False
+        Put the speeds back on the energy of the start after each interval of the grid; off
+        by default, because the speeds are independent and nothing drifts off the
+        constraints.
+    dt : float, optional
+        Spacing of the grid [s]; default: a hundredth of t_end, at most 0.01 s.
+    method : str, default "dop853"
+        "dop853", "rk45", "rk23", "radau", "bdf", "lsoda" (adaptive, to rtol and atol), or
+        "rk4", "ab4" with steps of length dt, which watch no events.
+    rtol : float, default 1e-12
+        Relative tolerance of an adaptive method.
+    atol : float, default 1e-12
+        Absolute tolerance.
+    max_seconds : float, optional
+        Computing time after which the run is refused; None: no limit, but a run that would
+        need more than ten further minutes at its pace is refused as well. What a function
+        of yours raises is raised.
+
+    Returns
+    -------
+    MobileRun
+        The run.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> q, z = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
+    >>> run = robot.simulate(q, z, 0.2, torque=robot.hold(q))
+    >>> bool(np.abs(run.q[-1] - q).max() < 1e-6)
+    True
     """
     q0, z0, t_end = _start(robot, q0, z0, t_end)
     method = _method(method)

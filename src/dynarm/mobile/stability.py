@@ -196,7 +196,25 @@ def solved(A: Sym3, b: Vec3) -> Vec3:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tipover:
-    """Force-Angle measure of eq. (9). Negative: about to tip, the wheels off that axis have lifted."""
+    """Force-Angle measure of eq. (9); negative: about to tip, the wheels off that axis have lifted.
+
+    Attributes
+    ----------
+    angles : ndarray
+        Angle (..., edges) between the net force and each edge of the support polygon [rad].
+    measure : ndarray
+        The measure (...), the smallest angle times the force [N rad].
+    axes : tuple[tuple[str, str], ...]
+        The wheels between which the edges run.
+
+    Examples
+    --------
+    >>> robot = dynarm.mobile.load("tanner2001")
+    >>> q, z = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
+    >>> tipover = robot.tipover(q, z, robot.hold(q))
+    >>> tipover.angles.shape
+    (3,)
+    """
 
     angles: np.ndarray  # (..., axes) [rad], one a side of the support polygon
     measure: np.ndarray  # (...) [N rad], smallest angle times the size of the load force

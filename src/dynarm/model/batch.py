@@ -27,7 +27,17 @@ _pool_owner: int | None = None
 
 
 def set_threads(count: int) -> None:
-    """Use this many threads for large batches where a call does not say `threads=`; 1 at the start."""
+    """Use this many threads for large batches where a call does not say `threads=`; 1 at the start.
+
+    Parameters
+    ----------
+    count : int
+        Number of threads, at least 1.
+
+    Examples
+    --------
+    >>> dynarm.set_threads(1)
+    """
     global threads
     threads = check_threads(count)
     THREADS.value = threads

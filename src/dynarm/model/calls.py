@@ -102,7 +102,24 @@ class Calls:
         return FrictionState(self.arm, self.friction)
 
     def ports(self, key: str) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        """Inputs and outputs of a quantity, or of 'quantity:wrench'."""
+        """Inputs and outputs of a quantity, or of 'quantity:wrench'.
+
+        Parameters
+        ----------
+        key : str
+            Name of a quantity, such as "mass_matrix", or "inverse_dynamics:wrench".
+
+        Returns
+        -------
+        tuple[tuple[Port, ...], tuple[Port, ...]]
+            The inputs and the outputs, each with name and shape.
+
+        Examples
+        --------
+        >>> inputs, outputs = model.ports("mass_matrix")
+        >>> inputs[0].name
+        'q'
+        """
         ports = self._ports.get(key)
         if ports is None:
             word, options = self._word(key)
@@ -115,7 +132,22 @@ class Calls:
     # ---- compiling
 
     def kernel(self, key: str) -> Kernel:
-        """The compiled function of a quantity, or of 'quantity:wrench', with the formulations it was made from."""
+        """The compiled function of a quantity, or of 'quantity:wrench', with the formulations it was made from.
+
+        Parameters
+        ----------
+        key : str
+            Name of a quantity, such as "mass_matrix", or "inverse_dynamics:wrench".
+
+        Returns
+        -------
+        Kernel
+            The compiled function.
+
+        Examples
+        --------
+        >>> kernel = model.kernel("gravity")
+        """
         compiled = self._kernels.get(key) if isinstance(key, str) else None
         if compiled is None:
             compiled = self._kernels[key] = self._compile(key)
@@ -160,19 +192,65 @@ class Calls:
         """The operations behind a quantity, traced anew: what machine code, C and CasADi functions are made from.
 
         Also of 'friction_state_start' and 'friction_state_next', where friction has memory.
+
+        Parameters
+        ----------
+        key : str
+            Name of a quantity, such as "mass_matrix", or "inverse_dynamics:wrench".
+
+        Returns
+        -------
+        Graph
+            The graph of operations.
+
+        Examples
+        --------
+        >>> graph = model.graph("mass_matrix")
         """
         if key in STATE_FUNCTIONS:
             return self.friction_state.graph(key)
         return self._planned(key).graph
 
     def casadi(self, key: str) -> Foreign:
-        """A casadi.Function of a quantity, for optimal control; matrices come as columns, entries by rows."""
+        """A casadi.Function of a quantity, for optimal control; matrices come as columns, entries by rows.
+
+        Parameters
+        ----------
+        key : str
+            Name of a quantity.
+
+        Returns
+        -------
+        casadi.Function
+            The function, with symbolic derivatives.
+
+        Examples
+        --------
+        >>> function = model.casadi("gravity")
+        >>> float(function([0.0, 0.0])[0]) == round(float(model.gravity([0.0, 0.0])[0]), 12)
+        True
+        """
         from ..graph.casadi_bridge import express
 
         return express(self.graph(key)).function(key.replace(":", "_"))
 
     def jax(self, key: str) -> Foreign:
-        """A function of JAX arrays for a quantity: jittable, vmappable, differentiable (extra `[jax]`)."""
+        """A function of JAX arrays for a quantity: jittable, vmappable, differentiable (extra `[jax]`).
+
+        Parameters
+        ----------
+        key : str
+            Name of a quantity.
+
+        Returns
+        -------
+        callable
+            The function of JAX arrays.
+
+        Examples
+        --------
+        >>> gravity = model.jax("gravity")
+        """
         from ..graph.jax_bridge import jax_function
 
         return jax_function(self.graph(key))
@@ -207,7 +285,23 @@ class Calls:
     # ---- calling
 
     def entry_names(self, port: str) -> tuple[str, ...]:
-        """What the entries of an input are called: columns of a DataFrame with these names are put in this order."""
+        """What the entries of an input are called: columns of a DataFrame with these names are put in this order.
+
+        Parameters
+        ----------
+        port : str
+            Name of an input: "q", "qd", "tau" ...
+
+        Returns
+        -------
+        tuple[str, ...]
+            The names, in order.
+
+        Examples
+        --------
+        >>> model.entry_names("q")
+        ('shoulder', 'elbow')
+        """
         if port in JOINTWISE:
             return self.arm.coordinate_names if port == "q" else self.arm.speed_names
         if port == "friction_state":

@@ -111,12 +111,38 @@ def export_c(
 ) -> Exported:
     """Write <name>.h, <name>.c, <name>_test.c and CMakeLists.txt into the folder, all or nothing.
 
-    model: dynarm.compile(arm), or a mobile manipulator.
-    quantities: names as in `model.functions`; 'inverse_dynamics:wrench' becomes <name>_inverse_dynamics_wrench.
-    name: what files and functions begin with; default: the robot's name, made a C name that nothing else uses.
-    single: float instead of double. bounded_stack: temporaries share one array, slower, and the header says how many
-    bytes of stack a function takes at most. An existing folder that is not empty is refused unless force=True, which
-    replaces the files of the same names and keeps their modes; where one of them is a link, it is refused.
+    Parameters
+    ----------
+    model : Model | Exportable
+        A compiled model, or a mobile manipulator.
+    folder : path-like
+        The folder to write into; made where it is missing.
+    quantities : sequence of str, optional
+        Names as in `model.functions`; 'inverse_dynamics:wrench' becomes
+        <name>_inverse_dynamics_wrench.
+    name : str, optional
+        What files and functions begin with; default: the robot's name, made a C name that
+        nothing else uses.
+    single : bool, default False
+        Write float instead of double.
+    bounded_stack : bool, default False
+        Temporaries share one array, which is slower, and the header says how many bytes of
+        stack a function takes at most.
+    force : bool, default False
+        Write into a folder that is not empty, replacing the files of the same names and
+        keeping their modes; links are refused.
+
+    Returns
+    -------
+    Exported
+        What was written: files, the functions' names, and more.
+
+    Examples
+    --------
+    >>> files = dynarm.export_c(dynarm.compile(dynarm.load("two_link")), "c", quantities=["gravity"])
+    >>> import os
+    >>> sorted(os.listdir("c"))
+    ['CMakeLists.txt', 'two_link.c', 'two_link.h', 'two_link_test.c']
     """
     bounded = flag("bounded_stack", bounded_stack)
     source = source_of(model, bounded)

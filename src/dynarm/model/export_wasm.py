@@ -25,7 +25,33 @@ def export_wasm(
 
     The JavaScript module holds both binaries, asks for no other file, and takes the one with vectors where the browser
     has them: `const robot = await load(); robot.inverse_dynamics(q, qd, qdd)`, arrays of any number of samples one
-    after the other. `node <name>_test.mjs` compares it with stored cases. Arguments are those of `export_c`.
+    after the other. `node <name>_test.mjs` compares it with stored cases.
+
+    Parameters
+    ----------
+    model : Model | Exportable
+        A compiled model, or a mobile manipulator.
+    folder : path-like
+        The folder to write into; made where it is missing.
+    quantities : sequence of str, optional
+        Names as in `model.functions`.
+    name : str, optional
+        What files begin with; default: the robot's name.
+    force : bool, default False
+        Write into a folder that is not empty, replacing files of the same names.
+
+    Returns
+    -------
+    Exported
+        What was written.
+
+    Examples
+    --------
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> files = dynarm.export_wasm(model, "web", quantities=["gravity"])
+    >>> import os
+    >>> sorted(os.listdir("web"))
+    ['two_link.d.mts', 'two_link.mjs', 'two_link.wasm', 'two_link_simd.wasm', 'two_link_test.mjs']
     """
     source = source_of(model)
     prefix = prefix_of(source, name)

@@ -26,10 +26,21 @@ class FrictionState:
     positions of the joints that it belongs to. inverse_dynamics(q, ..., friction_state=state) lets the elements follow
     from there to q itself: a state of the sample before gives the same as that of the sample.
 
-        state = model.friction_state.start(q[0])
-        for k in range(len(q)):
-            state = model.friction_state.next(state, q[k])
-            tau = model.inverse_dynamics(q[k], qd[k], qdd[k], friction_state=state)
+    Parameters
+    ----------
+    arm : Arm
+        The robot.
+    friction : bool
+        Whether friction takes part at all.
+
+    Examples
+    --------
+    >>> friction = dynarm.Friction(presliding=((0.01, 0.5),))
+    >>> joint = dynarm.Joint(mass=1.0, com=(0.2, 0, 0), friction=friction, name="hinge")
+    >>> model = dynarm.compile(dynarm.Arm([joint]), friction=True)
+    >>> memory = model.friction_state
+    >>> memory.names
+    ('hinge:0.01', 'hinge')
     """
 
     __slots__ = ("_arm", "_held")
@@ -65,6 +76,25 @@ class FrictionState:
 
         With qd and qdd (..., nv) the state of a motion that is under way: deflections as velocity and acceleration let
         expect, as the functions without a state take them; an element that does not move is not deflected.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Positions [rad or m], in the order of `arm.coordinate_names`.
+        qd : array_like (..., nv)
+            Velocities [rad/s or m/s], in the order of `arm.speed_names`.
+        qdd : array_like (..., nv)
+            Accelerations [rad/s^2 or m/s^2].
+
+        Returns
+        -------
+        ndarray
+            States (..., size).
+
+        Examples
+        --------
+        >>> memory.start([0.2])
+        array([0. , 0.2])
         """
         pose = self._poses(q)
         if not self._held:
@@ -76,7 +106,25 @@ class FrictionState:
         return np.concatenate([x, state[..., x.shape[-1] :]], axis=-1)
 
     def next(self, state: Numbers, q: Numbers) -> FloatArray:
-        """(..., size): the state once the robot has moved on to q (..., nq), straight from where the state is."""
+        """(..., size): the state once the robot has moved on to q (..., nq), straight from where the state is.
+
+        Parameters
+        ----------
+        state : array_like (..., size)
+            The state before.
+        q : array_like (..., nq)
+            Positions [rad or m], in the order of `arm.coordinate_names`.
+
+        Returns
+        -------
+        ndarray
+            The state after (..., size).
+
+        Examples
+        --------
+        >>> memory.next(memory.start([0.2]), [0.205]).round(4)
+        array([0.005, 0.205])
+        """
         pose, before = self._poses(q), reals("state", state, f"numbers (..., {self.size})")
         if not before.ndim or before.shape[-1] != self.size:
             raise InputError(
@@ -98,9 +146,31 @@ class FrictionState:
     ) -> FloatArray:
         """(N, size): the states along a motion q (N, nq), which begin at rest at the first sample.
 
-        starts: samples after a gap, where what was before is not known and states begin again. qd, qdd (N, nv): where
-        they are given, states begin as those of a fit's prediction do (`fit.predict`): elements that move faster there
-        than a tenth of their usual speed as `start` says of a motion under way, the others not deflected.
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Positions [rad or m], in the order of `arm.coordinate_names`.
+        starts : sequence of int, optional
+            Samples after a gap, where what was before is not known and states begin again. qd,
+            qdd (N, nv): where they are given, states begin as those of a fit's prediction do
+            (`fit.predict`): elements that move faster there than a tenth of their usual speed
+            as `start` says of a motion under way, the others not deflected.
+        qd : array_like (..., nv)
+            Velocities [rad/s or m/s], in the order of `arm.speed_names`.
+        qdd : array_like (..., nv)
+            Accelerations [rad/s^2 or m/s^2].
+
+        Returns
+        -------
+        ndarray
+            States (N, size).
+
+        Examples
+        --------
+        >>> memory.along([[0.2], [0.205], [0.23]]).round(4)
+        array([[0.   , 0.2  ],
+               [0.005, 0.205],
+               [0.01 , 0.23 ]])
         """
         poses = self._poses(q)
         if poses.ndim != 2:
@@ -131,7 +201,22 @@ class FrictionState:
         return moving[0], moving[1]
 
     def graph(self, name: str) -> Graph:
-        """The operations of 'friction_state_start' (q) or 'friction_state_next' (friction_state, q), for exports."""
+        """The operations of 'friction_state_start' (q) or 'friction_state_next' (friction_state, q), for exports.
+
+        Parameters
+        ----------
+        name : str
+            "friction_state_start" or "friction_state_next".
+
+        Returns
+        -------
+        Graph
+            The graph of operations.
+
+        Examples
+        --------
+        >>> graph = memory.graph("friction_state_next")
+        """
         if not self._held:
             raise InputError(
                 f"robot '{self._arm.name}' has no friction with memory, and no {name}; leave it out"

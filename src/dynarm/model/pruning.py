@@ -135,7 +135,29 @@ def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def term_shares(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Shares:
-    """Joint forces along a motion (N, n) by kind (inertial, coriolis, gravity) and link."""
+    """Joint forces along a motion (N, n) by kind (inertial, coriolis, gravity) and link.
+
+    Parameters
+    ----------
+    arm : Arm
+        The robot.
+    q : array_like (N, n)
+        Positions along the motion.
+    qd : array_like (N, n)
+        Velocities.
+    qdd : array_like (N, n)
+        Accelerations.
+
+    Returns
+    -------
+    Shares
+        The shares, by kind and by link.
+
+    Examples
+    --------
+    >>> q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 50, 2))
+    >>> shares = dynarm.term_shares(dynarm.load("two_link"), q, qd, qdd)
+    """
     samples = motion(arm, q, qd, qdd)
     still = [0] * arm.n
     by_kind = []
@@ -272,13 +294,42 @@ def prune(
 ) -> Pruned:
     """The cheapest inverse dynamics found that keeps every joint's force within `error`.
 
-    `error` is a fraction of the joint's largest force along the motion (N, n), or a force [N m or N] for each joint.
-    by: "graph", summands of the cheapest formulation's graph for this robot; "terms", named terms of single links of
-    the Newton-Euler recursion, one after another in the order of `by_worth`. What counts is the deviation of all
-    omissions together. reach: how far beyond the motion's extremes the error is kept, at positions, speeds and
-    accelerations of all joints in any combination (`box`, `covers`); judged on sampled states that had no part in the
-    choice. 0: at the motion's samples only, as by="terms"; unless told 1.25.
-    validate: (q, qd, qdd) of another motion, on which the result is judged (`checked`, `held`).
+    What counts is the deviation of all omissions together.
+
+    Parameters
+    ----------
+    arm : Arm
+        The robot.
+    q : array_like (N, n)
+        Positions along a typical motion.
+    qd : array_like (N, n)
+        Velocities.
+    qdd : array_like (N, n)
+        Accelerations.
+    error : float or array_like (n,)
+        A fraction of the joint's largest force along the motion, or a force [N m or N] for
+        each joint.
+    by : str, default "graph"
+        "graph": leave out summands of the cheapest formulation's graph for this robot;
+        "terms": leave out named terms of single links of the Newton-Euler recursion, one
+        after another in the order of `by_worth`.
+    validate : sequence of array_like, optional
+        (q, qd, qdd) of another motion, on which the result is judged (`checked`, `held`).
+    reach : float, optional
+        How far beyond the motion's extremes the error is kept, at positions, speeds and
+        accelerations of all joints in any combination (`box`, `covers`), judged on sampled
+        states that had no part in the choice. 0: at the motion's samples only, as with
+        by="terms"; 1.25 by default.
+
+    Returns
+    -------
+    Pruned
+        The pruned model and what it costs.
+
+    Examples
+    --------
+    >>> q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 50, 2))
+    >>> pruned = dynarm.prune(dynarm.load("two_link"), q, qd, qdd, error=0.05)
     """
     if not among(by, WAYS):
         raise UnknownName("way of pruning", by, WAYS)

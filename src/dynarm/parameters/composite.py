@@ -26,9 +26,23 @@ from ..robot.frames.chain import chain_of, pose
 class CompositeBodies:
     """m^, c^ and J^ of the composite bodies 1 to n in poses q (linfang1999 (3), (22), (23); lin1995 (8), (9)).
 
-    mass          (n,) kg
-    first_moment  (..., n, 3) kg m, about origin i, in frame i
-    inertia       (..., n, 3, 3) kg m^2, about origin i, in frame i
+    Attributes
+    ----------
+    arm : Arm
+        The robot.
+    mass : ndarray
+        (n,) kg.
+    first_moment : ndarray
+        (..., n, 3) kg m, about origin i, in frame i.
+    inertia : ndarray
+        (..., n, 3, 3) kg m^2, about origin i, in frame i.
+
+    Examples
+    --------
+    >>> bodies = dynarm.composite_bodies(dynarm.load("two_link"), [0.3, 0.5])
+    >>> bodies.first_moment.round(3) + 0.0
+    array([[6.053, 0.575, 0.   ],
+           [1.2  , 0.   , 0.   ]])
     """
 
     arm: Arm
@@ -47,12 +61,28 @@ class CompositeBodies:
 class InertiaConstants:
     """The constants of lin1995 that do not depend on the pose: k and U of (10), (12), (14), D of (38), W of (92).
 
-    mass  (n,) kg, of the composite bodies
-    k     (n, 3) kg m, constant part of the first moment c^_i = k_i + l_i
-    U     (n, 3, 3) kg m^2, constant part of the inertia J^_i = U_i + V_i
-    D     (n, 3, 3) kg m^2, what is left of U where parts that no joint feels are taken away; 0 for translational joints
-    W     by (i, k), 3 x 3 kg m: what translational joint k adds to D_i for each metre of its d, in frame i (joints
-          from 1)
+    Attributes
+    ----------
+    arm : Arm
+        The robot.
+    mass : ndarray
+        (n,) kg, of the composite bodies.
+    k : ndarray
+        (n, 3) kg m, constant part of the first moment c^_i = k_i + l_i.
+    U : ndarray
+        (n, 3, 3) kg m^2, constant part of the inertia J^_i = U_i + V_i.
+    D : ndarray
+        (n, 3, 3) kg m^2, what is left of U where parts that no joint feels are taken away;
+        0 for translational joints.
+    W : dict[tuple[int, int], ndarray]
+        By (i, k), 3 x 3 kg m: what translational joint k adds to D_i for each metre of its
+        d, in frame i (joints from 1).
+
+    Examples
+    --------
+    >>> constants = dynarm.inertia_constants(dynarm.load("puma560"))
+    >>> constants.k.shape
+    (6, 3)
     """
 
     arm: Arm
@@ -67,7 +97,26 @@ class InertiaConstants:
 
 
 def composite_bodies(arm: Arm, q: Numbers) -> CompositeBodies:
-    """The composite bodies of an arm in one pose or many: q (..., n)."""
+    """The composite bodies of an arm in one pose or many: q (..., n).
+
+    Parameters
+    ----------
+    arm : Arm
+        A chain.
+    q : array_like (..., n)
+        Positions [rad or m].
+
+    Returns
+    -------
+    CompositeBodies
+        Their masses, first moments and inertias.
+
+    Examples
+    --------
+    >>> bodies = dynarm.composite_bodies(dynarm.load("two_link"), [0.3, 0.5])
+    >>> bodies.mass
+    array([7., 3.])
+    """
     _check(arm)
     array = reals("q", q, f"positions of {arm.n} joints, (..., {arm.n})", arm.joint_names)
     if not array.ndim or array.shape[-1] != arm.n:
@@ -86,7 +135,24 @@ def composite_bodies(arm: Arm, q: Numbers) -> CompositeBodies:
 
 
 def inertia_constants(arm: Arm) -> InertiaConstants:
-    """The constants k, U, D, W of lin1995 for a chain."""
+    """The constants k, U, D, W of lin1995 for a chain.
+
+    Parameters
+    ----------
+    arm : Arm
+        A chain.
+
+    Returns
+    -------
+    InertiaConstants
+        The constants.
+
+    Examples
+    --------
+    >>> constants = dynarm.inertia_constants(dynarm.load("two_link"))
+    >>> constants.mass
+    array([7., 3.])
+    """
     _check(arm)
     chain = chain_of(arm)
     fixed = constants(chain, pose(chain, [0] * chain.n))

@@ -100,7 +100,27 @@ class Symbols:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExplicitModel:
-    """M (n, n), C[i] (n, n) and G (n) of an arm as SymPy matrices in the symbols of `substitutions`."""
+    """M (n, n), C[i] (n, n) and G (n) of an arm as SymPy matrices in the symbols of `substitutions`.
+
+    Attributes
+    ----------
+    arm : Arm
+        The robot.
+    M : sympy.Matrix
+        Mass matrix (n, n).
+    C : tuple of sympy.Matrix
+        One matrix (n, n) a joint: its Coriolis and centrifugal force is qd' C[i] qd.
+    G : sympy.Matrix
+        Gravity forces (n).
+    numbers : dict
+        The number of each symbol that does not depend on the pose.
+
+    Examples
+    --------
+    >>> written = dynarm.explicit(dynarm.load("two_link"))
+    >>> written.M[1, 1]
+    Izz_2
+    """
 
     arm: Arm
     M: Foreign
@@ -111,7 +131,23 @@ class ExplicitModel:
     __repr__ = brief
 
     def substitutions(self, q: Sequence[float]) -> dict[Foreign, float]:
-        """The number of each symbol, for this arm at joint positions q [rad or m]."""
+        """The number of each symbol, for this arm at joint positions q [rad or m].
+
+        Parameters
+        ----------
+        q : array_like (n,)
+            Joint positions [rad or m].
+
+        Returns
+        -------
+        dict of sympy.Symbol to float
+            Symbols and numbers.
+
+        Examples
+        --------
+        >>> round(float(written.M[1, 1].subs(written.substitutions([0.3, 0.5]))), 6)
+        0.6425
+        """
         sympy = library()
         known = dict(self.numbers)
         for i, (limb, x) in enumerate(zip(chain_of(self.arm).joints, q, strict=True), start=1):
@@ -141,11 +177,33 @@ class ExplicitModel:
         return [line for line in lines if line[2] != 0]
 
     def text(self) -> str:
-        """A line an entry; those that are not there are zero."""
+        """A line an entry; those that are not there are zero.
+
+        Returns
+        -------
+        str
+            The lines.
+
+        Examples
+        --------
+        >>> print(written.text().splitlines()[0])
+        M_11 = Izz_1 + Izz_2 + a_2**2*m_2 + 2*a_2*c2*mcx_2
+        """
         return "\n".join(f"{name} = {entry}" for name, _, entry in self._lines())
 
     def latex(self) -> str:
-        """The same in an align* environment."""
+        r"""The same in an align* environment.
+
+        Returns
+        -------
+        str
+            LaTeX.
+
+        Examples
+        --------
+        >>> written.latex().startswith(r"\begin{align*}")
+        True
+        """
         sympy, told = library(), self._lines()
         symbols = {s for _, _, entry in told for s in entry.free_symbols}
         names = {s: written(str(s)) for s in symbols}
@@ -157,7 +215,23 @@ class ExplicitModel:
 def explicit(arm: Arm, progress: bool | Callable[[float], Outside] | None = None) -> ExplicitModel:
     """M, C and G of an arm of up to four joints, written out; needs the extra `symbolic`.
 
-    progress None: a bar on a terminal when it takes long; False: none; or a function of the part that is done.
+    Parameters
+    ----------
+    arm : Arm
+        A chain of at most four joints.
+    progress : callable or bool, optional
+        None: a bar on a terminal when it takes long; False: none; or a function of the part
+        that is done.
+
+    Returns
+    -------
+    ExplicitModel
+        The three, as SymPy matrices.
+
+    Examples
+    --------
+    >>> dynarm.explicit(dynarm.load("two_link")).M.shape
+    (2, 2)
     """
     if not isinstance(arm, Arm):
         raise KindError(f"arm is {shown(arm)}; give a dynarm.Arm, for example dynarm.load(...)")

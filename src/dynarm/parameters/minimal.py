@@ -59,13 +59,39 @@ __all__ = [
 class MinimalParameters:
     """The minimal linear combinations of a robot's inertia parameters: values = matrix @ arm.parameters.ravel().
 
-    names        p names: k3_x, U2_11-22, m3, kappa1_3 (lin1995, linfang1999), Ixx2R (gautier1990); a combination that
-                 others were merged into carries their names too, U1_33+Ia1
     values       (p,) of this arm
-    matrix       (p, 10 links), with armature 11 a joint; full row rank; of geometry and gravity's direction only
-    natural      the names of its columns: those of joint i end in i; of a free base, which comes first, in 0
-    tree         the decisions of Theorem 2; decisions and doubts tell them in words
-    armatures    joints whose armature stays a parameter of its own, the last columns of a regressor with armature
+
+    Attributes
+    ----------
+    arm : Arm
+        The robot.
+    convention : str
+        "lin1995", "linfang1999" or "gautier1990".
+    names : tuple[str, ...]
+        P names: k3_x, U2_11-22, m3, kappa1_3 (lin1995, linfang1999), Ixx2R (gautier1990); a
+        combination that others were merged into carries their names too, U1_33+Ia1.
+    matrix : ndarray
+        (p, 10 links), with armature 11 a joint; full row rank; of geometry and gravity's
+        direction only.
+    natural : tuple[str, ...]
+        The names of its columns: those of joint i end in i; of a free base, which comes
+        first, in 0.
+    tree : TreeStructure
+        The decisions of Theorem 2; decisions and doubts tell them in words.
+    tolerance : float
+        Below which axes counted as parallel and offsets as none.
+    armature : bool
+        Whether motor inertias are among the natural parameters.
+    armatures : tuple[int, ...]
+        Joints whose armature stays a parameter of its own, the last columns of a regressor
+        with armature.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> minimal = dynarm.minimal_parameters(arm)
+    >>> np.allclose(minimal.matrix @ arm.parameters.ravel(), minimal.values)
+    True
     """
 
     arm: Arm
@@ -151,7 +177,24 @@ class MinimalParameters:
         return even.inverse(self._matrices[convention][:, columns])
 
     def convert(self, convention: str) -> FloatArray:
-        """(p, p): the values in another convention are this matrix times these values."""
+        """(p, p): the values in another convention are this matrix times these values.
+
+        Parameters
+        ----------
+        convention : str
+            The other convention.
+
+        Returns
+        -------
+        ndarray (p, p)
+            The matrix.
+
+        Examples
+        --------
+        >>> other = dynarm.minimal_parameters(arm, convention="gautier1990")
+        >>> np.allclose(minimal.convert("gautier1990") @ minimal.values, other.values)
+        True
+        """
         _check_convention(convention)
         return product(self._matrices[convention][:, list(self._columns)], self.inverse)
 
@@ -184,25 +227,76 @@ class MinimalParameters:
         """Each parameter as a SymPy expression in natural parameters and DH constants, in the order of `names`.
 
         gautier1990: in natural parameters, with this arm's numbers. Needs the extra `symbolic`.
+
+        Returns
+        -------
+        list of sympy.Expr
+            The expressions.
+
+        Examples
+        --------
+        >>> minimal.sympy()[0]
+        Izz_1 + Izz_2 + m_2
         """
         from .symbols import expressions
 
         return expressions(self)
 
     def substitutions(self) -> dict[Foreign, float]:
-        """The number that each symbol of `sympy()` has for this arm: parameters, DH constants, abbreviations."""
+        """The number that each symbol of `sympy()` has for this arm: parameters, DH constants, abbreviations.
+
+        Returns
+        -------
+        dict of sympy.Symbol to float
+            Symbols and numbers.
+
+        Examples
+        --------
+        >>> len(minimal.substitutions()) > 0
+        True
+        """
         from .symbols import substitutions
 
         return substitutions(self)
 
     def latex(self) -> str:
-        """Every parameter as a line of LaTeX, in an align* environment; abbreviations first."""
+        r"""Every parameter as a line of LaTeX, in an align* environment; abbreviations first.
+
+        Returns
+        -------
+        str
+            LaTeX.
+
+        Examples
+        --------
+        >>> minimal.latex().startswith(r"\begin{align*}")
+        True
+        """
         from .symbols import latex
 
         return latex(self)
 
     def why(self, name: str) -> str:
-        """Why a natural parameter such as 'Ixx1' is absent, alone or grouped; of a minimal one, what it is made of."""
+        """Why a natural parameter such as 'Ixx1' is absent, alone or grouped; of a minimal one, what it is made of.
+
+        Parameters
+        ----------
+        name : str
+            A natural parameter such as "Ixx1", or a minimal one such as "U1_33".
+
+        Returns
+        -------
+        str
+            One or several sentences.
+
+        Examples
+        --------
+        >>> import textwrap
+        >>> print(textwrap.fill(minimal.why("Ixx1"), 80))
+        Ixx1 is absent: no joint force depends on it. Link 'shoulder' turns about one
+        axis only, that of joint 'shoulder': moments of its mass about other axes are
+        never felt.
+        """
         from .reasons import why
 
         return why(self, name)
@@ -234,7 +328,26 @@ class MinimalParameters:
     ) -> dict[str, float]:
         """The change of every minimal parameter that a payload, given in the tool frame, changes.
 
-        tool: the name of the tool that carries it, where there are several.
+        Parameters
+        ----------
+        mass : float
+            Mass [kg].
+        com : array_like (3,)
+            Centre of mass in the frame of the tool [m].
+        inertia : array_like (3, 3)
+            Inertia about the centre of mass [kg m^2].
+        tool : str, optional
+            The name of the tool that carries it, where there are several.
+
+        Returns
+        -------
+        dict[str, float]
+            {name: change} of those that change.
+
+        Examples
+        --------
+        >>> {name: round(change, 3) for name, change in minimal.payload(1.0).items()}
+        {'U1_33': 1.64, 'k1_x': 1.0, 'U2_33': 0.64, 'k2_x': 0.8}
         """
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
         assert load.parameters is not None
@@ -263,11 +376,36 @@ def minimal_parameters(
 ) -> MinimalParameters:
     """The minimal parameters of an arm, in one of the conventions lin1995, linfang1999, gautier1990.
 
-    armature=True: the natural parameters are 11 a joint, the reflected motor inertia last; the link of a free base,
-    which comes first, has ten always. Where joints follow others the parameters are those that show in the forces of
-    the independent joints.
-    tolerance: angles [rad] and, a hundredth of it, lengths over the robot's size below which axes count as parallel
-    and offsets as none. gravity="any": for every direction of gravity, not the arm's own.
+    The link of a free base, which comes first, has ten natural parameters always. Where joints follow others the
+    parameters are those that show in the forces of the independent joints.
+
+    Parameters
+    ----------
+    arm : Arm
+        The robot.
+    convention : str, default "lin1995"
+        "lin1995", "linfang1999" or "gautier1990"; see the glossary of names.
+    armature : bool, default False
+        The reflected motor inertia is an eleventh natural parameter of each joint, the last
+        one.
+    tolerance : float, default 0.0001
+        Angles [rad] and, a hundredth of it, lengths over the robot's size below which axes
+        count as parallel and offsets as none.
+    gravity : str, optional
+        "any": for every direction of gravity; default: the arm's own.
+
+    Returns
+    -------
+    MinimalParameters
+        Names, values, and the matrix that makes them of the natural parameters.
+
+    Examples
+    --------
+    >>> minimal = dynarm.minimal_parameters(dynarm.load("two_link"))
+    >>> minimal.names
+    ('U1_33', 'k1_x', 'k1_y', 'U2_33', 'k2_x', 'k2_y')
+    >>> minimal.symbolic_forms[0]
+    'Izz1 + m2 + Izz2'
     """
     if not isinstance(arm, Arm):
         raise KindError(

@@ -287,6 +287,27 @@ def count(arm: Arm, quantity: str, formulation: str | None = None) -> Counted:
     Multiplications, additions, divisions, square roots, sin/cos pairs and the critical path of the graph after
     simplification, and in `.as_written` the same before. `.as_printed`: the paper's own listing line by line, where it
     is transcribed and speaks of such an arm (lin1991 Fig. 3 and A1, linfang1999 Tables I to V, VII), else None.
+
+    Parameters
+    ----------
+    arm : Arm
+        The robot.
+    quantity : str
+        What is computed, such as "mass_matrix".
+    formulation : str, optional
+        One of `dynarm.formulations(quantity)`; default: the cheapest.
+
+    Returns
+    -------
+    Counted
+        Counts `.mul`, `.add`, `.div`, `.sqrt`, `.sincos`, `.depth`; `.as_written` and
+        `.as_printed` are such counts too.
+
+    Examples
+    --------
+    >>> cost = dynarm.count(dynarm.load("puma560"), "inverse_dynamics")
+    >>> cost.mul, cost.add
+    (167, 139)
     """
     if not isinstance(arm, Arm):
         raise KindError(

@@ -57,9 +57,26 @@ class Slot:
 class Schedule:
     """A formulation's operations in time. One step is one operation.
 
-    processors   how many there are; None: as many as can be used
-    slots        each operation with its step and its processor
-    path         the operations of a longest chain, in order
+    Attributes
+    ----------
+    arm : Arm
+        The robot.
+    quantity : str
+        What is computed.
+    formulation : str
+        By which formulation.
+    processors : int
+        How many there are; None: as many as can be used.
+    tasks : tuple[Task, ...]
+        The operations, each with those that it needs.
+    slots : tuple[Slot, ...]
+        Each operation with its step and its processor.
+    path : tuple[int, ...]
+        The operations of a longest chain, in order.
+
+    Examples
+    --------
+    >>> plan = dynarm.schedule(dynarm.load("two_link"), "mass_matrix", processors=2)
     """
 
     arm: Arm
@@ -93,7 +110,23 @@ class Schedule:
     def curve(
         self, processors: Sequence[int] = (1, 2, 4, 8, 16, 32)
     ) -> tuple[tuple[int, int, float], ...]:
-        """For each number of processors the length of its list schedule, and the speed-up."""
+        """For each number of processors the length of its list schedule, and the speed-up.
+
+        Parameters
+        ----------
+        processors : sequence of int, optional
+            Numbers of processors to try.
+
+        Returns
+        -------
+        tuple[tuple[int, int, float], ...]
+            (processors, steps, speed-up) for each of them.
+
+        Examples
+        --------
+        >>> [steps for _, steps, _ in plan.curve((1, 2))]
+        [5, 4]
+        """
         rows = []
         for given in processors:
             p = whole("processors", given, 1, MOST)
@@ -114,7 +147,23 @@ class Schedule:
         return titled("Schedule for", self.arm.name, rest)
 
     def gantt(self, path: str | Path | None = None) -> str:
-        """The schedule as a picture, SVG text; with a path it is written there too."""
+        """The schedule as a picture, SVG text; with a path it is written there too.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            A file to write the picture to.
+
+        Returns
+        -------
+        str
+            The text of the SVG picture.
+
+        Examples
+        --------
+        >>> plan.gantt("mass_matrix.svg")[:4]
+        '<svg'
+        """
         text = _picture(self)
         if path is not None:
             target = path_of("path", path, "a file that ends in .svg")
@@ -130,8 +179,29 @@ def schedule(
 ) -> Schedule:
     """Lay out the operations of a quantity of this arm in time.
 
-    formulation: default the cheapest. processors: default as many as can be used; then the length is that of the
-    critical path. `.length`, `.path`, `.speedup`, `.curve()` over numbers of processors, `.gantt()` as a picture.
+    Parameters
+    ----------
+    arm : Arm
+        The robot.
+    quantity : str
+        What is computed, such as "mass_matrix".
+    formulation : str, optional
+        One of `dynarm.formulations(quantity)`; default: the cheapest.
+    processors : int, optional
+        How many processors there are; default: as many as can be used, and then the length
+        is that of the critical path.
+
+    Returns
+    -------
+    Schedule
+        The schedule: `.length`, `.path`, `.speedup`, `.curve()` over numbers of processors,
+        `.gantt()` as a picture.
+
+    Examples
+    --------
+    >>> plan = dynarm.schedule(dynarm.load("two_link"), "inverse_dynamics", processors=2)
+    >>> plan.operations, plan.length
+    (23, 12)
     """
     if not isinstance(arm, Arm):
         raise KindError(

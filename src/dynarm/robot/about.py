@@ -16,7 +16,24 @@ _LONGEST = 1000  # letters of a text
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a robot is and where its numbers come from; a .toml file holds it as the table [about]."""
+    """What a robot is and where its numbers come from; a .toml file holds it as the table [about].
+
+    Attributes
+    ----------
+    title : str
+        Full name of the robot.
+    source : str
+        The project, file and version that the numbers were taken from.
+    licence : str
+        Licence of that source.
+    inertias : str
+        Where masses and inertias come from.
+
+    Examples
+    --------
+    >>> dynarm.about("ur5e").title
+    'Universal Robots UR5e'
+    """
 
     title: str  # maker and model
     source: str  # project, file and version, or paper
@@ -27,7 +44,18 @@ class About:
 
 
 def catalogue() -> tuple[str, ...]:
-    """The names of the built-in robots."""
+    """The names of the built-in robots.
+
+    Returns
+    -------
+    tuple[str, ...]
+        The names, in alphabetical order; each is understood by `dynarm.load`.
+
+    Examples
+    --------
+    >>> "panda" in dynarm.catalogue()
+    True
+    """
     folder = resources.files(__package__) / "catalogue"
     return tuple(
         sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
@@ -35,7 +63,24 @@ def catalogue() -> tuple[str, ...]:
 
 
 def about(robot: str) -> About:
-    """What a built-in robot is, and where its numbers come from: title, source, licence, inertias."""
+    """What a built-in robot is, and where its numbers come from: title, source, licence, inertias.
+
+    Parameters
+    ----------
+    robot : str
+        One of the names of `dynarm.catalogue()`.
+
+    Returns
+    -------
+    About
+        Title, source, licence and origin of the inertias.
+
+    Examples
+    --------
+    >>> about = dynarm.about("puma560")
+    >>> print(about.title, "|", about.inertias)
+    Unimation PUMA 560 | measured on a disassembled arm (Armstrong et al. 1986)
+    """
     if not isinstance(robot, str):
         raise KindError(f"robot is {shown(robot)}; give a name of dynarm.catalogue()")
     if robot not in catalogue():

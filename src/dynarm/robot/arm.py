@@ -63,9 +63,40 @@ __all__ = [
 class Arm:
     """A robot of one-degree joints: a chain or a tree, on a fixed or a free base. Immutable; equal arms hash equal.
 
-    floating: the body that moves freely under the joints, or None for a fixed base. Then q is [x y z, qx qy qz qw,
-    joints], qd is [linear, angular velocity of the base link in its own axes, joints]. tools: the frames of several
-    tools; None: the one of `tool` on the last link of a chain, and no tool where the robot branches.
+    With a free base, q is [x y z, qx qy qz qw, joints], and qd is [linear, angular velocity of the base link in its own
+    axes, joints].
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        The joints, parents before children.
+    gravity : array_like (3,)
+        Acceleration of gravity in the base link [m/s^2].
+    name : str, default "arm"
+        What the robot is called, also in exported files.
+    base : array_like (4, 4), optional
+        Pose of frame 0 in the base link; the same frame by default.
+    tool : array_like (4, 4), optional
+        Pose of the tool in the frame of the last link; the same frame by default.
+    origin : Origin, optional
+        What is known about the file that the robot was read from; `dynarm.load` fills it
+        in.
+    floating : Body, optional
+        The body that moves freely under the joints; None for a fixed base.
+    tools : sequence of Tool, optional
+        The frames of several tools; None: the one of `tool` on the last link of a chain,
+        and no tool where the robot branches.
+    file : SourceFile, optional
+        The file that the robot came from; `dynarm.load` fills it in.
+
+    Examples
+    --------
+    >>> tube = dict(mass=4.0, com=(0.25, 0, 0), inertia=np.diag([0.01, 0.09, 0.09]))
+    >>> boom = dynarm.Joint(alpha=np.pi / 2, name="boom", **tube)
+    >>> fore = dynarm.Joint(a=0.5, name="fore", **tube)
+    >>> arm = dynarm.Arm([boom, fore], name="lift")
+    >>> arm.joint_names, arm.n
+    (('boom', 'fore'), 2)
     """
 
     joints: Sequence[Joint]
@@ -163,8 +194,32 @@ class Arm:
         """The arm whose joints' numbers are meant in the classic (distal) convention.
 
         Frame i stands in frame i-1 at Rz(theta) Tz(d) Tx(a) Rx(alpha), z of frame i-1 on joint i; mass, com and
-        inertia are in the distal frame i. base: pose of classic frame 0 in the user's base link; tool: pose of the
-        tool in classic frame n.
+        inertia are in the distal frame i.
+
+        Parameters
+        ----------
+        joints : sequence of Joint
+            The joints, with a, alpha, d, theta of the distal convention.
+        gravity : array_like (3,)
+            Acceleration of gravity in the base link [m/s^2].
+        name : str, default "arm"
+            What the robot is called.
+        base : array_like (4, 4), optional
+            Pose of the classic frame 0 in the base link.
+        tool : array_like (4, 4), optional
+            Pose of the tool in the classic frame n.
+
+        Returns
+        -------
+        Arm
+            The same robot, kept in modified Denavit-Hartenberg numbers.
+
+        Examples
+        --------
+        >>> classic = [dynarm.Joint(a=0.4, mass=2.0), dynarm.Joint(a=0.3, mass=1.0)]
+        >>> planar = dynarm.Arm.from_classic_dh(classic)
+        >>> planar.joints[1].a
+        0.4
         """
         from .frames.classic import from_classic_dh
 
@@ -292,7 +347,25 @@ class Arm:
     def with_parameters(self, table: Numbers) -> Arm:
         """The same robot with other inertial parameters, (links, 10) about the internal frames; no physics asked.
 
-        A DataFrame may have its columns (m, mcx ...) and its rows (names of links) in any order.
+        The numbers need not be those of possible bodies. A DataFrame may have its columns (m, mcx ...) and its
+        rows (names of links) in any order.
+
+        Parameters
+        ----------
+        table : array_like (links, 10)
+            M, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each link about its internal
+            frame.
+
+        Returns
+        -------
+        Arm
+            A robot with these parameters; this one is not changed.
+
+        Examples
+        --------
+        >>> heavier = arm.with_parameters(1.1 * arm.parameters)
+        >>> heavier.parameters[:, 0].round(3)
+        array([4.4, 4.4])
         """
         names = self.link_names
         rows = numbers("parameters", table, (len(names), 10), PARAMETER_NAMES, names).tolist()
@@ -309,7 +382,27 @@ class Arm:
     ) -> Arm:
         """The robot carrying a rigid payload, given in the tool frame (inertia about its centre of mass).
 
-        tool: the name of the tool that carries it, where there are several.
+        Parameters
+        ----------
+        mass : float
+            Mass [kg].
+        com : array_like (3,)
+            Centre of mass in the frame of the tool [m].
+        inertia : array_like (3, 3)
+            Inertia about the centre of mass [kg m^2].
+        tool : str, optional
+            The name of the tool that carries it, where there are several.
+
+        Returns
+        -------
+        Arm
+            The robot with the payload as a part of the link that carries it.
+
+        Examples
+        --------
+        >>> loaded = arm.with_payload(1.5, com=(0, 0, 0.1))
+        >>> round(loaded.parameters[:, 0].sum() - arm.parameters[:, 0].sum(), 6)
+        np.float64(1.5)
         """
         load = Joint(mass=mass, com=com, inertia=inertia, name="payload")
         assert load.parameters is not None
@@ -323,7 +416,23 @@ class Arm:
         return self.with_parameters(table)
 
     def tool_named(self, name: str | None = None) -> Tool:
-        """A tool by its name; the only one where no name is given."""
+        """A tool by its name; the only one where no name is given.
+
+        Parameters
+        ----------
+        name : str, optional
+            Name of a tool; may be left out where there is only one.
+
+        Returns
+        -------
+        Tool
+            The tool.
+
+        Examples
+        --------
+        >>> arm.tool_named().joint
+        1
+        """
         tools = self.all_tools
         if name is None and len(tools) == 1:
             return tools[0]
@@ -345,10 +454,22 @@ class Arm:
         return () if self.branched else (Tool("tool", self.n - 1, self.tool),)
 
     def check(self) -> list[str]:
-        """Every physical doubt about the arm's numbers, one sentence each; which joints its file has beyond it, and
-        which rounded numbers of the file were taken as exact.
+        """Every physical doubt about the arm's numbers, one sentence each.
 
-        Empty if there is none.
+        Joints that the robot's file has beyond this arm, and rounded numbers that were taken as exact, are
+        listed as well.
+
+        Returns
+        -------
+        list[str]
+            The sentences; empty where nothing is doubtful.
+
+        Examples
+        --------
+        >>> arm.check()
+        []
+        >>> dynarm.Arm([dynarm.Joint(mass=1.0, inertia=np.diag([1, 1, 5]), name="odd")]).check()[0]
+        "link of joint 'odd': principal moments 1, 1, 5 violate the triangle inequality; no body has them"
         """
         from .doubts import all_doubts
 
@@ -356,7 +477,19 @@ class Arm:
         return [*all_doubts(self), *((*origin.held, *origin.snapped) if origin else ())]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the arm to x.toml, x.urdf or x.xml (MJCF); nothing is left half-written."""
+        """Write the arm to x.toml, x.urdf or x.xml (MJCF); nothing is left half-written.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to; x.toml, x.urdf or x.xml (MJCF).
+
+        Examples
+        --------
+        >>> arm.save("lift.toml")
+        >>> dynarm.load("lift.toml") == arm
+        True
+        """
         from .files import save
 
         save(self, path)
@@ -372,6 +505,26 @@ class Arm:
 
         Everything else stays as it was; the rules are those of `update_urdf`. Values that a class or an included file
         gave are written into the body and joint themselves, in the new file.
+
+        Parameters
+        ----------
+        original : path-like
+            The MJCF file that the robot was loaded from.
+        new : path-like
+            The file to write.
+        force : bool, default False
+            Allow `new` to be the original itself.
+
+        Returns
+        -------
+        tuple[str, ...]
+            What a reader of the new file should know, one sentence each.
+
+        Examples
+        --------
+        >>> arm.save("lift.xml")
+        >>> loaded = dynarm.load("lift.xml")
+        >>> notes = loaded.with_parameters(1.1 * loaded.parameters).update_mjcf("lift.xml", "new.xml")
         """
         from .update import update_mjcf
 
@@ -387,9 +540,32 @@ class Arm:
     ) -> tuple[str, ...]:
         """Write the URDF that the robot came from with its inertias and friction now; all else stays as it was.
 
-        What a reader of the new file should know is given back, a sentence each. A link to which others are fixed takes
-        the whole of the change; where that is impossible a warning says so, and the nearest possible is written. The
-        original itself is replaced only with force=True. Of a .xacro file the expanded text is written.
+        A link to which others are fixed takes the whole of the change; where that is impossible a warning says
+        so, and the nearest possible is written. Of a .xacro file the expanded text is written.
+
+        Parameters
+        ----------
+        original : path-like
+            The URDF or xacro file that the robot was loaded from.
+        new : path-like
+            The file to write.
+        force : bool, default False
+            Allow `new` to be the original itself.
+        xacro : Mapping[str, str | float], optional
+            Arguments of a .xacro file, as for `dynarm.load`.
+        packages : Mapping[str, path-like], optional
+            Folders of packages that a .xacro file includes from, as for `dynarm.load`.
+
+        Returns
+        -------
+        tuple[str, ...]
+            What a reader of the new file should know, one sentence each.
+
+        Examples
+        --------
+        >>> arm.save("lift.urdf")
+        >>> loaded = dynarm.load("lift.urdf")
+        >>> notes = loaded.with_payload(0.5).update_urdf("lift.urdf", "loaded.urdf")
         """
         from .update import update_urdf
 

@@ -59,25 +59,58 @@ def load(
 ) -> Arm:
     """The robot behind a built-in name or a path to a .urdf, .xacro, .xml (MJCF) or .toml file.
 
-    base             link of a URDF, or body of an MJCF model, from which the robot is taken outwards; default: the root
-    tip              link to which its chain is taken; default: none, the whole robot, a tree where it branches
-    joints           the joint names in their order, as a check (and, without a tip, to choose a chain)
-    gravity          acceleration in the base link; default: what a .toml file or an MJCF model says, else (0, 0, -9.81)
-    strict           an impossible inertia is an error, not a warning
-    allow_massless   accept moving links without any inertia
-    freeze           {joint: position, ...}: hold these joints there and merge their links. Joints off a chain are
-                     held at zero where they are not named; False: refuse them
-    floating         the base link moves freely; default: where an MJCF model has a free joint, or a URDF no joint that
-                     moves. False: it is fixed
-    tools            names of links, of an MJCF model bodies or sites, whose frames are the robot's tools
-    snap             rounded numbers of a URDF that were meant to be exact, such as an angle of 1.5708, are taken as
-                     such; arm.check() lists them. False: every number as written
-    xacro            {argument: value, ...}: the arguments of a .xacro file
-    packages         {name: folder, ...}: packages that a .xacro file includes from by $(find name); of an MJCF model
-                     further folders that its files may be in, by any name. Of all other files only those below its own
-                     folder are read
-    mimic            joints that follow others (<mimic>, equality of two joints) are no degrees of freedom of their own.
-                     False: all joints move on their own, as in mj_rne, and arm.check() lists them
+    Parameters
+    ----------
+    robot : path-like
+        Name of a built-in robot, or a path to a .urdf, .xacro, .xml (MJCF) or .toml file.
+    base : str, optional
+        Link of a URDF, or body of an MJCF model, from which the robot is taken outwards;
+        default: the root.
+    tip : str, optional
+        Link to which its chain is taken; default: none, the whole robot, a tree where it
+        branches.
+    joints : sequence of str, optional
+        The joint names in their order, as a check (and, without a tip, to choose a chain).
+    gravity : array_like (3,), optional
+        Acceleration of gravity in the base link [m/s^2]; default: what a .toml file or an
+        MJCF model says, else (0, 0, -9.81).
+    strict : bool, default False
+        An impossible inertia is an error, not a warning.
+    allow_massless : bool, default False
+        Accept moving links without any inertia.
+    freeze : bool | Mapping[str, float], default True
+        {joint: position, ...}: hold these joints there and merge their links. Joints off a
+        chain are held at zero where they are not named; False: refuse them.
+    floating : bool, optional
+        The base link moves freely; default: where an MJCF model has a free joint, or a URDF
+        no joint that moves. False: it is fixed.
+    tools : sequence of str, optional
+        Names of links, of an MJCF model bodies or sites, whose frames are the robot's
+        tools.
+    snap : bool, default True
+        Rounded numbers of a URDF that were meant to be exact, such as an angle of 1.5708,
+        are taken as such; arm.check() lists them. False: every number as written.
+    xacro : Mapping[str, str | float], optional
+        {argument: value, ...}: the arguments of a .xacro file.
+    packages : Mapping[str, path-like], optional
+        {name: folder, ...}: packages that a .xacro file includes from by $(find name); of an
+        MJCF model further folders that its files may be in, by any name. Of all other files
+        only those below its own folder are read.
+    mimic : bool, default True
+        Joints that follow others (<mimic>, equality of two joints) are no degrees of
+        freedom of their own. False: all joints move on their own, as in mj_rne, and
+        arm.check() lists them.
+
+    Returns
+    -------
+    Arm
+        The robot.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("panda")
+    >>> arm.n, arm.joint_names[0]
+    (7, 'panda_joint1')
     """
     path = path_of("robot", robot, "a built-in name (dynarm.catalogue()) or a path")
     wanted = None if joints is None else _joint_names(joints)

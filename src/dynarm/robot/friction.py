@@ -26,8 +26,28 @@ class Coupled:
     """What a joint feels of another one's motion, as where the gears of a wrist are coupled.
 
     The force on the joint, with q, qd its own and qi, qdi, qddi those of the other: inertia qddi + viscous qdi +
-    coulomb tanh((qd + qdi) / width) + the elements of `presliding`, (stroke, coefficient) each, on q + qi.
-    joint: index or name of the other joint; an arm keeps the index.
+    coulomb tanh((qd + qdi) / width) + the elements of `presliding` on q + qi.
+
+    Parameters
+    ----------
+    joint : int | str
+        Index or name of the other joint; an arm keeps the index.
+    inertia : float, default 0.0
+        Force per acceleration of the other joint [kg m^2].
+    viscous : float, default 0.0
+        Force per velocity of the other joint [N m s].
+    coulomb : float, default 0.0
+        Dry friction of the sum of both velocities [N m].
+    width : float, default 0.02
+        Velocity over which dry friction turns round [rad/s].
+    presliding : sequence of pairs
+        (stroke, coefficient) of elements with memory on the sum of both positions.
+
+    Examples
+    --------
+    >>> wrist = dynarm.Friction(viscous=0.1, coupling=(dynarm.Coupled("j5", viscous=0.05),))
+    >>> wrist.coupling[0].viscous
+    0.05
     """
 
     joint: int | str
@@ -54,19 +74,47 @@ class Coupled:
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """Friction of one joint: viscous [N m s or N s/m], Coulomb [N m or N] and a constant offset [N m or N].
+    """Friction of one joint: viscous, Coulomb and a constant offset, and lists of further terms that are added.
 
-    `*_negative` hold the values for negative velocity where they differ. shape="tanh" smooths the sign over
-    `width` [rad/s or m/s]. Beside these, each a list of terms that are added:
+    Parameters
+    ----------
+    viscous : float, default 0.0
+        Force per velocity [N m s/rad or N s/m].
+    coulomb : float, default 0.0
+        Dry friction [N m or N].
+    offset : float, default 0.0
+        A constant force [N m or N].
+    shape : str, default "sign"
+        "sign" for a sharp change of direction, "tanh" for a smooth one.
+    width : float, default 0.02
+        Velocity over which "tanh" turns round [rad/s or m/s].
+    viscous_negative : float, optional
+        The viscous coefficient for negative velocity, where it differs.
+    coulomb_negative : float, optional
+        Dry friction for negative velocity, where it differs.
+    curve : sequence of pairs
+        (width, c): c tanh(v / width), any odd curve over the velocity v. Widths are in
+        rad/s or m/s.
+    presliding : sequence of pairs
+        (stroke, c): c x / stroke with x <- clip(x + dq, -stroke, stroke): Maxwell slip,
+        which has memory. Strokes are in rad or m.
+    load_curve : sequence of pairs
+        (width, c): c |r| tanh(v / width), where r is the joint's rigid-body force with that
+        of its armature; c has no unit.
+    load_presliding : sequence of pairs
+        (stroke, c): c |r| x / stroke.
+    ripple : sequence of triples
+        (order, s, c): s sin(order q) + c cos(order q).
+    coupling : tuple[Coupled, ...], optional
+        What the joint feels of another one's motion.
 
-    curve            (width, c): c tanh(v / width), any odd curve over the velocity v
-    presliding       (stroke, c): c x / stroke, x <- clip(x + dq, -stroke, stroke): Maxwell slip, which has memory
-    load_curve       (width, c): c |r| tanh(v / width), r the joint's rigid-body force with its armature's
-    load_presliding  (stroke, c): c |r| x / stroke
-    ripple           (order, s, c): s sin(order q) + c cos(order q)
-    coupling         `Coupled`: what the joint feels of another one's motion
-
-    Widths are in rad/s or m/s, strokes in rad or m, load coefficients are numbers without a unit.
+    Examples
+    --------
+    >>> friction = dynarm.Friction(viscous=0.4, coulomb=1.2, shape="tanh", width=0.05)
+    >>> joint = dynarm.Joint(mass=1.0, com=(0.2, 0, 0), friction=friction)
+    >>> model = dynarm.compile(dynarm.Arm([joint]), friction=True)
+    >>> model.inverse_dynamics([0.0], [1.0], [0.0]).round(3)
+    array([1.6])
     """
 
     viscous: float = 0.0

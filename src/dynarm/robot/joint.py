@@ -39,7 +39,21 @@ HEAVIEST = 1e100  # of a link's ten parameters and the armature
 class Mimic:
     """A coupling: the joint stands at multiplier * (position of another) + offset and has no freedom of its own.
 
-    joint: index or name of the joint that is followed; an arm keeps the index.
+    Parameters
+    ----------
+    joint : int | str
+        Index or name of the joint that is followed; an arm keeps the index.
+    multiplier : float, default 1.0
+        Ratio of the two positions.
+    offset : float, default 0.0
+        Position at which the joint stands while the other one is at zero [rad or m].
+
+    Examples
+    --------
+    >>> finger = dynarm.Joint("prismatic", mass=0.1, name="left")
+    >>> twin = dynarm.Joint("prismatic", mass=0.1, name="right", mimic=dynarm.Mimic("left"))
+    >>> dynarm.Arm([finger, twin]).nv
+    1
     """
 
     joint: int | str
@@ -67,13 +81,59 @@ class Mimic:
 class Joint:
     """One joint and the link that it moves.
 
-    Modified Denavit-Hartenberg: the frame stands in its parent's at Tx(a) Rx(alpha) Ry(beta) Tz(d) Rz(theta), at a
-    branch at Rz(gamma) Tz(b) before it (Khalil and Kleinfinger); q adds to theta (revolute) or d (prismatic). beta is 0
-    except where neighbouring axes are nearly parallel. parent: None for the joint before this one (the base for the
-    first), -1 for the base, or the index of an earlier joint. mimic: the joint that this one follows. Mass, centre of
-    mass and inertia (about the centre of mass) are in the link frame's axes. `parameters`, if given, replaces them by
-    the ten numbers [m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about the frame's origin, whatever they are.
-    A velocity or effort limit of None, or of 0 as many files write where nobody knows it, is no limit.
+    Modified Denavit-Hartenberg numbers: the frame stands in its parent's at Tx(a) Rx(alpha) Ry(beta) Tz(d)
+    Rz(theta), and at a branch at Rz(gamma) Tz(b) before that (Khalil and Kleinfinger).
+
+    Parameters
+    ----------
+    kind : str, default "revolute"
+        "revolute" or "prismatic".
+    a : float, default 0.0
+        Distance along x from the parent's axis to this one [m].
+    alpha : float, default 0.0
+        Angle about x between these axes [rad].
+    d : float, default 0.0
+        Offset along this joint's axis [m]; q adds to it where the joint is prismatic.
+    theta : float, default 0.0
+        Angle about this joint's axis [rad]; q adds to it where the joint is revolute.
+    mass : float, default 0.0
+        Mass of the link [kg].
+    com : array_like (3,)
+        Centre of mass in the link's frame [m].
+    inertia : array_like (3, 3)
+        Inertia about the centre of mass, in the axes of the link's frame [kg m^2].
+    armature : float, default 0.0
+        Inertia of motor and gears, seen from the joint [kg m^2, or kg].
+    friction : Friction, optional
+        Friction of the joint.
+    name : str, optional
+        What the joint is called; joint1, joint2 ... by default.
+    position_limits : tuple[float, float], optional
+        Lowest and highest position [rad or m].
+    velocity_limit : float, optional
+        Largest speed [rad/s or m/s]; None, or 0 as many files write, is no limit.
+    effort_limit : float, optional
+        Largest force of the drive [N m or N]; None or 0 is no limit.
+    beta : float, default 0.0
+        Angle about y [rad], 0 except where neighbouring axes are nearly parallel.
+    parameters : tuple[float, ...], optional
+        The ten numbers [m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz] about the frame's
+        origin, in place of mass, com and inertia.
+    parent : int, optional
+        None for the joint before this one (the base for the first), -1 for the base, or the
+        index of an earlier joint.
+    gamma : float, default 0.0
+        Angle about the parent's z [rad], at branches only.
+    b : float, default 0.0
+        Offset along the parent's z [m], at branches only.
+    mimic : Mimic, optional
+        The joint that this one follows.
+
+    Examples
+    --------
+    >>> joint = dynarm.Joint(a=0.5, mass=2.0, com=(0.2, 0, 0), velocity_limit=2.0)
+    >>> joint.revolute
+    True
     """
 
     kind: str = "revolute"
@@ -148,16 +208,52 @@ class Joint:
 
     @property
     def revolute(self) -> bool:
+        """Whether the joint turns; else it slides."""
         return self.kind == "revolute"
 
     def with_parameters(self, ten: Iterable[float]) -> Joint:
-        """The same joint whose link has the ten given parameters."""
+        """The same joint whose link has the ten given parameters.
+
+        Parameters
+        ----------
+        ten : iterable of 10 float
+            M, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame's origin.
+
+        Returns
+        -------
+        Joint
+            The joint with another link.
+
+        Examples
+        --------
+        >>> joint.with_parameters([3, 0.6, 0, 0, 0, 0, 0.2, 0, 0, 0.2]).mass
+        3.0
+        """
         return replace(
             self, mass=0.0, com=(0, 0, 0), inertia=((0,) * 3,) * 3, parameters=tuple(ten)
         )
 
     def displacement(self, q: float = 0.0) -> FloatArray:
-        """The 4x4 pose of this joint's frame in its parent's, at joint position q."""
+        """The 4x4 pose of this joint's frame in its parent's, at joint position q.
+
+        Parameters
+        ----------
+        q : array_like (..., nq)
+            Joint position [rad or m].
+
+        Returns
+        -------
+        ndarray (4, 4)
+            The pose of this joint's frame in its parent's.
+
+        Examples
+        --------
+        >>> joint.displacement(np.pi / 2).round(3) + 0.0
+        array([[ 0. , -1. ,  0. ,  0.5],
+               [ 1. ,  0. ,  0. ,  0. ],
+               [ 0. ,  0. ,  1. ,  0. ],
+               [ 0. ,  0. ,  0. ,  1. ]])
+        """
         theta, d = (self.theta + q, self.d) if self.revolute else (self.theta, self.d + q)
         branch = rotation("z", self.gamma) @ translation(0, 0, self.b)
         pose: FloatArray = (
@@ -173,7 +269,27 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A rigid body: mass, centre of mass, and inertia about it [kg, m, kg m^2]; `parameters` as of a joint's link."""
+    """A rigid body: mass, centre of mass, and inertia about it [kg, m, kg m^2]; `parameters` as of a joint's link.
+
+    Parameters
+    ----------
+    mass : float, default 0.0
+        Mass [kg].
+    com : array_like (3,)
+        Centre of mass [m].
+    inertia : array_like (3, 3)
+        Inertia about the centre of mass [kg m^2].
+    parameters : tuple[float, ...], optional
+        The ten numbers about the frame's origin, as of a joint's link, in place of the
+        three.
+
+    Examples
+    --------
+    >>> body = dynarm.Body(mass=6.0, com=(0, 0, 0.1), inertia=np.diag([0.1, 0.2, 0.2]))
+    >>> leg = dynarm.Joint(mass=1.0, com=(0.1, 0, 0))
+    >>> dynarm.Arm([leg], floating=body).nq
+    8
+    """
 
     mass: float = 0.0
     com: Kept = (0.0, 0.0, 0.0)
@@ -189,9 +305,23 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A frame that tasks are described in: its name, the joint whose link carries it, its pose in that link's frame.
+    """A frame that tasks are described in.
 
-    joint -1: the base link carries it, in whose own frame the pose then is.
+    Parameters
+    ----------
+    name : str
+        What the tool is called.
+    joint : int
+        Index of the joint whose link carries it; -1: the base link, in whose own frame the
+        pose then is.
+    pose : array_like (4, 4), optional
+        Its pose in the frame of that link; the frame itself by default.
+
+    Examples
+    --------
+    >>> grip = dynarm.Tool("grip", 1, [[1, 0, 0, 0.2], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    >>> grip.matrix[0, 3]
+    np.float64(0.2)
     """
 
     name: str

@@ -23,12 +23,35 @@ Reference = Callable[[float], tuple[Outside, Outside, Outside]]
 
 @dataclass(frozen=True)
 class Controller:
-    """What controllers share.
+    """What the controllers share.
 
-    model   the model that the controller believes in, which need not be the one that is simulated
-    rate    samples a second [Hz]; None: continuous
-    limit   largest torque, a number or (n,); None: the arm's own effort limits where it has them
-    values, gravity   what the controller believes in, for a model with parameters="inputs", gravity="input"
+    Parameters
+    ----------
+    model : Model
+        The model that the controller believes in, which need not be the one that is
+        simulated.
+    reference : callable or array_like
+        f(t) giving q, qd and qdd, or a constant position.
+    kp : float or array_like (n,)
+        Gain of the position error.
+    kd : float or array_like (n,)
+        Gain of the velocity error.
+    rate : float, optional
+        Samples a second [Hz]; None: continuous.
+    limit : float or array_like (n,), optional
+        Largest torque, a number or (n,); None: the arm's own effort limits where it has
+        them.
+    values : array_like (p,), optional
+        What the controller believes in, for a model with parameters="inputs".
+    gravity : array_like (3,), optional
+        What the controller believes in, for a model with gravity="input".
+
+    Examples
+    --------
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> control = dynarm.simulation.GravityPD(model, [0.5, 0.0], kp=200, kd=40)
+    >>> isinstance(control, dynarm.simulation.Controller)
+    True
     """
 
     model: Model
@@ -86,11 +109,47 @@ class Controller:
         return np.concatenate([np.zeros((*torque.shape[:-1], free)), torque], axis=-1)
 
     def joints(self, x: np.ndarray) -> np.ndarray:
-        """The joints' entries of a state or of forces, without those of a free base."""
+        """The joints' entries of a state or of forces, without those of a free base.
+
+        Parameters
+        ----------
+        x : ndarray
+            A state or forces.
+
+        Returns
+        -------
+        ndarray
+            The joints' part.
+
+        Examples
+        --------
+        >>> control.joints(np.array([0.1, 0.2]))
+        array([0.1, 0.2])
+        """
         return x[..., -len(self.model.arm.joint_names) :]
 
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """The torque before its limits."""
+        """The torque before its limits.
+
+        Parameters
+        ----------
+        t : float
+            Time [s].
+        q : array_like (..., nq)
+            Positions [rad or m], in the order of `arm.coordinate_names`.
+        qd : array_like (..., nv)
+            Velocities [rad/s or m/s], in the order of `arm.speed_names`.
+
+        Returns
+        -------
+        ndarray (n,)
+            Torque [N m or N].
+
+        Examples
+        --------
+        >>> control.law(0.0, np.array([0.5, 0.0]), np.zeros(2)).shape
+        (2,)
+        """
         raise KindError(
             f"{type(self).__name__} has no control law; use GravityPD or ComputedTorque"
         )
@@ -98,9 +157,58 @@ class Controller:
 
 @dataclass(frozen=True, repr=False)
 class GravityPD(Controller):
-    """tau = kp (q_ref - q) + kd (qd_ref - qd) + gravity(q)."""
+    """tau = kp (q_ref - q) + kd (qd_ref - qd) + gravity(q).
+
+    Parameters
+    ----------
+    model : Model
+        The model that the controller believes in, which need not be the one that is
+        simulated.
+    reference : callable or array_like
+        f(t) giving q, qd and qdd, or a constant position.
+    kp : float or array_like (n,)
+        Gain of the position error [N m/rad or N/m].
+    kd : float or array_like (n,)
+        Gain of the velocity error [N m s/rad or N s/m].
+    rate : float, optional
+        Samples a second [Hz]; None: continuous.
+    limit : float or array_like (n,), optional
+        Largest torque; None: the arm's own effort limits where it has them.
+    values : array_like (p,), optional
+        For a model with parameters="inputs".
+    gravity : array_like (3,), optional
+        For a model with gravity="input".
+
+    Examples
+    --------
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> control = dynarm.simulation.GravityPD(model, [0.5, 0.0], kp=200, kd=40)
+    >>> control(0.0, np.array([0.5, 0.0]), np.zeros(2)).round(3)
+    array([53.376, 10.331])
+    """
 
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """The torque before its limits.
+
+        Parameters
+        ----------
+        t : float
+            Time [s].
+        q : array_like (..., nq)
+            Positions [rad or m], in the order of `arm.coordinate_names`.
+        qd : array_like (..., nv)
+            Velocities [rad/s or m/s], in the order of `arm.speed_names`.
+
+        Returns
+        -------
+        ndarray (n,)
+            Torque [N m or N].
+
+        Examples
+        --------
+        >>> control.law(0.0, np.array([0.5, 0.0]), np.zeros(2)).round(3)
+        array([53.376, 10.331])
+        """
         wanted, rate, _ = self.reference(t)
         hold = self.joints(self.model.gravity(q, **self._known))  # type: ignore[attr-defined]
         q, qd = self.joints(q), self.joints(qd)
@@ -110,7 +218,36 @@ class GravityPD(Controller):
 
 @dataclass(frozen=True, repr=False)
 class ComputedTorque(Controller):
-    """tau = inverse dynamics at qdd_ref + kd (qd_ref - qd) + kp (q_ref - q): the error obeys e'' + kd e' + kp e = 0."""
+    """tau = inverse dynamics at qdd_ref + kd (qd_ref - qd) + kp (q_ref - q): the error obeys e'' + kd e' + kp e = 0.
+
+    Parameters
+    ----------
+    model : Model
+        The model that the controller believes in, which need not be the one that is
+        simulated.
+    reference : callable or array_like
+        f(t) giving q, qd and qdd, or a constant position.
+    kp : float or array_like (n,)
+        Gain of the position error [1/s^2].
+    kd : float or array_like (n,)
+        Gain of the velocity error [1/s].
+    rate : float, optional
+        Samples a second [Hz]; None: continuous.
+    limit : float or array_like (n,), optional
+        Largest torque; None: the arm's own effort limits where it has them.
+    values : array_like (p,), optional
+        For a model with parameters="inputs".
+    gravity : array_like (3,), optional
+        For a model with gravity="input".
+
+    Examples
+    --------
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> control = dynarm.simulation.ComputedTorque(model, [0.5, 0.0], kp=100, kd=20)
+    >>> run = dynarm.simulate(model, [0.0, 0.0], [0.0, 0.0], 2.0, control)
+    >>> run.q[-1].round(3) + 0.0
+    array([0.5, 0. ])
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -121,6 +258,27 @@ class ComputedTorque(Controller):
             )
 
     def law(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """The torque before its limits.
+
+        Parameters
+        ----------
+        t : float
+            Time [s].
+        q : array_like (..., nq)
+            Positions [rad or m], in the order of `arm.coordinate_names`.
+        qd : array_like (..., nv)
+            Velocities [rad/s or m/s], in the order of `arm.speed_names`.
+
+        Returns
+        -------
+        ndarray (n,)
+            Torque [N m or N].
+
+        Examples
+        --------
+        >>> control.law(0.0, np.array([0.5, 0.0]), np.zeros(2)).round(3)
+        array([53.376, 10.331])
+        """
         wanted, rate, acceleration = self.reference(t)
         demand = acceleration + self.kd * (rate - qd) + self.kp * (wanted - q)
         return self.model.inverse_dynamics(q, qd, demand, **self._known)  # type: ignore[attr-defined]

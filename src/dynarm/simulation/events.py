@@ -21,7 +21,23 @@ LIMITS = ("ignore", "report", "stop")
 class Event:
     """A function of (t, q, qd) whose zeros are reported.
 
-    terminal: the run ends there; direction: +1 for rising zeros only, -1 for falling ones.
+    Parameters
+    ----------
+    name : str
+        What the event is called in `run.events`.
+    function : callable
+        f(t, q, qd).
+    terminal : bool, default False
+        The run ends there.
+    direction : float, default 0.0
+        +1 for rising zeros only, -1 for falling ones, 0 for both.
+
+    Examples
+    --------
+    >>> low = dynarm.simulation.Event("low", lambda t, q, qd: q[0] + 0.5, terminal=True)
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> dynarm.simulate(model, [0.0, 0.0], [0.0, 0.0], 2.0, events=[low]).status
+    'event'
     """
 
     name: str
@@ -49,7 +65,25 @@ class Event:
         return value
 
     def crosses(self, before: float, after: float) -> bool:
-        """Whether a sign change is one that was asked for; a start on zero is none."""
+        """Whether a sign change is one that was asked for; a start on zero is none.
+
+        Parameters
+        ----------
+        before : float
+            The function's value at one step.
+        after : float
+            The function's value at the next.
+
+        Returns
+        -------
+        bool
+            Whether it counts.
+
+        Examples
+        --------
+        >>> low.crosses(0.1, -0.1)
+        True
+        """
         rising, falling = before < 0 <= after, before > 0 >= after
         return (rising and self.direction >= 0) or (falling and self.direction <= 0)
 

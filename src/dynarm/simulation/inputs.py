@@ -114,10 +114,27 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Forces known at times t: `hold="zero"` keeps each until the next, "linear" goes straight between them.
+    """Forces known at times t.
 
-    values: one row a time, (T, n), or (T, N, n) for a batch. Before the first and after the last time the nearest row
-    is used.
+    Before the first and after the last time the nearest row is used.
+
+    Parameters
+    ----------
+    t : array_like (T,)
+        Times [s].
+    values : array_like (T, n) or (T, N, n)
+        One row a time; with a second axis, one a sample of a batch.
+    hold : str, default "zero"
+        "zero" keeps each row until the next, "linear" goes straight between them.
+    labels : tuple[Outside, ...], optional
+        Names of the columns, where values is a table.
+
+    Examples
+    --------
+    >>> push = dynarm.simulation.Sampled([0.0, 0.5], [[60.0, 20.0], [0.0, 0.0]])
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> dynarm.simulate(model, [0.0, 0.0], [0.0, 0.0], 1.0, push).status
+    'success'
     """
 
     t: Outside
@@ -147,18 +164,75 @@ class Sampled:
         object.__setattr__(self, "values", values)
 
     def ordered(self, names: Sequence[str], what: str) -> Sampled:
-        """The same with the columns of a DataFrame in the order of the names."""
+        """The same with the columns of a DataFrame in the order of the names.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The names in the wanted order.
+        what : str
+            What the columns are, for an error message.
+
+        Returns
+        -------
+        Sampled
+            The same samples.
+
+        Examples
+        --------
+        >>> push.ordered(("shoulder", "elbow"), "torque").hold
+        'zero'
+        """
         if self.labels is None:
             return self
         places = order_of(list(self.labels), names, what, "columns")
         return Sampled(self.t, self.values if places is None else self.values[:, places], self.hold)
 
     def breaks(self, t_end: float) -> Array:
+        """Times at which the forces jump, until the end of a run.
+
+        Parameters
+        ----------
+        t_end : float
+            End of the run [s].
+
+        Returns
+        -------
+        ndarray
+            The times [s].
+
+        Examples
+        --------
+        >>> push.breaks(1.0)
+        array([0.5])
+        """
         inside: Array = self.t[(self.t > 0) & (self.t < t_end)]
         return inside
 
     def during(self, start: float, end: float, q: Array, qd: Array) -> Law:
         # looked up a little inside: breaks that differ by rounding are one, and may lie just before a sample
+        """The forces as a function of time between two breaks.
+
+        Parameters
+        ----------
+        start : float
+            Time of the first break [s].
+        end : float
+            Time of the second [s].
+        q : array_like (..., nq)
+            Positions at the start.
+        qd : array_like (..., nv)
+            Velocities at the start.
+
+        Returns
+        -------
+        callable
+            f(t, q, qd).
+
+        Examples
+        --------
+        >>> law = push.during(0.0, 0.5, np.zeros(2), np.zeros(2))
+        """
         inside = start + 1e-6 * (end - start)
         k = int(np.searchsorted(self.t, inside, side="right")) - 1
         if self.hold == "zero" or k < 0 or k == len(self.t) - 1:

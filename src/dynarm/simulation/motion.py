@@ -58,35 +58,87 @@ def simulate(
 ) -> Run:
     """The motion of a model from q0, qd0 until t_end [s].
 
-    torque   None, an array, `dynarm.simulation.Sampled(t, values, hold)`, f(t, q, qd), or a controller
-             (`dynarm.simulation.GravityPD`, `ComputedTorque`); a function with an attribute `rate` [Hz] is asked that
-             often and held in between
-    method   "dop853", "rk45", "rk23", "radau", "bdf", "lsoda" (adaptive, to rtol and atol; atol=None: rtol/100), or
-             with steps of length dt "rk4", "ab4", "midpoint" (symplectic, for long free motions); dt=None takes a step
-             from the joints' velocity limits and a bounded change in one step, reported as run.dt
-    wrench   force and torque on the tool in its axes, (6,): None, an array, samples or f(t, q, qd); (k, 6) for the
-             k tools of a robot that was loaded with tools=
-    gravity, values   for models compiled with gravity="input", parameters="inputs": constant over the run
-    friction_state    what friction with memory remembers at the start, as run.friction_state[-1] of an earlier run has
-             it; None: no element is deflected (`model.friction_state.start(q0)`)
-    times    where an adaptive run is recorded (None: at the integrator's own steps); every: record a run with fixed
-             steps every so many steps
-    events   functions f(t, q, qd) whose zeros are reported in run.events; with attribute terminal=True they end the
-             run, with direction=+1 or -1 only rising or falling zeros count
-    limits   "ignore", "report" or "stop" at the joints' position limits
-    max_seconds   computing time after which an adaptive run ends with status "time" and what it has; None: no limit,
-             but a run that would need more than ten further minutes at its pace is given up in the same way
-    progress None: a bar on a terminal when the run takes long; False: none; or a function of the part that is done
-    formulation   of the forward dynamics, instead of the model's: "base_composite" (lin1991's simulator), a pair such
-             as "renaud+minimal_newton_euler" (mass matrix and inverse dynamics), "articulated_body"
-
-    q0 is ordered as arm.coordinate_names, qd0 and torque as arm.speed_names: with a free base torque has six entries
-    for it before those of the joints (zeros, where nothing holds it), and the quaternion of q0 has length 1.
+    With a free base, `torque` has six entries for it before those of the joints (zeros, where nothing holds
+    it), and the quaternion of q0 has length 1.
 
     q0, qd0 of shape (N, n), values (N, p) or gravity (N, 3) make a batch: fixed steps, all samples at once, on
-    `threads` threads; torques, wrenches and a controller's gains may then be (N, ...) too. What goes wrong while the
-    motion is computed does not raise: run.status and run.message say when and why, everything computed until then is
-    kept, and run.check() raises. What a function of yours raises is raised.
+    `threads` threads; torques, wrenches and a controller's gains may then be (N, ...) too. What goes wrong
+    while the motion is computed does not raise: `run.status` and `run.message` say when and why, everything
+    computed until then is kept, and `run.check()` raises. What a function of yours raises is raised.
+
+    Parameters
+    ----------
+    model : Model
+        A compiled model, `dynarm.compile(arm)`.
+    q0 : array_like (nq,) or (N, nq)
+        Positions at the start, ordered as `arm.coordinate_names`.
+    qd0 : array_like (nv,) or (N, nv)
+        Velocities at the start, ordered as `arm.speed_names`.
+    t_end : float
+        Time at which the run ends [s].
+    torque : array, Sampled, callable or controller, optional
+        None, an array, `dynarm.simulation.Sampled(t, values, hold)`, f(t, q, qd), or a
+        controller (`dynarm.simulation.GravityPD`, `ComputedTorque`); a function with an
+        attribute `rate` [Hz] is asked that often and held in between.
+    method : str, default "dop853"
+        "dop853", "rk45", "rk23", "radau", "bdf", "lsoda" (adaptive), or with steps of a
+        fixed length "rk4", "ab4", "midpoint" (symplectic, for long free motions).
+    dt : float, optional
+        Length of a step [s]; None takes one from the joints' velocity limits and a bounded
+        change in one step, reported as `run.dt`.
+    wrench : array, Sampled or callable, optional
+        Force and torque on the tool in its axes, (6,): an array, samples or f(t, q, qd);
+        (k, 6) for the k tools of a robot that was loaded with tools=.
+    gravity : array_like (3,), optional
+        For models compiled with gravity="input": constant over the run.
+    values : array_like (p,), optional
+        For models compiled with parameters="inputs": constant over the run.
+    friction_state : array_like (m,), optional
+        What friction with memory remembers at the start, as `run.friction_state[-1]` of an
+        earlier run has it; None: no element is deflected.
+    rtol : float, default 1e-09
+        Relative tolerance of an adaptive method.
+    atol : float, optional
+        Absolute tolerance; rtol / 100 by default.
+    times : array_like, optional
+        Where an adaptive run is recorded; default: at the integrator's own steps.
+    events : sequence of callable
+        Functions f(t, q, qd) whose zeros are reported in `run.events`; with an attribute
+        terminal=True they end the run, with direction=+1 or -1 only rising or falling zeros
+        count.
+    limits : str, default "ignore"
+        "ignore", "report" or "stop" at the joints' position limits.
+    max_step : float, default inf
+        Longest step of an adaptive method [s].
+    max_steps : int, default 1000000
+        Steps after which the run ends with status "step".
+    max_seconds : float, optional
+        Computing time after which an adaptive run ends with status "time" and what it has;
+        None: no limit, but a run that would need more than ten further minutes at its pace
+        is given up in the same way.
+    every : int, default 1
+        Record a run with fixed steps every so many steps.
+    threads : int, optional
+        Threads of a batch.
+    progress : callable or bool, optional
+        None: a bar on a terminal when the run takes long; False: none; or a function of the
+        part that is done.
+    formulation : str, optional
+        Of the forward dynamics, instead of the model's: "base_composite" (lin1991's
+        simulator), a pair such as "renaud+minimal_newton_euler" (mass matrix and inverse
+        dynamics), "articulated_body".
+
+    Returns
+    -------
+    Run
+        The run: times, states, torques and energies.
+
+    Examples
+    --------
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> run = dynarm.simulate(model, [0.5, 0.0], [0.0, 0.0], 1.0)
+    >>> run.status, run.unexplained < 1e-6
+    ('success', True)
     """
     model = formulated(model, formulation)
     method = _method(model, method)

@@ -56,15 +56,61 @@ class Run(EnergyBooks):
     q has the entries of `arm.coordinate_names`, qd and tau those of `arm.speed_names`; with a free base there is one
     more of q. A wrench on several tools is (T, k, 6).
 
-    status   "success", or why it ended early: "event", "singular" (mass matrix), "nan", "step" (blew up, or too many
-             steps), "time" (took too long), "function" (a torque, wrench or event function returned NaN); `message`
-             says when and why, and everything computed until then is kept. In a batch the others go on; what is
-             missing is NaN
-    reached  the last time that is good [s], (N,) for a batch
-    events   (time, name) of every event; joints with sharp Coulomb friction report when they stick and slide
-    dense    a function of time that gives (q, qd) between the samples, for adaptive methods
-    friction_state  (T, m), what friction with memory remembers at each time, as `model.friction_state` has it; None
-             where nothing has memory. What its springs hold is counted in `loss` until they give it back
+    Attributes
+    ----------
+    model : Model
+        The model that moved.
+    t : ndarray
+        Times (T,) [s].
+    q : ndarray
+        Positions (T, nq), of a batch (N, T, nq).
+    qd : ndarray
+        Velocities (T, nv).
+    tau : ndarray
+        Forces that were applied (T, nv) [N m or N].
+    work : ndarray
+        Work of the inputs until each time [J].
+    loss : ndarray
+        Energy lost in friction until each time [J].
+    method : str
+        The integrator.
+    dt : float
+        Length of a step [s]; None for adaptive methods.
+    status : str
+        "success", or why it ended early: "event", "singular" (mass matrix), "nan", "step"
+        (blew up, or too many steps), "time" (took too long), "function" (a torque, wrench
+        or event function returned NaN); `message` says when and why, and everything
+        computed until then is kept. In a batch the others go on; what is missing is NaN.
+    message : str
+        When and why a run ended early.
+    reached : float | ndarray, optional
+        The last time that is good [s], (N,) for a batch.
+    events : tuple[tuple[float, str], ...], optional
+        (time, name) of every event; joints with sharp Coulomb friction report when they
+        stick and slide.
+    steps : int, default 0
+        Number of steps.
+    evaluations : int, default 0
+        Number of evaluations of the dynamics.
+    dense : callable, optional
+        A function of time that gives (q, qd) between the samples, for adaptive methods.
+    wrench : ndarray, optional
+        Force and torque on the tool (T, 6), where there was one.
+    gravity : ndarray, optional
+        Gravity that was given.
+    values : ndarray, optional
+        Minimal parameters that were given.
+    friction_state : ndarray, optional
+        (T, m), what friction with memory remembers at each time, as `model.friction_state`
+        has it; None where nothing has memory. What its springs hold is counted in `loss`
+        until they give it back.
+
+    Examples
+    --------
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> run = dynarm.simulate(model, [0.5, 0.0], [0.0, 0.0], 1.0, times=np.linspace(0, 1, 11))
+    >>> run.q.shape
+    (11, 2)
     """
 
     model: Model
@@ -131,7 +177,18 @@ class Run(EnergyBooks):
         return len(self.q) if self.q.ndim > 2 else None
 
     def check(self) -> Run:
-        """The run itself if it reached its end or an event, else an error with its message."""
+        """The run itself if it reached its end or an event, else an error with its message.
+
+        Returns
+        -------
+        Run
+            The run itself.
+
+        Examples
+        --------
+        >>> run.check() is run
+        True
+        """
         if self.status not in ("success", "event"):
             raise ModelError(self.message)
         return self
@@ -139,7 +196,19 @@ class Run(EnergyBooks):
     # ---- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write x.npz or x.parquet (one row a time and sample); nothing is left half-written."""
+        """Write x.npz or x.parquet (one row a time and sample); nothing is left half-written.
+
+        Parameters
+        ----------
+        path : path-like
+            x.npz or x.parquet.
+
+        Examples
+        --------
+        >>> run.save("run.npz")
+        >>> np.load("run.npz")["q"].shape
+        (11, 2)
+        """
         target = path_of("path", path, "the name of a .npz or .parquet file")
         writers = {".npz": self._npz, ".parquet": self._parquet}
         if target.suffix not in writers:
@@ -148,7 +217,18 @@ class Run(EnergyBooks):
             writers[target.suffix](draft)
 
     def about(self) -> Json:
-        """What the arrays do not say, for files and pages."""
+        """What the arrays do not say, for files and pages.
+
+        Returns
+        -------
+        dict
+            Status, method, steps, events.
+
+        Examples
+        --------
+        >>> run.about()["status"]
+        'success'
+        """
         arm = self.model.arm
         free = {"coordinates": list(arm.coordinate_names), "speeds": list(arm.speed_names)}
         return {
@@ -178,6 +258,16 @@ class Run(EnergyBooks):
         """A pandas table: sample (of a batch), t, for each joint <name>_q, <name>_qd, <name>_tau, and energies [J].
 
         Those of a free base are called as `arm.coordinate_names` and `arm.speed_names` say: qx_q, vx_qd, vx_tau.
+
+        Returns
+        -------
+        DataFrame
+            A row a time (and sample).
+
+        Examples
+        --------
+        >>> list(run.frame().columns[:3])
+        ['t', 'shoulder_q', 'elbow_q']
         """
         import pandas as pd
 
@@ -211,13 +301,40 @@ class Run(EnergyBooks):
     # ---- reading
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Positions, velocities, torques and energies against time as one self-contained HTML page; the page's text."""
+        """Positions, velocities, torques and energies against time as one self-contained HTML page; the page's text.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            The file to write; the page is only returned without it.
+
+        Returns
+        -------
+        str
+            The text of the page.
+
+        Examples
+        --------
+        >>> run.plot("run.html")[:15]
+        '<!DOCTYPE html>'
+        """
         from ..report.simulation import page
 
         return page(self, path)
 
     def summary(self) -> str:
-        """A few lines on how the run went."""
+        """A few lines on how the run went.
+
+        Returns
+        -------
+        str
+            The lines.
+
+        Examples
+        --------
+        >>> print(run.summary().splitlines()[0])
+        two_link: dop853, to t = 1 s; success
+        """
         many = f", {self.batch} samples" if self.batch is not None else ""
         cost = f"{self.steps} steps, {self.evaluations} evaluations of the dynamics"
         step = f" of {self.dt:.4g} s" if self.dt is not None else ""

@@ -155,3 +155,14 @@ def test_noise_and_numbers_are_checked(carrying, bad):
         dynarm.MomentumObserver(model, 0.01, 0.001)
     with pytest.raises(dynarm.DynarmError, match="give a fit"):
         dynarm.LivePayload(replace)
+
+
+def test_the_observer_begins_with_its_own_momentum_whatever_the_model_has_computed():
+    """M qd and the linear and angular momentum are both six numbers of an arm of six joints."""
+    model = dynarm.compile(dynarm.load("puma560"))
+    q, qd = np.full(6, 0.3), np.full(6, 0.5)
+    assert model.momentum(q, qd).shape == (6,)  # first, so that its code is the one at hand
+    _, observer = dynarm.MomentumObserver(model, dt=0.01).update(q, qd, model.bias(q, qd))
+    after = np.asarray(observer.state) - 0.01 * (model.coriolis_matrix(q, qd).T @ qd)
+    after -= 0.01 * (model.bias(q, qd) - model.gravity(q))
+    np.testing.assert_allclose(after, model.mass_matrix(q) @ qd, atol=1e-9)

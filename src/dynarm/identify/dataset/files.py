@@ -43,13 +43,31 @@ def byte_count(what: str, value: Outside) -> int:
 class Dataset:
     """Logs in many files, or in files larger than memory, which are read piece by piece.
 
-    paths     a folder, a pattern such as "logs/*.parquet", the name of a log, or a list of these. Files whose times go
-              on from one to the next are one recording; those whose clocks start anew are recordings of their own
-    channels  as for Log.read, for all files
-    memory    bytes, or words such as "1GB", that a fit may take; a dataset that fits into it is read at once
-    topic     of bags, as for Log.read
-    progress  called with (files read, files in all, rows so far) while all files are looked at
-    skip_bad  files that cannot be read, or do not belong to the robot, are left out and named in a warning
+    Parameters
+    ----------
+    paths : path-like or list
+        A folder, a pattern such as "logs/*.parquet", the name of a log, or a list of these.
+        Files whose times go on from one to the next are one recording; those whose clocks
+        start anew are recordings of their own.
+    channels : path-like or dict, optional
+        As for `Log.read`, for all files.
+    memory : int | str, default "1GB"
+        Bytes, or words such as "1GB", that a fit may take; a dataset that fits into it is
+        read at once.
+    skip_bad : bool, default False
+        Files that cannot be read, or do not belong to the robot, are left out and named in
+        a warning.
+    topic : str, optional
+        Of bags, as for Log.read.
+    progress : callable, optional
+        Called with (files read, files in all, rows so far) while all files are looked at.
+
+    Examples
+    --------
+    >>> t = np.linspace(0, 5, 501)
+    >>> np.savetxt("log1.csv", np.column_stack([t, np.sin(t), np.cos(t)]), delimiter=",",
+    ...            header="time,q1,tau1", comments="")
+    >>> data = dynarm.Dataset("*.csv", memory="400MB")
     """
 
     paths: Kept
@@ -80,7 +98,18 @@ class Dataset:
         return byte_count("memory", self.memory) - BASE
 
     def files(self) -> list[Path]:
-        """The logs of the dataset, by name, numbers in names in order of size."""
+        """The logs of the dataset, by name, numbers in names in order of size.
+
+        Returns
+        -------
+        list[Path]
+            The paths.
+
+        Examples
+        --------
+        >>> [path.name for path in data.files()]
+        ['log1.csv']
+        """
         given = self.paths
         several = (
             [given] if isinstance(given, (str, os.PathLike)) else items("paths", given, WANTED)

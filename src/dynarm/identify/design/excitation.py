@@ -60,23 +60,72 @@ def excite(
 ) -> Trajectory:
     """A motion whose log determines the arm's unknowns well, and that touches neither floor nor robot.
 
-    criterion   "condition": of all unknowns' regressor; "logdet": the largest determinant of the information;
-                "recursive": the largest cond(A_i) of Lin's procedure
-    position, velocity, acceleration, torque: limits, a number or one a joint (position: (low, high) or pairs); default:
-                the joints' own, else a half turn, 2 rad/s and four times that per second; torques only where known
-    box         ((x, y, z) lowest, (x, y, z) highest) of the tools in the base link; of a tree without tools, of the
-                frames of all its links
-    floor       height [m] of the plane in the base link that all moving links stay above; True: 0, or the lowest point
-                of a base that reaches far below, but none where the robot hangs below it in nearly every pose; False:
-                no floor
-    collisions  links stay off each other, by capsules about the collision shapes of a URDF, else about rods from joint
-                to joint. `checked` and `unchecked` of the result say what was looked at and what was not
-    home        joint positions that the motion starts and ends at; default: the pose that suits the motion best
-    progress    True, False, or a function of the part that is done; default: a bar on the terminal if it takes long
-
     Torques are those of the arm's own parameters, armature and friction included. A motion that the optimiser cannot
     bring within all limits is drawn towards a pose that keeps them, until it keeps them too; `status` says so. Where
     there is no such pose, an error tells which limit is in the way.
+
+    Parameters
+    ----------
+    arm : Arm
+        The robot.
+    duration : float
+        Length of the motion [s].
+    harmonics : int, default 5
+        Number of sines of each joint's Fourier series.
+    criterion : str, default "condition"
+        "condition": of all unknowns' regressor; "logdet": the largest determinant of the
+        information; "recursive": the largest cond(A_i) of Lin's procedure.
+    period : float, optional
+        Time after which the motion repeats itself [s]; the whole duration by default.
+    rate : float, default 100.0
+        Samples a second [Hz].
+    position : pair or sequence of pairs, optional
+        (low, high) for all joints, or one pair a joint; default: the joints' own limits,
+        else half a turn.
+    velocity : float or array_like (n,), optional
+        Largest speeds; default: the joints' own limits, else 2 rad/s.
+    acceleration : float or array_like (n,), optional
+        Largest accelerations; default: four times the speed limit per second.
+    torque : float or array_like (n,), optional
+        Largest torques; default: the joints' own effort limits, where they are known.
+    box : pair of points, optional
+        ((x, y, z) lowest, (x, y, z) highest) of the tools in the base link; of a tree
+        without tools, of the frames of all its links.
+    floor : bool | float, default True
+        Height [m] of the plane in the base link that all moving links stay above; True: 0,
+        or the lowest point of a base that reaches far below, but none where the robot hangs
+        below it in nearly every pose; False: no floor.
+    collisions : bool, default True
+        Links stay off each other, by capsules about the collision shapes of a URDF, else
+        about rods from joint to joint. `checked` and `unchecked` of the result say what was
+        looked at and what was not.
+    home : array_like (n,), optional
+        Joint positions that the motion starts and ends at; default: the pose that suits the
+        motion best.
+    friction : sequence of str, optional
+        Terms of friction that the log shall determine.
+    armature : bool, default True
+        Whether the log shall determine motor inertias.
+    starts : int, default 3
+        How many random motions the optimiser starts from.
+    iterations : int, default 200
+        Steps of the optimiser from each.
+    seed : int, default 0
+        Seed of the random motions.
+    progress : bool | Report, optional
+        True, False, or a function of the part that is done; default: a bar on the terminal
+        if it takes long.
+
+    Returns
+    -------
+    Trajectory
+        The motion, with its condition number and what it was checked against.
+
+    Examples
+    --------
+    >>> motion = dynarm.excite(dynarm.load("two_link"), 5.0, harmonics=2, starts=1, iterations=10)
+    >>> motion.q.shape
+    (501, 2)
     """
     _check(arm, criterion)
     series = check_series(duration, harmonics, period)

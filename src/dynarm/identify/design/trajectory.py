@@ -81,10 +81,43 @@ class KeptLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectory:
-    """A motion to record a log with. condition: of the regressor along it, columns of length one.
+    """A motion to record a log with.
 
-    random: the same for random motions within the limits of the joints; joint_conditions: of each joint's own problem
-    A_i in the recursive procedure; kept: what the motion was held within, in numbers.
+    Attributes
+    ----------
+    t : ndarray
+        Times (N,) [s].
+    q : ndarray
+        Positions (N, n).
+    qd : ndarray
+        Velocities (N, n).
+    qdd : ndarray
+        Accelerations (N, n).
+    condition : float
+        Condition number of the regressor along the motion, its columns scaled to length
+        one.
+    joint_names : tuple[str, ...]
+        Names of the joints.
+    joint_conditions : tuple[float, ...], optional
+        Of each joint's own problem A_i in the recursive procedure.
+    random : tuple[float, ...], optional
+        The same number for random motions within the limits of the joints.
+    status : str, default ""
+        What to know about the motion.
+    checked : tuple[str, ...], optional
+        What the motion was kept away from, in sentences.
+    unchecked : tuple[str, ...], optional
+        What it was not.
+    kept : KeptLimits, optional
+        What the motion was held within, in numbers.
+    tau : ndarray, optional
+        Torques (N, n) that it takes, by the arm's own parameters.
+
+    Examples
+    --------
+    >>> motion = dynarm.excite(dynarm.load("two_link"), 5.0, harmonics=2, starts=1, iterations=10)
+    >>> motion.condition < min(motion.random)
+    True
     """
 
     t: np.ndarray
@@ -123,7 +156,19 @@ class Trajectory:
         ]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write t, q, qd, qdd to a CSV file; nothing is left half-written."""
+        """Write t, q, qd, qdd to a CSV file; nothing is left half-written.
+
+        Parameters
+        ----------
+        path : path-like
+            The CSV file to write.
+
+        Examples
+        --------
+        >>> motion.save("motion.csv")
+        >>> open("motion.csv").readline()[:2]
+        't,'
+        """
         n = self.q.shape[1]
         head = ["t", *(f"{word}{j + 1}" for word in ("q", "qd", "qdd") for j in range(n))]
         table = np.column_stack([self.t, self.q, self.qd, self.qdd])

@@ -28,7 +28,41 @@ _DATED = 1e8  # s: clocks that count from 1970 show more, those that count from 
 class Drift:
     """One unknown of one robot over time: its value by period with its deviation, and the trend a period.
 
-    deviations: the trend over its own deviation; critical: beyond which it is called a drift.
+    `fleet.drift` holds them.
+
+    Attributes
+    ----------
+    robot : str
+        Name of the robot.
+    what : str
+        Which unknown.
+    unit : str
+        Its unit.
+    period : str
+        "day" or "hour".
+    times : ndarray
+        The periods (T,).
+    values : ndarray
+        Its value in each (T,).
+    std : ndarray
+        The deviations (T,).
+    trend : float
+        Change a period.
+    trend_std : float
+        Deviation of the trend.
+    deviations : float
+        The trend over its own deviation.
+    critical : float, default inf
+        Beyond which it is called a drift.
+
+    Examples
+    --------
+    >>> from dynarm.identify.fleet.drift import Drift
+    >>> days = np.arange(5.0)
+    >>> trend = Drift("arm7", "viscous2", "N m s", "day", days, 1 + 0.1 * days, 0.01 * np.ones(5),
+    ...               trend=0.1, trend_std=0.003, deviations=33.0, critical=4.0)
+    >>> trend.drifts
+    True
     """
 
     robot: str

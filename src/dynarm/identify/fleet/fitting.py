@@ -51,14 +51,50 @@ def fit_fleet(
 ) -> Fleet:
     """Fits of many robots of one kind, pooled.
 
-    data      a folder or pattern of logs, a dynarm.Dataset, a DataFrame, or a dict {robot: its logs}
-    by        what says whose log it is: key=value in the files' paths, a column, "folder" or "file"
-    drift     "day" or "hour": friction and offsets by that time; "auto": by day where recordings of some robot lie
-              on enough days, else by hour; None: not looked for. Clocks must count from 1970, or paths say day=...
-    rate      the chance that any robot of a sound fleet is named as an outlier, and that any drift is
-    skip_bad  files and robots that cannot be used are left out and named
-    progress  called with (robots done, robots in all)
-    options   of dynarm.Identifier, the same for every robot
+    Parameters
+    ----------
+    arm : Arm
+        A description that suits every robot.
+    data : path-like, Dataset, DataFrame or dict
+        A folder or pattern of logs, a dynarm.Dataset, a DataFrame, or a dict {robot: its
+        logs}.
+    by : str, default "robot"
+        What says whose log it is: key=value in the files' paths, a column, "folder" or
+        "file".
+    drift : str, default "auto"
+        "day" or "hour": friction and offsets by that time; "auto": by day where recordings
+        of some robot lie on enough days, else by hour; None: not looked for. Clocks must
+        count from 1970, or paths say day=...
+    rate : float, default 0.05
+        The chance that any robot of a sound fleet is named as an outlier, and that any
+        drift is.
+    skip_bad : bool, default False
+        Files and robots that cannot be used are left out and named.
+    progress : callable, optional
+        Called with (robots done, robots in all).
+    **options : object
+        Options of dynarm.Identifier, the same for every robot.
+
+    Returns
+    -------
+    Fleet
+        The fits, what they share, outliers and trends.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)])
+    >>> rng = np.random.default_rng(0)
+    >>> logs = {}
+    >>> for name, extra in [("a", 0.0), ("b", 0.1), ("c", 0.2), ("d", 0.15)]:
+    ...     plant = dynarm.compile(arm.with_payload(extra))
+    ...     tau = plant.inverse_dynamics(q, qd, -q * [4, 9]) + rng.normal(0, 0.1, q.shape)
+    ...     logs[name] = dynarm.Log(t, q, tau, qd=qd)
+    >>> fleet = dynarm.fit_fleet(arm, logs, friction=("viscous",), armature=False)
+    >>> list(fleet.robots)
+    ['a', 'b', 'c', 'd']
     """
     chance = real("rate", rate, "a chance above 0 and below 1", lambda x: 0 < x < 1)
     flag("skip_bad", skip_bad)

@@ -23,7 +23,27 @@ _MOST = 0.2  # part of a fleet that may be defective
 
 @dataclass(frozen=True, slots=True)
 class Outlier:
-    """A robot that stands out in one statistic, by how many deviations, and the number beyond which one is named."""
+    """A robot that stands out in one statistic, by how many deviations, and the number beyond which one is named.
+
+    `fleet.outliers` holds them.
+
+    Attributes
+    ----------
+    robot : str
+        Name of the robot.
+    what : str
+        In which unknown or statistic.
+    deviations : float
+        By how many deviations.
+    critical : float
+        Number of deviations beyond which a robot is named.
+
+    Examples
+    --------
+    >>> from dynarm.identify.fleet.outliers import Outlier
+    >>> Outlier("arm7", "viscous2", 8.1, 4.2).robot
+    'arm7'
+    """
 
     robot: str
     what: str

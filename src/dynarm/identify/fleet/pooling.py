@@ -24,11 +24,35 @@ _NEWTON = 60  # steps to a spread; convex and decreasing, so that none overshoot
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """What robots share, and each of them, drawn to it as far as its own data leave open.
+    """What robots share, and each of them drawn towards it as far as its own data leave room.
 
-    mean, mean_std    (p,) the value that all share, and its deviation
-    spread            (p,) standard deviation between robots, beyond what their fits' own deviations explain
-    values, std       (R, p) each robot, partially pooled; those that were left out keep their own
+    `fleet.pool` is one.
+
+    Attributes
+    ----------
+    mean : ndarray
+        The values (p,) that all share.
+    mean_std : ndarray
+        Their deviations (p,).
+    spread : ndarray
+        Standard deviation (p,) between robots, beyond what their fits' own deviations
+        explain.
+    values : ndarray
+        Each robot (R, p), partially pooled; those that were left out keep their own.
+    std : ndarray
+        Their deviations (R, p).
+    members : ndarray
+        Which robots (R,) the mean was made of.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> tau = np.random.default_rng(0).normal(0, 0.1, (4, *q.shape))
+    >>> logs = {name: dynarm.Log(t, q, x) for name, x in zip("abcd", tau)}
+    >>> dynarm.fit_fleet(arm, logs, friction=("viscous",), armature=False).pool.mean.shape
+    (8,)
     """
 
     mean: FloatArray

@@ -21,9 +21,38 @@ from .pooling import Pool
 class RobotFit:
     """The fit of one robot by itself, without its logs.
 
-    values, std, covariance  of all unknowns; std is infinite where its logs do not tell
-    relative, rms            (n,) fitted error, as Fit.relative_, and in N m or N
-    factors                  its folded rows as one block
+    `fleet[name]` is one.
+
+    Attributes
+    ----------
+    name : str
+        Name of the robot.
+    values : ndarray
+        Values (p,) of all unknowns.
+    std : ndarray
+        Their deviations; infinite where the robot's logs do not tell.
+    covariance : ndarray
+        Their covariance (p, p).
+    relative : ndarray
+        Fitted error (n,), as `Fit.relative_`.
+    rms : ndarray
+        Fitted error (n,) [N m or N].
+    speeds : ndarray
+        Largest speed (n,) of each joint.
+    samples : int
+        Number of samples.
+    factors : Factors
+        The folded rows of its logs as one block.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> tau = np.random.default_rng(0).normal(0, 0.1, (4, *q.shape))
+    >>> logs = {name: dynarm.Log(t, q, x) for name, x in zip("abcd", tau)}
+    >>> dynarm.fit_fleet(arm, logs, friction=("viscous",), armature=False)["a"].values.shape
+    (8,)
     """
 
     name: str
@@ -47,12 +76,44 @@ class RobotFit:
 class Fleet:
     """Fits of robots of one kind.
 
-    names, units  of the unknowns, the same for every robot
-    robots        {name: RobotFit}
-    pool          what all share and how far they are apart, and each robot drawn to it (see Pool)
-    outliers      robots that stand out, in which unknown, by how much; rate: the chance that any is named in vain
-    drift         trends of plain friction and offsets, robot by robot; empty where recordings are not dated
-    left_out      what could not be used, each with its reason
+    `dynarm.fit_fleet` makes it.
+
+    Attributes
+    ----------
+    arm : Arm
+        The description.
+    names : tuple[str, ...]
+        Of the unknowns, the same for every robot.
+    units : tuple[str, ...]
+        Of the unknowns, the same for every robot.
+    robots : Mapping[str, RobotFit]
+        {name: RobotFit}.
+    pool : Pool
+        What all share and how far they are apart, and each robot drawn to it (see Pool).
+    outliers : tuple[Outlier, ...]
+        Robots that stand out, in which unknown, by how much.
+    drift : tuple[Drift, ...]
+        Trends of plain friction and offsets, robot by robot; empty where recordings are not
+        dated.
+    rate : float
+        The chance that any robot is named in vain.
+    left_out : tuple[str, ...], optional
+        What could not be used, each with its reason.
+    notes : tuple[str, ...], optional
+        What else is to be known.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)])
+    >>> rng = np.random.default_rng(0)
+    >>> tau = dynarm.compile(arm).inverse_dynamics(q, qd, -q * [4, 9])
+    >>> logs = {name: dynarm.Log(t, q, tau + rng.normal(0, 0.1, q.shape), qd=qd) for name in "abcd"}
+    >>> fleet = dynarm.fit_fleet(arm, logs, friction=("viscous",), armature=False)
+    >>> fleet.values_.shape
+    (4, 8)
     """
 
     arm: Arm
@@ -104,7 +165,23 @@ class Fleet:
         return np.where(np.isfinite(self.std_), apart, np.nan)
 
     def intervals(self, level: float = 0.95) -> FloatArray:
-        """(R, p, 2): confidence intervals of the robots' partially pooled values."""
+        """(R, p, 2): confidence intervals of the robots' partially pooled values.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Confidence, 0.95 for 95 %.
+
+        Returns
+        -------
+        ndarray
+            Lower and upper ends (R, p, 2).
+
+        Examples
+        --------
+        >>> fleet.intervals().shape
+        (4, 8, 2)
+        """
         from scipy.stats import norm
 
         share = real("level", level, "a share of at least 0, below 1", lambda x: 0 <= x < 1)
@@ -142,7 +219,18 @@ class Fleet:
         )
 
     def summary(self) -> str:
-        """What to know about the fleet, for people."""
+        """What to know about the fleet, for people.
+
+        Returns
+        -------
+        str
+            The text.
+
+        Examples
+        --------
+        >>> print(fleet.summary().splitlines()[0])
+        4 robots 'two_link', 4004 samples, 8 unknowns each
+        """
         return "\n".join(_lines(self))
 
     def __str__(self) -> str:

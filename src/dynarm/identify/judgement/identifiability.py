@@ -27,11 +27,38 @@ GRADES = ("determined", "hardly", "not", "fixed", DAMPED, SMALL)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identifiability:
-    """Doubts about unknowns and directions.
+    """What the logs determine, unknown by unknown, and in which directions they say little.
 
-    grades: 'determined', 'hardly', 'not', 'fixed' (taken as 0, because no motion tells it from others), 'damped' (an
-    entry of friction's lists, of which no single one is told), or 'small' (no larger than its own deviation: the log
-    says that it matters little, not what it is).
+    Attributes
+    ----------
+    names : tuple[str, ...]
+        Names of the unknowns.
+    rank : int
+        How many combinations the log determines.
+    condition : float
+        Condition number of the weighted regressor.
+    doubts : ndarray
+        Of each unknown, how uncertain it is compared with its size.
+    grades : tuple[str, ...]
+        'determined', 'hardly', 'not', 'fixed' (taken as 0, because no motion tells it from
+        others), 'damped' (one entry of friction's lists, which cannot be told apart
+        singly), or 'small' (no larger than its own deviation: the log says that it matters
+        little, not what it is).
+    directions : tuple[tuple[float, str], ...]
+        Combinations that the log hardly determines, each with its doubt.
+    advice : tuple[str, ...]
+        What to do about it.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> tau = np.random.default_rng(0).normal(0, 1, q.shape)
+    >>> search = dynarm.Identifier(arm, friction=(), armature=False)
+    >>> told = search.fit(dynarm.Log(t, q, tau)).identifiability_
+    >>> told.rank
+    6
     """
 
     names: tuple[str, ...]
@@ -68,13 +95,42 @@ class Identifiability:
         return tuple(n for n, g in zip(self.names, self.grades, strict=True) if g == SMALL)
 
     def told_from_zero(self, values: np.ndarray, std: np.ndarray) -> Identifiability:
-        """The same with unknowns called small, not determined, whose deviation exceeds their value."""
+        """The same with unknowns called small, not determined, whose deviation exceeds their value.
+
+        Parameters
+        ----------
+        values : ndarray
+            Values (p,).
+        std : ndarray
+            Their deviations (p,).
+
+        Returns
+        -------
+        Identifiability
+            The same with other grades.
+
+        Examples
+        --------
+        >>> told.told_from_zero(np.ones(6), 2 * np.ones(6)).grades[0]
+        'not'
+        """
         unsure = np.asarray(std) > np.abs(values)
         rows = zip(self.grades, unsure, strict=True)
         return replace(self, grades=tuple(SMALL if g == "determined" and u else g for g, u in rows))
 
     def summary(self) -> str:
-        """A few lines for people."""
+        """A few lines for people.
+
+        Returns
+        -------
+        str
+            The lines.
+
+        Examples
+        --------
+        >>> print(told.summary().splitlines()[0])
+        6 unknowns: 3 determined, 0 hardly, 2 not, 1 too small to be told from 0; rank 6, condition number 50.2
+        """
         counts = [sum(g == grade for g in self.grades) for grade in GRADES]
         damped = f", {counts[4]} of friction's lists damped" if counts[4] else ""
         damped = f", {counts[5]} too small to be told from 0{damped}" if counts[5] else damped

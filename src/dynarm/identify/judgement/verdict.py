@@ -20,12 +20,40 @@ _ENDS = 0.3  # [s] of low-passed torques that are not looked at, at each end
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Validation:
-    """Prediction of a log against its torques as measured, unfiltered, on its own samples. rmse, relative: (n,).
+    """Prediction of a log against its torques as measured, unfiltered, on its own samples.
 
-    silent: torques that say nothing, because none was measured, or because all that moves them rests, so that they
-    cannot change; relative is NaN there.
-    band: as relative, both torques low-passed at the fit's band, which shows the model rather than the sensor's noise;
-    NaN where no band is known.
+    Attributes
+    ----------
+    rmse : ndarray
+        RMS error (n,) [N m or N].
+    relative : ndarray
+        RMS error over the standard deviation of the torque (n,).
+    t : ndarray
+        Times (N,) [s].
+    measured : ndarray
+        Torques as measured (N, n).
+    predicted : ndarray
+        Torques as predicted (N, n).
+    source : str
+        Which log it was.
+    silent : ndarray, optional
+        Torques that say nothing, because none was measured, or because all that moves them
+        rests, so that they cannot change; relative is NaN there.
+    band : ndarray, optional
+        As relative, both torques low-passed at the fit's band, which shows the model rather
+        than the sensor's noise; NaN where no band is known.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)])
+    >>> tau = dynarm.compile(arm).inverse_dynamics(q, qd, -q * [4, 9])
+    >>> log = dynarm.Log(t, q, tau, qd=qd)
+    >>> fit = dynarm.Identifier(arm, friction=(), armature=False).fit(log.cut(0, 5))
+    >>> fit.validate(log.cut(5)).mean < 0.01
+    True
     """
 
     rmse: np.ndarray
@@ -121,7 +149,21 @@ UNSEEN = Reason(
 class Verdict:
     """PASS, DOUBTFUL, NOT VALIDATED or FAIL, with reasons and what to do, for people and for scripts.
 
-    validated: predictions of motion that took no part in the fit were looked at; without them nothing passes.
+    `Fit.verdict` makes it.
+
+    Parameters
+    ----------
+    findings : tuple[Reason, ...], optional
+        The reasons, each with its advice.
+    validated : bool, default True
+        Predictions of motion that took no part in the fit were looked at; without them
+        nothing passes.
+
+    Examples
+    --------
+    >>> verdict = dynarm.identify.result.Verdict()
+    >>> verdict.word, verdict.exit_code
+    ('PASS', 0)
     """
 
     findings: tuple[Reason, ...] = ()
@@ -129,6 +171,7 @@ class Verdict:
 
     @property
     def word(self) -> str:
+        """The verdict in one word or two, such as PASS."""
         if any(finding.grave for finding in self.findings):
             return "FAIL"
         if not self.validated:
@@ -137,6 +180,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
+        """Whether it is PASS."""
         return self.word == "PASS"
 
     @property
@@ -146,6 +190,7 @@ class Verdict:
 
     @property
     def reasons(self) -> tuple[str, ...]:
+        """What speaks against the fit, in sentences."""
         return tuple(reason.text for reason in self.told)
 
     @property
@@ -155,12 +200,28 @@ class Verdict:
 
     @property
     def exit_code(self) -> int:
+        """1 where it is FAIL, else 0: the exit code of `dynarm identify`."""
         return 1 if self.word == "FAIL" else 0
 
     def qualified(self, status: str) -> str:
         """A fit's status as it may stand beside this verdict: beside findings it does not begin with 'ok'.
 
         A fit that is sound on its own logs may still fail on held-out ones, or under a limit of the user's.
+
+        Parameters
+        ----------
+        status : str
+            The status of a fit.
+
+        Returns
+        -------
+        str
+            The same, or without "ok" at its beginning.
+
+        Examples
+        --------
+        >>> verdict.qualified("ok: the log determines every unknown")
+        'ok: the log determines every unknown'
         """
         if not self.findings or not status.startswith("ok"):
             return status
@@ -175,6 +236,18 @@ class Verdict:
         return "\n".join(rows)
 
     def as_json(self) -> str:
-        """One JSON object."""
+        """One JSON object.
+
+        Returns
+        -------
+        str
+            JSON.
+
+        Examples
+        --------
+        >>> import json
+        >>> json.loads(verdict.as_json())["verdict"]
+        'PASS'
+        """
         told = {"verdict": self.word, "reasons": list(self.reasons), "advice": list(self.advice)}
         return json.dumps(told)

@@ -48,7 +48,8 @@ class LiveKernels:
     def ufunc(self, name: str) -> np.ufunc:
         """The compiled function."""
         inputs, outputs = self.ports(name)
-        return self.plant.compiled(name, inputs, outputs, lambda: self.body(name)).ufunc
+        # a name of its own: the model's quantity `momentum` is another function of the same arm
+        return self.plant.compiled(f"live:{name}", inputs, outputs, lambda: self.body(name)).ufunc
 
     def graph(self, name: str) -> Graph:
         """The operations, for C."""

@@ -46,7 +46,28 @@ def _rows(model: Model, **given: Numbers) -> list[FloatArray]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PayloadStream:
-    """The estimate after each sample: mass (N,) [kg], com (N, 3) [m] in the tool's frame, and their deviations."""
+    """The estimate after each sample.
+
+    Attributes
+    ----------
+    mass : ndarray
+        Mass (N,) [kg].
+    mass_std : ndarray
+        Its deviation (N,).
+    com : ndarray
+        Centre (N, 3) in the frame of the tool [m].
+    com_std : ndarray
+        Its deviation (N, 3).
+    last : LivePayload
+        The estimate after the last sample.
+
+    Examples
+    --------
+    >>> live = dynarm.LivePayload(dynarm.compile(dynarm.load("two_link")), noise=0.1)
+    >>> stream = live.along([[0.3, 0.5]], [[0.0, 0.0]], [[0.0, 0.0]], [[60.0, 20.0]])
+    >>> stream.com.shape
+    (1, 3)
+    """
 
     mass: FloatArray
     mass_std: FloatArray
@@ -57,10 +78,28 @@ class PayloadStream:
 
 @dataclass(frozen=True, eq=False)
 class LivePayload:
-    """What the arm carries, estimated sample by sample: `live = live.update(q, qd, qdd, tau)`.
+    """What the arm carries, estimated sample by sample.
 
-    model: a fit, or a compiled model of the arm without the payload. noise: standard deviation (n,) of what the model
-    does not explain of each torque [N m]; None: that of the fit. A record of its own each time: nothing is changed.
+    A new record each time, nothing is changed: `live = live.update(q, qd, qdd, tau)`.
+
+    Parameters
+    ----------
+    model : Fit or Model
+        A fit, or a compiled model of the arm without the payload.
+    noise : float or array_like (n,), optional
+        Standard deviation of what the model does not explain of each torque [N m]; None:
+        that of the fit.
+    state : ndarray, optional
+        Where an earlier estimate stood; `update` fills it in.
+
+    Examples
+    --------
+    >>> arm = dynarm.load("two_link")
+    >>> t = np.linspace(0, 10, 1001)
+    >>> q = np.column_stack([np.sin(2 * t), np.sin(3 * t)])
+    >>> qd, qdd = np.column_stack([2 * np.cos(2 * t), 3 * np.cos(3 * t)]), -q * [4, 9]
+    >>> tau = dynarm.compile(arm.with_payload(1.5)).inverse_dynamics(q, qd, qdd)
+    >>> live = dynarm.LivePayload(dynarm.compile(arm), noise=0.1)
     """
 
     model: Outside
@@ -98,11 +137,55 @@ class LivePayload:
         return np.array(np.broadcast_to(noise, model.arm.n))
 
     def update(self, q: Numbers, qd: Numbers, qdd: Numbers, tau: Numbers) -> LivePayload:
-        """The estimate after one more sample (n,), or after several (N, n)."""
+        """The estimate after one more sample (n,), or after several (N, n).
+
+        Parameters
+        ----------
+        q : array_like (n,) or (N, n)
+            Positions.
+        qd : array_like (n,) or (N, n)
+            Velocities.
+        qdd : array_like (n,) or (N, n)
+            Accelerations.
+        tau : array_like (n,) or (N, n)
+            Torques.
+
+        Returns
+        -------
+        LivePayload
+            The new estimate.
+
+        Examples
+        --------
+        >>> round(live.update(q, qd, qdd, tau).mass, 2)
+        1.5
+        """
         return self.along(q, qd, qdd, tau).last
 
     def along(self, q: Numbers, qd: Numbers, qdd: Numbers, tau: Numbers) -> PayloadStream:
-        """The estimates after each of the samples (N, n)."""
+        """The estimates after each of the samples (N, n).
+
+        Parameters
+        ----------
+        q : array_like (N, n)
+            Positions.
+        qd : array_like (N, n)
+            Velocities.
+        qdd : array_like (N, n)
+            Accelerations.
+        tau : array_like (N, n)
+            Torques.
+
+        Returns
+        -------
+        PayloadStream
+            Mass and centre after each sample.
+
+        Examples
+        --------
+        >>> live.along(q, qd, qdd, tau).mass.shape
+        (1001,)
+        """
         model = self._kernels.model
         arrays = [np.atleast_2d(x) for x in _rows(model, q=q, qd=qd, qdd=qdd, tau=tau)]
         if len({len(x) for x in arrays}) > 1:
@@ -130,10 +213,12 @@ class LivePayload:
 
     @property
     def mass_std(self) -> float:
+        """Standard deviation of the mass [kg]."""
         return float(np.sqrt(self.state[_DIAGONAL[0]]))
 
     @property
     def com_std(self) -> FloatArray:
+        """(3,) standard deviations of the centre of mass [m]."""
         return np.asarray(_told(self.state[None])[2][0, 1:])
 
     @property
@@ -149,7 +234,26 @@ class LivePayload:
     def export_c(
         self, folder: str | os.PathLike[str], *, force: bool = False, single: bool = False
     ) -> Exported:
-        """Write the functions live_payload, momentum_observer and momentum as C99 with a self-test."""
+        """Write the functions live_payload, momentum_observer and momentum as C99 with a self-test.
+
+        Parameters
+        ----------
+        folder : path-like
+            The folder to write into; made where it is missing.
+        force : bool, default False
+            Write into a folder that is not empty, replacing files of the same names.
+        single : bool, default False
+            Write float instead of double.
+
+        Returns
+        -------
+        Exported
+            What was written.
+
+        Examples
+        --------
+        >>> files = live.export_c("live")
+        """
         return export_c(self._kernels, folder, force=force, single=single)
 
     def __repr__(self) -> str:
@@ -171,9 +275,26 @@ def _told(states: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class MomentumObserver:
-    """The joint torque from outside (n,), without accelerations: `push, observer = observer.update(q, qd, tau)`.
+    """The joint torque from outside, without accelerations.
 
-    dt: time between samples [s]; lag: time constant with which `push` follows [s], some samples at least.
+    `push, observer = observer.update(q, qd, tau)`.
+
+    Parameters
+    ----------
+    model : Fit or Model
+        A fit, or a compiled model of the arm.
+    dt : float
+        Time between samples [s].
+    lag : float, default 0.02
+        Time constant with which the estimate follows [s], some samples at least.
+    state : ndarray, optional
+        Where an earlier observer stood; `update` fills it in.
+
+    Examples
+    --------
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> observer = dynarm.MomentumObserver(model, dt=0.01)
+    >>> q, qd = np.array([0.3, 0.5]), np.zeros(2)
     """
 
     model: Outside
@@ -192,7 +313,30 @@ class MomentumObserver:
         object.__setattr__(self, "_kernels", LiveKernels(_model_of(self.model)))
 
     def update(self, q: Numbers, qd: Numbers, tau: Numbers) -> tuple[FloatArray, MomentumObserver]:
-        """The torque from outside after one more sample (n,), or after each of several (N, n), and the observer."""
+        """The torque from outside after one more sample (n,), or after each of several (N, n), and the observer.
+
+        Parameters
+        ----------
+        q : array_like (n,) or (N, n)
+            Positions.
+        qd : array_like (n,) or (N, n)
+            Velocities.
+        tau : array_like (n,) or (N, n)
+            Torques.
+
+        Returns
+        -------
+        ndarray
+            The torque from outside (n,) or (N, n) [N m or N].
+        MomentumObserver
+            The observer after these samples.
+
+        Examples
+        --------
+        >>> push, observer = observer.update(q, qd, model.gravity(q))
+        >>> bool(np.abs(push).max() < 1e-9)
+        True
+        """
         arrays = _rows(self._kernels.model, q=q, qd=qd, tau=tau)
         rows = [np.atleast_2d(x) for x in arrays]
         kernel, n = self._kernels.ufunc("momentum_observer"), rows[0].shape[1]

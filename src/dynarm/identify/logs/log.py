@@ -92,20 +92,54 @@ def _names(given: Outside) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """Samples of one motion. t (N,) [s]; q, tau, qd, qdd (N, n); wrench (N, 6) on the tool, in its axes.
+    """Samples of one motion: times, positions, torques, and what else was recorded.
 
-    Of a free base q is (N, nq) and the others (N, nv), in the arm's order (coordinate_names, speed_names): the base's
-    pose, velocity and wrench come before the joints'. base_wrench (N, 6): force and moment on the base in its axes, put
-    before torques of the joints alone; tau may then be left out. Columns of tau that are NaN throughout, and those not
-    given, were not measured: see `measured`. Several tools: wrench (N, k, 6), kept as (N, 6 k). joint_names name the
-    joints, not the base.
+    With a free base q is (N, nq) and the others (N, nv), in the arm's order (`coordinate_names`, `speed_names`): the
+    base's pose, velocity and wrench come before the joints'. DataFrames are matched to the joints by the names of their
+    columns where these are names of joints, else by place.
 
-    `q_command` (N, n) holds the positions that were commanded, where the controller recorded them; `reference` is
-    another name for it, and where only one is given both hold it. tau may then be left out
-    (`dynarm.Identifier(arm, pd=(kp, kd))`), and its columns are NaN. Time must increase; rows that repeat a
-    time stamp are left out and noted. Times may be dates or durations of any unit. DataFrames are matched to the
-    joints by the names of their columns where these are names of joints, else by place; `labels` keeps those of q
-    where joint_names is not given.
+    Parameters
+    ----------
+    t : array_like (N,)
+        Times [s]; they must increase. Dates and durations of any unit will do; rows that
+        repeat a time stamp are left out and noted.
+    q : array_like (N, n)
+        Positions [rad or m].
+    tau : array_like (N, n), optional
+        Torques [N m or N], or currents where the gains of the drives are to be found;
+        columns that are NaN throughout were not measured.
+    qd : array_like (N, n), optional
+        Velocities, where they were recorded.
+    qdd : array_like (N, n), optional
+        Accelerations, where they were recorded.
+    wrench : array_like (N, 6), optional
+        Force and torque on the tool, in its axes; (N, k, 6) for k tools.
+    joint_names : sequence of str, optional
+        Names of the joints, not of a free base.
+    reference : array_like (N, n), optional
+        Another name of `q_command`; where only one is given both hold it.
+    source : str, default "log"
+        What the log is called in messages.
+    notes : tuple[str, ...], optional
+        What is to be known about the log; readers fill it in.
+    labels : tuple[str, ...], optional
+        Names of the columns of q, where joint_names is not given.
+    base_wrench : array_like (N, 6), optional
+        Force and moment on a free base in its axes, put before the torques of the joints;
+        `tau` may then be left out.
+    q_command : array_like (N, n), optional
+        Positions that were commanded, where the controller recorded them; `tau` may then be
+        left out (`dynarm.Identifier(arm, pd=(kp, kd))`).
+    drives : DriveTerms, optional
+        Coupling and springs that the log's channels declare.
+
+    Examples
+    --------
+    >>> t = np.linspace(0, 5, 501)
+    >>> q = np.column_stack([np.sin(t), np.cos(2 * t)])
+    >>> log = dynarm.Log(t, q, tau=np.zeros_like(q), joint_names=["shoulder", "elbow"])
+    >>> log.duration
+    5.0
     """
 
     t: Kept
@@ -237,8 +271,30 @@ class Log:
     def read(
         path: str | os.PathLike[str], channels: Outside = None, topic: str | None = None
     ) -> Log:
-        """The log in a file. channels: a TOML file or dict (see dynarm.identify.channels); default: the TOML beside
-        the log, else the usual names. topic: of a bag with several of joint states; default: /joint_states."""
+        """The log in a file.
+
+        Parameters
+        ----------
+        path : path-like
+            CSV, Parquet, npz, MAT, or a ROS 2 bag.
+        channels : path-like or dict, optional
+            Which columns mean what, as a TOML file or a dict; default: the TOML file beside the
+            log, else the usual names.
+        topic : str, optional
+            The topic of a bag that has several with joint states; default: /joint_states.
+
+        Returns
+        -------
+        Log
+            The log.
+
+        Examples
+        --------
+        >>> np.savetxt("log.csv", np.column_stack([t, q, 0 * q]), delimiter=",", comments="",
+        ...            header="time,q1,q2,tau1,tau2")
+        >>> dynarm.Log.read("log.csv").n
+        2
+        """
         file = path_of("path", path, "the name of a log's file")
         if topic is not None and (not isinstance(topic, str) or not topic.strip() or "\0" in topic):
             raise KindError(f"topic is {shown(topic)}; give the name of a bag's topic")
@@ -248,7 +304,26 @@ class Log:
     def from_frame(frame: Outside, arm: Arm | None = None, channels: Outside = None) -> Log:
         """The log in a DataFrame. channels as for `read`; default: the usual names, and those of the arm's joints.
 
-        An index that is a clock, or has a name, counts as a column. With an arm the joints are put in its order.
+        Parameters
+        ----------
+        frame : DataFrame
+            The table; an index that is a clock, or has a name, counts as a column.
+        arm : Arm, optional
+            The robot in whose order the joints are put.
+        channels : path-like or dict, optional
+            As for `read`; default: the usual names, and those of the arm's joints.
+
+        Returns
+        -------
+        Log
+            The log.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> frame = pandas.DataFrame({"time": t, "q1": q[:, 0], "tau1": 0 * t})
+        >>> dynarm.Log.from_frame(frame).n
+        1
         """
         table = table_of(frame)
         declaration = load_declaration(None, channels)
@@ -286,7 +361,26 @@ class Log:
         return np.asarray(~np.isnan(self.tau[0]))
 
     def split(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """A state's columns of the base, of which a fixed one has none, and those of the joints."""
+        """A state's columns of the base, of which a fixed one has none, and those of the joints.
+
+        Parameters
+        ----------
+        name : str
+            "q", "qd", "qdd" or "tau".
+
+        Returns
+        -------
+        ndarray
+            Columns of the base.
+        ndarray
+            Columns of the joints.
+
+        Examples
+        --------
+        >>> base, joints = log.split("q")
+        >>> base.shape, joints.shape
+        ((501, 0), (501, 2))
+        """
         state = getattr(self, name)
         first = state.shape[1] - self.n
         return state[:, :first], state[:, first:]
@@ -302,7 +396,23 @@ class Log:
         return inspect(self.t, self.q, self.tau, self.qd, 7 if self.floating else 0)
 
     def rows(self, which: Outside) -> Log:
-        """The log of some of its samples (a mask or a slice)."""
+        """The log of some of its samples (a mask or a slice).
+
+        Parameters
+        ----------
+        which : mask or slice
+            The samples to keep.
+
+        Returns
+        -------
+        Log
+            The shorter log.
+
+        Examples
+        --------
+        >>> len(log.rows(slice(0, 100)).t)
+        100
+        """
         present = [n for n in ("t", *_STATES, "wrench") if getattr(self, n) is not None]
         try:
             picked = {name: getattr(self, name)[which] for name in present}
@@ -313,7 +423,25 @@ class Log:
         return replace(self, **picked)
 
     def cut(self, start: float = 0.0, stop: float = np.inf) -> Log:
-        """The samples from start to stop [s], counted from the first sample; stop itself is left out."""
+        """The samples from start to stop [s], counted from the first sample; stop itself is left out.
+
+        Parameters
+        ----------
+        start : float, default 0.0
+            First time that is kept [s].
+        stop : float, default inf
+            Time from which on nothing is kept [s].
+
+        Returns
+        -------
+        Log
+            The shorter log.
+
+        Examples
+        --------
+        >>> round(log.cut(1.0, 2.0).duration, 2)
+        0.99
+        """
         start, stop = (real(w, x, "seconds") for w, x in (("start", start), ("stop", stop)))
         since = self.t - self.t[0]
         keep = (since >= start) & (since < stop)
@@ -324,7 +452,23 @@ class Log:
         return self.rows(keep)
 
     def select(self, names: Sequence[str]) -> Log:
-        """The log with its joints in the given order, chosen by name."""
+        """The log with its joints in the given order, chosen by name.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of joints.
+
+        Returns
+        -------
+        Log
+            The log of these joints.
+
+        Examples
+        --------
+        >>> log.select(["elbow", "shoulder"]).joint_names
+        ('elbow', 'shoulder')
+        """
         if self.joint_names is None:
             raise InputError(f"{self.source} does not name its joints; give joint_names")
         names = items("names", names, "a list of joint names")

@@ -27,9 +27,29 @@ _HEADS = ("unknown", "value", "std", "unit", "by the log")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rollout:
-    """Positions (N, n) of the closed loop simulated along a log, and how far they are from the recorded ones.
+    """Positions of the closed loop simulated along a log, and how far they are from the recorded ones.
 
-    rmse: (n,) [rad or m]; mrad: the same of revolute joints in mrad (mm of others); mean: of all joints, in these.
+    `mrad` holds the same errors of revolute joints in mrad (mm of others), `mean` that of all joints.
+
+    Attributes
+    ----------
+    source : str
+        Which log it follows.
+    t : ndarray
+        Times (N,) [s].
+    q : ndarray
+        Positions (N, n) of the simulated loop.
+    recorded : ndarray
+        Positions (N, n) as recorded.
+    rmse : ndarray
+        Errors (n,) [rad or m].
+
+    Examples
+    --------
+    >>> from dynarm.identify.position.result import Rollout
+    >>> still = np.zeros((3, 2))
+    >>> Rollout("log", np.arange(3.0), still, still, np.zeros(2)).mean
+    0.0
     """
 
     source: str
@@ -40,6 +60,7 @@ class Rollout:
 
     @property
     def mrad(self) -> FloatArray:
+        """(n,) errors [mrad or mm]."""
         return np.asarray(1e3 * self.rmse)
 
     @property
@@ -55,9 +76,39 @@ class Rollout:
 class PositionFit:
     """Armature, viscous and Coulomb friction and offset of every joint, with certainty, and the delay of the commands.
 
-    The rigid bodies are those of the description. names_, values_, std_: armature, viscous, coulomb, offset of the
-    first joint, of the second, ...; grades_: 'determined', 'hardly' or 'not' by the log. Values that the log does not
-    determine are those of the description.
+    `dynarm.Identifier(arm, pd=(kp, kd)).fit(log)` makes it. The rigid bodies are those of the description.
+    `names_`, `values_`, `std_`: armature, viscous, coulomb, offset of the first joint, of the second, ...;
+    `grades_`: 'determined', 'hardly' or 'not' by the log. Values that the log does not determine are those of
+    the description.
+
+    Attributes
+    ----------
+    arm : Arm
+        The description.
+    loop : Loop
+        The closed loop that was fitted.
+    solved : DriveSolution
+        The solution.
+    worth : ndarray
+        What each unknown could be at most (4 n,).
+    logs : tuple[Log, ...]
+        The logs that were fitted.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> arm = dynarm.load("two_link")
+    >>> real = replace(arm, joints=[replace(joint, armature=0.2) for joint in arm.joints])
+    >>> plant = dynarm.compile(real, friction=True)
+    >>> t = np.linspace(0, 4, 401)
+    >>> command = np.column_stack([0.5 * np.sin(3 * t), 0.5 * np.sin(4 * t)])
+    >>> def torque(t, q, qd):
+    ...     return 400 * (0.5 * np.sin([3 * t, 4 * t]) - q) - 40 * qd
+    >>> run = dynarm.simulate(plant, [0, 0], [0, 0], 4.0, torque, times=t, rtol=1e-6)
+    >>> log = dynarm.Log(t, run.q, q_command=command)
+    >>> fit = dynarm.Identifier(arm, pd=(400.0, 40.0)).fit(log)
+    >>> fit.names_[0]
+    'armature1'
     """
 
     arm: Arm
@@ -70,6 +121,7 @@ class PositionFit:
 
     @property
     def names_(self) -> tuple[str, ...]:
+        """(4 n) names of the unknowns: armature1, viscous1, coulomb1, offset1, armature2, ..."""
         return tuple(f"{word}{j + 1}" for j in range(self.loop.n) for word in WORDS)
 
     def _by_joint(self, x: FloatArray) -> FloatArray:
@@ -88,12 +140,14 @@ class PositionFit:
 
     @cached_property
     def grades_(self) -> tuple[str, ...]:
+        """(4 n) 'determined', 'hardly' or 'not', by the log."""
         size = np.maximum(np.abs(self.fitted_), _SMALL * self._by_joint(self.worth))
         doubts = np.where(np.isfinite(self.std_), self.std_ / size, np.inf)
         return tuple("determined" if x < HARDLY else "hardly" if x < NOT else "not" for x in doubts)
 
     @cached_property
     def values_(self) -> FloatArray:
+        """(4 n,) values; those that the log does not determine are the description's."""
         held = np.array([grade == "not" for grade in self.grades_])
         return np.asarray(np.where(held, self._described, self.fitted_))
 
@@ -112,6 +166,7 @@ class PositionFit:
 
     @property
     def delay_std_(self) -> float:
+        """Standard deviation of the delay [s]."""
         return float(np.sqrt(self.solved.covariance[-2, -2]))
 
     @property
@@ -161,26 +216,106 @@ class PositionFit:
     # ---- rollouts
 
     def rollout(self, log: Outside) -> Rollout:
-        """The closed loop simulated along a log's commands, from the state that its first half second tells."""
+        """The closed loop simulated along a log's commands, from the state that its first half second tells.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        Rollout
+            Positions and their errors.
+
+        Examples
+        --------
+        >>> fit.rollout(log).q.shape
+        (401, 2)
+        """
         one = position_log(self.arm, log_of(log, self.arm))
         return _rolled(self._loop, tracks_of([one]), self._drives, self.delay_, one.source)
 
     def validate(self, log: Outside) -> Rollout:
-        """The same as `rollout`, as other fits call it."""
+        """The same as `rollout`, as other fits call it.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        Rollout
+            Positions and their errors.
+
+        Examples
+        --------
+        >>> fit.validate(log).mean >= 0
+        True
+        """
         return self.rollout(log)
 
     def described(self, log: Outside) -> Rollout:
-        """The rollout of the robot as described, with the same controller and delay: what the fit is compared with."""
+        """The rollout of the robot as described, with the same controller and delay: what the fit is compared with.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        Rollout
+            Positions and their errors.
+
+        Examples
+        --------
+        >>> fit.described(log).mean > fit.rollout(log).mean
+        True
+        """
         one = position_log(self.arm, log_of(log, self.arm))
         drives = self._described.reshape(-1, 4).T.ravel()
         return _rolled(self._loop, tracks_of([one]), drives, self.delay_, one.source)
 
     def predict(self, log: Outside) -> FloatArray:
-        """(N, n): positions of the closed loop simulated along a log."""
+        """(N, n): positions of the closed loop simulated along a log.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        ndarray
+            Positions (N, n) [rad or m].
+
+        Examples
+        --------
+        >>> fit.predict(log).shape
+        (401, 2)
+        """
         return self.rollout(log).q
 
     def score(self, log: Outside) -> float:
-        """1 - mean over joints of (rollout error / deviation of positions)^2, of several logs the mean."""
+        """1 - mean over joints of (rollout error / deviation of positions)^2, of several logs the mean.
+
+        Parameters
+        ----------
+        log : Log, path or DataFrame
+            The log; several are a list of them.
+
+        Returns
+        -------
+        float
+            At most 1.
+
+        Examples
+        --------
+        >>> fit.score(log) > 0.9
+        True
+        """
         runs = [self.rollout(one) for one in logs_of(log, self.arm)]
         parts = [run.rmse / np.maximum(run.recorded.std(axis=0), 1e-12) for run in runs]
         return float(np.mean([1 - float((x**2).mean()) for x in parts]))
@@ -219,7 +354,17 @@ class PositionFit:
         return [u for joint in self.arm.joints for u in (turning if joint.revolute else sliding)]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the arm with its drives: .xml (MJCF), .urdf or .toml."""
+        """Write the arm with its drives: .xml (MJCF), .urdf or .toml.
+
+        Parameters
+        ----------
+        path : path-like
+            x.xml (MJCF), x.urdf or x.toml.
+
+        Examples
+        --------
+        >>> fit.save("found.toml")
+        """
         self.arm_.save(path)
 
     def _rows(self) -> list[tuple[str, ...]]:
@@ -227,7 +372,18 @@ class PositionFit:
         return [(n, f"{x:.5g}", f"{std:.2g}", unit, grade) for n, x, std, unit, grade in rows]
 
     def summary(self) -> str:
-        """A table for people."""
+        """A table for people.
+
+        Returns
+        -------
+        str
+            The table.
+
+        Examples
+        --------
+        >>> print(fit.summary().splitlines()[0])
+        <dynarm.PositionFit of 'two_link': 8 unknowns, delay 0 +- 0.5 ms, rollout error 0.0212 mrad>
+        """
         return "\n".join([plain_table(repr(self), _HEADS, self._rows()), self.status_])
 
     def __repr__(self) -> str:
