@@ -46,6 +46,8 @@ class Contact:
         ground.
     status : str
         One sentence.
+    contact : str
+        How more than three wheels share the load.
 
     Examples
     --------

@@ -55,6 +55,8 @@ class MobileRun(EnergyBooks):
         Losses of contact and adhesion.
     status : str
         One sentence.
+    contact : str
+        How more than three wheels share the load.
 
     Examples
     --------

@@ -294,8 +294,7 @@ class MinimalParameters:
         >>> import textwrap
         >>> print(textwrap.fill(minimal.why("Ixx1"), 80))
         Ixx1 is absent: no joint force depends on it. Link 'shoulder' turns about one
-        axis only, that of joint 'shoulder': moments of its mass about other axes are
-        never felt.
+        axis only, that of joint 'shoulder': its inertia about other axes is never felt.
         """
         from .reasons import why
 

@@ -514,6 +514,8 @@ class Arm:
             The file to write.
         force : bool, default False
             Allow `new` to be the original itself.
+        packages : Mapping[str, path-like], optional
+            {name: folder, ...}: further folders that the model's files are in, as `load` takes them.
 
         Returns
         -------

@@ -132,6 +132,8 @@ class Log:
         left out (`dynarm.Identifier(arm, pd=(kp, kd))`).
     drives : DriveTerms, optional
         Coupling and springs that the log's channels declare.
+    since : datetime64, optional
+        The moment (UTC) that t counts from, where the file's clock tells it.
 
     Examples
     --------
