@@ -11,6 +11,7 @@ import pytest
 import dynarm
 from dynarm import Identifier, Log, Preparation
 from dynarm.dynamics.drive import pieces
+from dynarm.identify.friction.choice import TOGETHER
 from dynarm.identify.friction.columns import Along
 from dynarm.identify.judgement.verdict import band_errors
 from dynarm.identify.preprocess import states_at
@@ -76,6 +77,55 @@ def test_in_the_band_a_quarter_less_than_a_plain_fit(chosen):
     plain = least_squares.fit(split(robot)[0]).validate(unseen)
     own, other = (band_errors(unseen, c.predicted, 8.0).mean() for c in (check, plain))
     assert own <= 0.75 * other
+
+
+SHORT = [(9.0, 99.0, 0.0, 9.0), (0.0, 14.0, 14.0, 99.0)]
+
+
+@pytest.mark.parametrize("seen_from, seen_to, new_from, new_to", SHORT)
+def test_short_logs_predict_better_than_plain_friction(seen_from, seen_to, new_from, new_to):
+    """Of a few slow seconds no family of friction is sure on every joint; all of them, damped, still help."""
+    log = read("ur10")
+    seen, unseen = log.cut(seen_from, seen_to), log.cut(new_from, new_to)
+    fit = Identifier(arm_of("ur10")).fit(seen)
+    plain = Identifier(arm_of("ur10"), friction=PLAIN, shape="tanh", regularise=0).fit(seen)
+    assert fit.validate(unseen).mean < 0.96 * plain.validate(unseen).mean
+    told = [t for t in fit.choice_.tried if t.taken and t.reason == TOGETHER]
+    joints = {t.joint for t in told}
+    for name, record in zip(arm_of("ur10").joint_names, fit.friction_, strict=True):
+        assert (name in joints) <= bool(record.curve and record.presliding)
+
+
+def _axis(reference, t, pulses, seed):
+    """A log of one axis with fine presliding that follows a reference, pushed by pulses or not; 0.9 ms apart."""
+    rng = np.random.default_rng(seed)
+    push, rate, part = np.zeros(len(t)), np.gradient(reference, t), 6
+    for k in range(300, len(t) - 300, 700) if pulses else ():
+        push[k : k + int(rng.integers(30, 120))] = rng.choice([-1, 1]) * rng.uniform(60, 200)
+    h, stroke = (t[1] - t[0]) / part, 3e-5
+    q, v, x = float(reference[0]), 0.0, 0.0
+    places, forces = np.empty(len(t)), np.empty(len(t))
+    for k in range(len(t)):
+        force = 3e4 * (reference[k] - q) + 1500 * (rate[k] - v) + push[k]
+        places[k], forces[k] = q, force
+        for _ in range(part):
+            v += h * (force - 203.5 * v - 20.4 * x / stroke + 3.2) / 95.1
+            q += h * v
+            x = min(max(x + h * v, -stroke), stroke)
+    seen = 5e-8 * np.round((places + 1e-7 * rng.normal(size=len(t))) / 5e-8)
+    forces += 2.0 * rng.normal(size=len(t)) + 1.5 * np.sin(2 * np.pi * seen / 0.02)
+    return Log(t, seen[:, None], np.interp(t + 9e-4, t, forces)[:, None])
+
+
+def test_a_slow_log_predicts_pulses():
+    """A filter that suits the slow log best would cut the pulses off; splines follow them."""
+    log = read("emps")
+    args = log.reference[:, 0], log.t
+    slow, pulses = _axis(*args, False, 0), _axis(*args, True, 1)
+    fit = Identifier(arm_of("emps")).fit(slow)
+    plain = Identifier(arm_of("emps"), friction=PLAIN, regularise=0).fit(slow)
+    assert fit.validate(pulses).mean < 0.8 * plain.validate(pulses).mean
+    assert -2e-3 < fit.record.preparation.delay < -5e-4
 
 
 def test_memory_runs_along_the_log(chosen):

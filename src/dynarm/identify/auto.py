@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -53,17 +54,18 @@ def decide(recording: Recording, terms: Terms, how: Preparation, tick: Tick) -> 
         return _plain(recording, terms, how, replace(usual, refused=short))
     if not terms.joints:
         return _plain(recording, terms, how, replace(usual, refused="no joint that could rub"))
-    quick, trials = _smoothing(recording, terms, how)
+    ways, trials = _smoothing(recording, terms, how)
     tick(0.1)
-    runs = recording.short.runs(quick)
-    basis = _basis(terms, runs, quick, recording)
-    why = poor(scales_of(basis), _accelerations(terms, runs))
-    if why:
-        return _plain(recording, terms, how, replace(usual, refused=why))
-    tick(0.2)
-    choice = choose_friction(basis, lambda part: tick(0.2 + 0.6 * part))
+    each = 0.7 / len(ways)
+    made: list[_Considered] = []
+    for k, way in enumerate(ways):
+        start = 0.1 + k * each
+        made.append(_considered(recording, terms, way, partial(_onward, tick, start, each)))
+        if made[0].choice.refused:
+            return _plain(recording, terms, how, made[0].choice)
+    quick, basis, choice = _better(made)
     plain_and_sharp = not choice.listed and set(choice.shapes) <= {"sign"}
-    if choice.refused or plain_and_sharp:  # slow rows tell a sharp sign nothing
+    if basis is None or plain_and_sharp:  # slow rows tell a sharp sign nothing
         return _plain(recording, terms, how, choice)
     if how.smoothing == "auto":
         quick = replace(quick, delay=_delay(basis, choice))
@@ -79,19 +81,60 @@ def _plain(recording: Recording, terms: Terms, how: Preparation, choice: Choice)
     return Decided(terms, filtered, trials, choice)
 
 
-def _smoothing(recording: Recording, terms: Terms, how: Preparation) -> tuple[Preparation, Trials]:
-    """Spline or filter, whichever predicts time that it was not fitted to; the spline unless the filter is better."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Considered:
+    """The friction that is chosen on states of one kind; no basis where nothing could be tried."""
+
+    how: Preparation
+    basis: Basis | None
+    choice: Choice
+
+    @property
+    def error(self) -> float:
+        """Mean over joints of the held-out error."""
+        after = self.choice.after
+        if after is None or self.choice.refused or not np.isfinite(after).any():
+            return np.inf
+        return float(np.nanmean(after))
+
+
+def _onward(tick: Tick, start: float, share: float, part: float) -> None:
+    """Report a part of one share of the work."""
+    tick(start + share * part)
+
+
+def _considered(recording: Recording, terms: Terms, way: Preparation, tick: Tick) -> _Considered:
+    runs = recording.short.runs(way)
+    basis = _basis(terms, runs, way, recording)
+    why = poor(scales_of(basis), _accelerations(terms, runs))
+    if why:
+        return _Considered(way, None, Choice(terms.shapes, refused=why))
+    choice = choose_friction(basis, tick)
+    return _Considered(way, None if choice.refused else basis, choice)
+
+
+def _better(made: Sequence[_Considered]) -> tuple[Preparation, Basis | None, Choice]:
+    """The first, unless the error of another is much less: splines follow motions that are faster than these logs."""
+    least = min(made[1:], key=lambda one: one.error, default=made[0])
+    one = least if least.error < _SPLINE * made[0].error else made[0]
+    return one.how, one.basis, one.choice
+
+
+def _smoothing(
+    recording: Recording, terms: Terms, how: Preparation
+) -> tuple[list[Preparation], Trials]:
+    """The spline, then a filter that is much better with plain friction; or the one that is wanted."""
     rests = how if how.slow is not None else replace(how, slow=RESTS)
     if how.smoothing != "auto" or recording.logs[0].floating:
         kind = "filter" if how.smoothing == "auto" else how.smoothing
-        return choose_preparation(recording, terms, replace(rests, smoothing=kind))
+        way, trials = choose_preparation(recording, terms, replace(rests, smoothing=kind))
+        return [way], trials
     filtered, trials = choose_preparation(recording, terms, replace(rests, smoothing="filter"))
     spline = replace(rests, smoothing="spline", cutoff=np.inf, velocity="differentiate")
     error = preparation_error(recording, terms, spline)
     least = min((t.error for t in trials), default=np.inf)
-    if least < _SPLINE * error:
-        return filtered, trials
-    return spline, (*trials, Trial(np.inf, "spline", error))
+    ways = [spline, filtered] if least < _SPLINE * error else [spline]
+    return ways, (*trials, Trial(np.inf, "spline", error))
 
 
 def _accelerations(terms: Terms, runs: Sequence[Sequence[Stretch]]) -> FloatArray:

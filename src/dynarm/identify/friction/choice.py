@@ -29,6 +29,8 @@ _ARM = 2 * WORTH  # that a family must gain on all joints together
 _JOINT = 0.05  # and on one, where it does not help the others
 _SHAPE = 2 * WORTH  # that a smoothed sign must gain on the sharp one
 _ROUNDS = 4
+SMOOTH = 0.1  # width of the sign that is tried beside several families, in usual speeds
+TOGETHER = "with the others, damped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,48 @@ class Search:
             reason = "beside the others, damped" if good else _why(step, j)
             self.tried.append(Tried(self.names[j], key, float(step.mean[j]), good, reason))
         self.now = self.errors(self.states)
+
+    def together(self, bundles: Sequence[Sequence[str]]) -> None:
+        """Take several families at once: where none was sure alone but all are, or beside others unless surely worse.
+
+        Which of several families a short log owes its error to is chance: gains that differ from fold to fold by more
+        than a family is worth. Damped, all of them predict better there than the few that happened to win. Where the
+        log is poor (a ridge holds the plain unknowns) they must be sure too. Each bundle is tried with every sign as it
+        is, and with the usual smooth one.
+        """
+        begun = any(state.taken & set(bundles[-1]) for state in self.states)
+        lenient = begun and not self.ridge
+        trials = []
+        for bundle in bundles[-1:] if begun else bundles:
+            for width in (None, SMOOTH):
+                states = self._bundled(bundle, width)
+                step = self._gain(self.now, self.errors(states))
+                trials.append((step.pooled(self._differing(states)), states, step))
+        (middle, doubt), states, step = max(trials, key=lambda trial: trial[0][0])
+        undecided = lenient and doubt > WORTH and middle > -doubt
+        if not (undecided or middle > max(_ARM, doubt)):
+            return
+        for j, (old, new) in enumerate(zip(self.states, states, strict=True)):
+            for key in sorted(new.taken - old.taken):
+                row = Tried(self.names[j], key, float(step.mean[j]), True, TOGETHER)
+                self.tried = [
+                    t for t in self.tried if (t.joint, t.family) != (row.joint, row.family)
+                ]
+                self.tried.append(row)
+        self.states, self.now = states, self.errors(states)
+
+    def _bundled(self, bundle: Sequence[str], width: float | None) -> list[State]:
+        """The states with a bundle on all joints that it is offered to."""
+        states = []
+        for j, state in enumerate(self.states):
+            own = [key for key in bundle if self.offered(j, key)]
+            wide = state.width if width is None or not own else width
+            states.append(State(wide, state.taken.union(own)))
+        return states
+
+    def _differing(self, states: Sequence[State]) -> list[int]:
+        pairs = enumerate(zip(self.states, states, strict=True))
+        return [j for j, (old, new) in pairs if old != new]
 
     def alone(self, key: str, least: float = WORTH) -> None:
         """Take a family of single joints where it helps these."""
