@@ -65,8 +65,8 @@ def load(
 
     friction  overrides the file's
     wheels    of a URDF: the wheels where they are not recognised by name, axis and shape: names of joints or links,
-              {name: kind, ...} or {name: {"kind": "skid", "slide": 0.6}, ...}, or mobile.Wheel records in the axes of
-              the root link, on whose ground they stand
+              {name: kind, ...} or {name: {"kind": "skid", "slide": 0.6}, ...} (also radius [m], roller, stiffness,
+              trail, driven, ratio), or mobile.Wheel records in the axes of the root link, on whose ground they stand
     tip       of a URDF: the link to which the arm is taken, joints off the way held at zero; default: all joints, those
               held that follow others. The load then acts on the link that most joints move
     snap      of a URDF: rounded numbers that were meant to be exact are taken as such, as in `dynarm.load`
