@@ -85,8 +85,8 @@ def load(
     wheels : sequence or dict, optional
         The wheels of a URDF, where they are not recognised by name, axis and shape: names
         of joints or links, {name: kind, ...} or {name: {"kind": "skid", "slide": 0.6},
-        ...}, or mobile.Wheel records in the axes of the root link, on whose ground they
-        stand.
+        ...} (also radius [m], roller, stiffness, trail, driven, ratio), or mobile.Wheel
+        records in the axes of the root link, on whose ground they stand.
     tip : str, optional
         Of a URDF, the link to which the arm is taken, joints off the way held at zero;
         default: all joints, those held that follow others. The load then acts on the link

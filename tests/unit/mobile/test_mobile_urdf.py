@@ -200,6 +200,68 @@ def test_wheels_by_name_by_shape_and_by_declaration(tmp_path):
     )
 
 
+def named():
+    """Names that say nothing, and meshes where cylinders would tell the radius."""
+    places = (("fl", 0.3, 0.25), ("fr", 0.3, -0.25), ("bl", -0.3, 0.25), ("br", -0.3, -0.25))
+    return [part(f"drive_{n}", x, y, 0.1, None) for n, x, y in places]
+
+
+def test_a_mecanum_base_of_meshes_is_declared(tmp_path):
+    """Radius, kind and rollers where nothing in the file tells them, in Python and in TOML."""
+    turn = np.pi / 4
+    rollers = {"drive_fl": -turn, "drive_fr": turn, "drive_bl": turn, "drive_br": -turn}
+    path = cart(tmp_path, *named())
+    with pytest.raises(ModelError, match=r"radius; declare it: .*\"radius\": 0.1"):
+        mobile.load(path, wheels={name: "omni" for name in rollers})
+    given = {n: {"kind": "mecanum", "roller": a, "radius": 0.1} for n, a in rollers.items()}
+    robot = mobile.load(path, wheels=given)
+    assert [(w.radius, w.roller) for w in robot.wheels] == [(0.1, a) for a in rollers.values()]
+    assert robot.speed_names[:3] == ("v", "vy", "thetad")
+    assert robot.platform.mass == pytest.approx(20.0), "the mass of the wheels is with the wheels"
+    rows = "".join(
+        f'[wheels.{n}]\nkind = "mecanum"\nroller = {a!r}\nradius = 0.1\n'
+        for n, a in rollers.items()
+    )
+    (tmp_path / "cart.toml").write_text(f'urdf = "cart.urdf"\n{rows}')
+    assert mobile.load(tmp_path / "cart.toml").wheels == robot.wheels
+    for bad in (0, -0.1, np.nan, "big"):
+        with pytest.raises(
+            DynarmError, match=r"radius of wheel 'drive_fl' is .*; give metres above"
+        ):
+            mobile.load(path, wheels=given | {"drive_fl": {"radius": bad}})
+
+
+def steered(name, x, y, off=0.0):
+    """A wheel on a steering column of its own."""
+    return (
+        f'<link name="{name}_column"/><joint name="{name}_steer" type="revolute"><parent link="base"/>'
+        f'<child link="{name}_column"/><origin xyz="{x} {y} 0.1"/><axis xyz="0 0 1"/>'
+        '<limit lower="-0.6" upper="0.6" velocity="1" effort="10"/></joint>'
+    ) + part(f"{name}_wheel", 0, off, 0, 0.1).replace(
+        '<parent link="base"/>', f'<parent link="{name}_column"/>'
+    )
+
+
+def test_a_car_steers_so_that_its_axles_meet(tmp_path):
+    """Wheels on columns of their own beside fixed ones: by hand a Steering on the line of the fixed axle."""
+    front = [steered(f"front_{s}", 0.5, y) for s, y in (("left", 0.3), ("right", -0.3))]
+    path = cart(tmp_path, *TWO, *front)
+    robot = mobile.load(path)
+    kinds = {"left_wheel": "fixed", "right_wheel": "fixed"}
+    kinds |= {"front_left_wheel": "ackermann", "front_right_wheel": "ackermann"}
+    assert {w.name.removesuffix("_axle"): w.kind for w in robot.wheels} == kinds
+    assert robot.speed_names[:2] == ("v", "phid") and "phi" in robot.coordinate_names
+    geometry = robot.platform.steering
+    assert geometry.x - geometry.axle == pytest.approx(0.5)
+    assert geometry.axle == pytest.approx(robot.wheels[0].x)
+    assert mobile.load(path, wheels=kinds).platform == robot.platform
+    swung = [steered(f"front_{s}", 0.5, y, 0.05) for s, y in (("left", 0.3), ("right", -0.3))]
+    with pytest.raises(ModelError, match="'front_left_wheel_axle' stands 50 mm off the axis of"):
+        mobile.load(cart(tmp_path, *TWO, *swung))
+    with pytest.raises(ModelError, match="axles of 'ackermann' wheels meet on the line of fixed"):
+        mobile.load(cart(tmp_path, *TWO, *front), wheels=dict.fromkeys(kinds, "ackermann"))
+
+
 def test_a_skew_axle_sets_the_angle(tmp_path):
     third = part("w_wheel", 0.3, 0.0, 0.1, 0.1, axis="-0.5 -0.866025403784 0")
     robot = mobile.load(
@@ -219,7 +281,11 @@ def test_a_skew_axle_sets_the_angle(tmp_path):
         (TWO, {"wheels": {"left_wheel": "round"}}, "is 'round'; choose one of"),
         ([*TWO, part("big_wheel", 0.3, 0, 0.2, 0.05)], {}, "stands 150 mm above the ground"),
         ([part(f"{k}_wheel", 0, k, 0.1, None) for k in (1, 2)], {}, "tells their radius; declare"),
-        (TWO, {}, "2 wheels cannot hold a platform up"),
+        (
+            TWO,
+            {},
+            "stands on three wheels or more, known are 'left_wheel_axle', 'right_wheel_axle'",
+        ),
     ],
 )
 def test_refused(tmp_path, parts, given, words):
