@@ -176,6 +176,8 @@ TABLE: list[Formulation] = [
 
     Formulation("coriolis_tensor", "lagrange", "turney1980", lagrange_turney1980.coriolis_tensor, **_slow),
     Formulation("coriolis_tensor", "strobed", "turney1980",
+                strobed_coriolis_tensor(newton_euler_turney1980.inverse_dynamics), **_slow),
+    Formulation("coriolis_tensor", "strobed_modified", "turney1980",
                 strobed_coriolis_tensor(modified_newton_euler_turney1980.inverse_dynamics), **_slow),
     Formulation("coriolis_tensor", "base_composite", "lin1991", composite_body_lin1991.coriolis_tensor),
     Formulation("coriolis_tensor", "base_composite_moved", "dynarm", moved_composite.coriolis_tensor),
