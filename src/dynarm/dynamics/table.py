@@ -77,7 +77,7 @@ DIFFERENTIATED = {  # quantities that automatic differentiation of others gives,
 }
 RESTING = {"gravity": ("inverse_dynamics",)}  # quantities that others give at rest
 PARTS = {**PAIRS, **DIFFERENTIATED, **RESTING}
-# quantities that one other gives: by L D L' of the matrix with the bias that come from one graph, lin1991's simulator
+# quantities that one other gives: by L D L' of the matrix with the bias vector that comes with it, lin1991's simulator
 WHOLE = {"forward_dynamics": "mass_matrix_and_bias"}
 
 
@@ -221,7 +221,7 @@ def formulations(quantity: str) -> tuple[str, ...]:
     if quantity in PARTS:
         names += map("+".join, product(*map(formulations, PARTS[quantity])))
     if quantity in WHOLE:
-        names += [row.name for row in TABLE if row.quantity == WHOLE[quantity]]
+        names += formulations(WHOLE[quantity])
     return tuple(dict.fromkeys(names))
 
 
@@ -249,10 +249,12 @@ def _row(quantity: str, name: str) -> Formulation:
         if row.quantity == quantity and row.name == name:
             return row
     parts = name.split("+")
-    if quantity in PARTS and len(parts) == len(PARTS[quantity]):
-        return _joined(quantity, *map(_row, PARTS[quantity], parts))
-    if quantity in WHOLE and len(parts) == 1 and name in formulations(WHOLE[quantity]):
+    pair = quantity in PARTS and len(parts) == len(PARTS[quantity])
+    own = not pair or parts[-1] not in formulations(PARTS[quantity][-1])  # a bias vector
+    if quantity in WHOLE and own and name in formulations(WHOLE[quantity]):
         return _joined(quantity, _row(WHOLE[quantity], name))
+    if pair:
+        return _joined(quantity, *map(_row, PARTS[quantity], parts))
     raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))
 
 
