@@ -53,6 +53,7 @@ COLUMNS = [
 PAPERS = ("here on its arm", "by its listing", "printed", "corrected")
 LONG = 12  # joints beyond which methods of O(n^3) and worse are left out
 MOST = 60
+FIFTY = 50  # digits, unless told
 
 
 ROBOT = typer.Argument(
@@ -80,10 +81,12 @@ EQUIVALENCE = typer.Option(
     "--equivalence",
     help="Compare all formulations in numbers of many digits, and walk through turney1980's proof.",
 )
-DIGITS = typer.Option(50, "--digits", help="Digits of --equivalence.")
+DIGITS = typer.Option(FIFTY, "--digits", help="Digits of --equivalence.")
 SCHEDULE = typer.Option(False, "--schedule", help="Lay out the operations of --quantity in time.")
 OF_SCHEDULE = typer.Option(
-    None, "--formulation", help="Of --schedule and --rows; default: the cheapest."
+    None,
+    "--formulation",
+    help="Of --schedule and --rows; default: the cheapest, of those that a paper lists.",
 )
 ROWS = typer.Option(
     False,
@@ -131,18 +134,21 @@ def count(
         check_quantity(quantity)
     arms = _arms(robot, n, type, principal, portion)
     generic = None if n is None else (type or 1, principal)
+    _check_study((equivalence, schedule, rows), digits, processors, formulation)
     if equivalence or schedule or rows:
         from .studies import Asked, study
 
         asked = Asked(quantity, formulation, html, as_json)
-        return study(arms, asked, (equivalence, schedule, rows), digits, processors, generic)
+        return study(
+            arms,
+            asked,
+            (equivalence, schedule, rows),
+            50 if digits is None else digits,
+            processors,
+            generic,
+        )
     wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
-    report: dict[str, dict[str, list[Json]]] = {}
-    jobs = [(arm, q) for arm in arms for q in wanted]
-    with progress("counting") as done:
-        for k, (arm, q) in enumerate(jobs):
-            report.setdefault(arm.name, {})[q] = costs(arm, q, generic)
-            done((k + 1) / len(jobs))
+    report = _counted(arms, wanted, generic)
     if html:
         from ..report.counts import page
 
@@ -151,6 +157,34 @@ def count(
         print_json(report)
         return
     _show(arms, report, html)
+
+
+def _counted(
+    arms: list[Arm], wanted: list[str], generic: tuple[int, bool] | None
+) -> dict[str, dict[str, list[Json]]]:
+    """By robot and quantity the formulations and what they cost."""
+    report: dict[str, dict[str, list[Json]]] = {}
+    jobs = [(arm, q) for arm in arms for q in wanted]
+    with progress("counting") as done:
+        for k, (arm, q) in enumerate(jobs):
+            report.setdefault(arm.name, {})[q] = costs(arm, q, generic)
+            done((k + 1) / len(jobs))
+    return report
+
+
+def _check_study(
+    kinds: tuple[bool, bool, bool],
+    digits: int,
+    processors: int | None,
+    formulation: str | None,
+) -> None:
+    """Refuse what says how --equivalence, --schedule and --rows are done where none of them is."""
+    equivalence, schedule, rows = kinds
+    refuse_given("is for --equivalence", {} if equivalence else {"--digits": digits != FIFTY})
+    refuse_given("is for --schedule", {} if schedule else {"--processors": processors})
+    if not schedule and not rows:
+        what = "is for --schedule and --rows; without them every formulation is counted"
+        refuse_given(what, {"--formulation": formulation})
 
 
 def _show(arms: list[Arm], report: dict[str, dict[str, list[Json]]], html: str | None) -> None:

@@ -10,8 +10,13 @@ from ..errors import InputError
 from .console import print_json, say, show_table
 
 if TYPE_CHECKING:
+    from ..border.kinds import Json
     from ..plan.schedule import Schedule
     from ..robot.arm import Arm
+
+BOOKED = ["booked mul", "booked add", "needed mul", "needed add"]
+LINES = ["line", "times", *BOOKED]
+HERE = ["row", *BOOKED, "here mul", "here add", "equations and names here"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ def study(
     if sum(kinds) > 1:
         raise InputError("--equivalence, --schedule and --rows: give one of them at a time")
     if rows:
-        return line_by_line(arms, asked.quantity, asked.formulation, generic, asked.as_json)
+        return line_by_line(arms, asked, generic)
     if len(arms) > 1:
         raise InputError("--equivalence and --schedule are for one robot")
     if equivalence:
@@ -158,40 +163,82 @@ def _stages(plan: Schedule) -> list[list[str | int]]:
 
 def line_by_line(
     arms: Sequence[Arm],
-    quantity: str | None,
-    formulation: str | None,
+    asked: Asked,
     generic: tuple[int, bool] | None,
-    as_json: bool,
 ) -> None:
     """A paper's listing of a formulation: each line's booking, what its equation needs, and what we need by rows."""
-    from ..dynamics import table
-    from ..plan.choice import count
-    from ..plan.listed_rows import listed_rows
-    from ..plan.printed import LISTINGS, as_printed
     from ..reproductions.published import counted_on
+
+    names = [_listed(arms[0], asked)] * len(arms)
+    arms = [counted_on(_paper(asked, names[0]), a.n, *generic) for a in arms] if generic else arms
+    report = [
+        _listing(arm, str(asked.quantity), name) for arm, name in zip(arms, names, strict=True)
+    ]
+    if asked.html:
+        from ..report.papers import rows_page
+
+        rows_page(report, asked.html)
+    if asked.as_json:
+        print_json([{k: one[k] for k in ("robot", "rows", "ours")} for one in report])
+        return
+    for one in report:
+        title = f"{one['robot']}: {one['quantity']} by {one['formulation']}"
+        show_table(f"{title}, line by line", LINES, one["rows"], right=1)
+        show_table(f"{title}, beside what is needed here", HERE, one["ours"], right=1, wrap=7)
+    if asked.html:
+        say(f"wrote {asked.html}")
+
+
+def _paper(asked: Asked, name: str) -> str:
+    from ..dynamics.table import formulation
+
+    return formulation(str(asked.quantity), name).paper
+
+
+def _listed(arm: Arm, asked: Asked) -> str:
+    """The formulation whose listing is asked for: the one that is named, else the cheapest that has one."""
+    from ..dynamics.table import check_quantity, formulation
+    from ..plan.choice import count
+    from ..plan.printed import LISTINGS, unspoken
     from ..robot.frames.chain import chain_of
 
-    if quantity is None or formulation is None or (quantity, formulation) not in LISTINGS:
-        known = ", ".join(f"-q {q} --formulation {f}" for q, f in LISTINGS)
-        raise InputError(f"--rows takes a formulation that a paper lists line by line: {known}")
-    paper = table.formulation(quantity, formulation).paper
-    report = []
-    for arm in (counted_on(paper, a.n, *generic) for a in arms) if generic else arms:
-        shared = listed_rows(arm, quantity, formulation)
-        listed = as_printed(chain_of(arm), quantity, formulation)
-        assert listed is not None
-        lines = [[x.term, x.times, *x.booked, *x.needed] for x in listed.lines]
-        lines.append(["sum", "", *listed.booked, listed.mul, listed.add])
-        rows = [[x.row, *x.booked, *x.needed, *x.ours, " ".join(x.equations)] for x in shared]
-        counted = count(arm, quantity, formulation)
-        rows.append(["sum", *listed.booked, listed.mul, listed.add, counted.mul, counted.add, ""])
-        report.append({"robot": arm.name, "rows": lines, "ours": rows})
-    if as_json:
-        print_json(report)
-        return
-    booked = ["booked mul", "booked add", "needed mul", "needed add"]
-    for one in report:
-        title = f"{one['robot']}: {quantity} by {formulation}"
-        show_table(f"{title}, line by line", ["line", "times", *booked], one["rows"], right=1)
-        head = ["row", *booked, "here mul", "here add", "equations and names here"]
-        show_table(f"{title}, beside what is needed here", head, one["ours"], right=1, wrap=7)
+    q = asked.quantity
+    known = [f for of, f in LISTINGS if of == q]
+    if q is None or not known:
+        has = ", ".join(dict.fromkeys(of for of, _ in LISTINGS))
+        raise InputError(f"--rows needs --quantity, of those that papers list line by line: {has}")
+    check_quantity(q)
+    if asked.formulation is not None:
+        formulation(q, asked.formulation)
+        if asked.formulation not in known:
+            raise InputError(
+                f"no paper lists {q} by {asked.formulation} line by line; listed are: {', '.join(known)}"
+            )
+        return asked.formulation
+    chain = chain_of(arm)
+    fit = [f for f in known if unspoken(chain, q, f) is None]
+    if not fit:
+        reason = unspoken(chain, q, known[0])
+        raise InputError(
+            f"no listing of {q} speaks of robot '{arm.name}': {reason}; without --rows its formulations are counted"
+        )
+    return min(fit, key=lambda f: count(arm, q, f).total)
+
+
+def _listing(arm: Arm, quantity: str, formulation: str) -> Json:
+    """The rows of one robot."""
+    from ..plan.choice import count
+    from ..plan.listed_rows import listed_rows
+    from ..plan.printed import as_printed
+    from ..robot.frames.chain import chain_of
+
+    shared = listed_rows(arm, quantity, formulation)
+    listed = as_printed(chain_of(arm), quantity, formulation)
+    assert listed is not None
+    lines = [[x.term, x.times, *x.booked, *x.needed] for x in listed.lines]
+    lines.append(["sum", "", *listed.booked, listed.mul, listed.add])
+    rows = [[x.row, *x.booked, *x.needed, *x.ours, " ".join(x.equations)] for x in shared]
+    counted = count(arm, quantity, formulation)
+    rows.append(["sum", *listed.booked, listed.mul, listed.add, counted.mul, counted.add, ""])
+    named = {"robot": arm.name, "quantity": quantity, "formulation": formulation}
+    return {**named, "rows": lines, "ours": rows}

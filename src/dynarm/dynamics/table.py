@@ -77,7 +77,7 @@ DIFFERENTIATED = {  # quantities that automatic differentiation of others gives,
 }
 RESTING = {"gravity": ("inverse_dynamics",)}  # quantities that others give at rest
 PARTS = {**PAIRS, **DIFFERENTIATED, **RESTING}
-# quantities that one other gives: by L D L' of the matrix with the bias that come from one graph, lin1991's simulator
+# quantities that one other gives: by L D L' of the matrix with the bias vector that comes with it, lin1991's simulator
 WHOLE = {"forward_dynamics": "mass_matrix_and_bias"}
 
 
@@ -176,6 +176,8 @@ TABLE: list[Formulation] = [
 
     Formulation("coriolis_tensor", "lagrange", "turney1980", lagrange_turney1980.coriolis_tensor, **_slow),
     Formulation("coriolis_tensor", "strobed", "turney1980",
+                strobed_coriolis_tensor(newton_euler_turney1980.inverse_dynamics), **_slow),
+    Formulation("coriolis_tensor", "strobed_modified", "turney1980",
                 strobed_coriolis_tensor(modified_newton_euler_turney1980.inverse_dynamics), **_slow),
     Formulation("coriolis_tensor", "base_composite", "lin1991", composite_body_lin1991.coriolis_tensor),
     Formulation("coriolis_tensor", "base_composite_moved", "dynarm", moved_composite.coriolis_tensor),
@@ -236,7 +238,7 @@ def formulations(quantity: str) -> tuple[str, ...]:
     if quantity in PARTS:
         names += map("+".join, product(*map(formulations, PARTS[quantity])))
     if quantity in WHOLE:
-        names += [row.name for row in TABLE if row.quantity == WHOLE[quantity]]
+        names += formulations(WHOLE[quantity])
     return tuple(dict.fromkeys(names))
 
 
@@ -264,10 +266,12 @@ def _row(quantity: str, name: str) -> Formulation:
         if row.quantity == quantity and row.name == name:
             return row
     parts = name.split("+")
-    if quantity in PARTS and len(parts) == len(PARTS[quantity]):
-        return _joined(quantity, *map(_row, PARTS[quantity], parts))
-    if quantity in WHOLE and len(parts) == 1 and name in formulations(WHOLE[quantity]):
+    pair = quantity in PARTS and len(parts) == len(PARTS[quantity])
+    own = not pair or parts[-1] not in formulations(PARTS[quantity][-1])  # a bias vector
+    if quantity in WHOLE and own and name in formulations(WHOLE[quantity]):
         return _joined(quantity, _row(WHOLE[quantity], name))
+    if pair:
+        return _joined(quantity, *map(_row, PARTS[quantity], parts))
     raise UnknownName(f"formulation of {quantity}", name, formulations(quantity))
 
 

@@ -1,10 +1,11 @@
-"""What the papers prove and plan, on one robot: the equivalence of formulations, and schedules of their operations."""
+"""What the papers prove, plan and book: formulations that agree, operations in time, listings line by line."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 
+from ..border.kinds import Json
 from ..plan.schedule import Schedule
 from ..reproductions.equivalence import QUANTITIES, Equivalence
 from .html import Cell, Markup, Section, note, section, table, write_page
@@ -57,4 +58,38 @@ def schedule_page(
         sections.append(section("Table 5 of turney1980", table(head, stages)))
     title = f"{plan.quantity} by {plan.formulation}: {plan.arm.name}"
     told = f"{plan.operations} operations, critical path {len(plan.path)}"
+    write_page(path, title, sections, told)
+
+
+def rows_page(report: Sequence[Json], path: str | os.PathLike[str]) -> None:
+    """A paper's listing line by line, and by rows beside what is needed here, for one robot or several."""
+    booked = ["booked mul", "booked add", "needed mul", "needed add"]
+    words = (
+        "Booked: what the paper itself counts for a line. Needed: what its equation takes, by the paper's rotations, "
+        "frames and gravity. Here: the operations of this library's graph after simplification, each with the "
+        "equation that asks for it first; where a paper books sums without rows, booked is 0."
+    )
+    sections = []
+    for one in report:
+        sections += [
+            section(
+                f"{one['robot']}: printed, counted, ours",
+                note(words),
+                table(
+                    ["row", *booked, "here mul", "here add", "equations and names here"],
+                    one["ours"],
+                    wide=["equations and names here"],
+                ),
+            ),
+            section(
+                f"{one['robot']}: line by line", table(["line", "times", *booked], one["rows"])
+            ),
+        ]
+    first = report[0]
+    mul, add = first["ours"][-1][5:7]
+    title = f"{first['quantity']} by {first['formulation']}"
+    robots = ", ".join(one["robot"] for one in report)
+    told = (
+        f"{robots}; {mul} multiplications and {add} additions here" if len(report) == 1 else robots
+    )
     write_page(path, title, sections, told)

@@ -60,14 +60,15 @@ def tables_1_to_4() -> str:
 
 
 def strobing() -> str:
-    rows = [["n", "M strobed", "M Lagrange", "C strobed", "C Lagrange"]]
+    names = {"strobed": "strobed", "strobed_modified": "improved", "lagrange": "Lagrange"}
+    rows = [["n", *(f"{x} {word}" for x in "MC" for word in names.values())]]
     for n in COLUMNS:
         cells = [
             cell(counted(n, "mass_matrix", name))
             if quantity == "mass_matrix"
             else cell(tensor_counted(n, name))
             for quantity in ("mass_matrix", "coriolis_tensor")
-            for name in ("strobed", "lagrange")
+            for name in names
         ]
         rows.append([str(n), *cells])
     return grid(rows)

@@ -118,6 +118,21 @@ def test_count_sets_the_printed_polynomials_beside_the_counts():
     assert "generic_type2_4, 4 joints" in text and "generic_type2_5, 5 joints" in text
 
 
+def test_a_listing_is_taken_apart_and_written_as_a_page(tmp_path):
+    """Without a formulation the cheapest that is listed; the page has the rows that are printed."""
+    page = tmp_path / "rows.html"
+    words = ("count", "--n", "6", "--rows", "-q", "mass_matrix")
+    told = dynarm(*words, "--formulation", "base_composite", "--html", str(page)).check().out
+    assert "wrote" in told and "1_6" in told
+    html = page.read_text(encoding="utf-8")
+    assert all(f">{x}<" in html for x in ("524", "380", "506", "375", "430", "342"))
+    assert "J^_i" not in html and "p^_i" in html
+    chosen = json.loads(dynarm(*words, "--json").check().out)[0]
+    listed = {"base_composite", "renaud", "walker_orin", "fijany_bejczy", "minimal_composite_1"}
+    least = min(library.count(generic_arm(6, 1), "mass_matrix", f).total for f in listed)
+    assert sum(chosen["ours"][-1][5:7]) <= least
+
+
 def test_a_listing_is_counted_on_the_arm_that_its_paper_means():
     data = json.loads(dynarm("count", "--n", "6", "-q", "inverse_dynamics", "--json").check().out)
     rows = {row["formulation"]: row for row in data["generic_type1_6"]["inverse_dynamics"]}

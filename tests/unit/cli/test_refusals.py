@@ -43,6 +43,25 @@ REFUSED = {
         ["count", "two_link", "--schedule", "--quantity", "bias", "--processors", "0"],
         "--processors is 0; give a whole number from 1",
     ),
+    "digits of nothing": (["count", "two_link", "--digits", "60"], "--digits is for --equivalence"),
+    "processors of nothing": (
+        ["count", "two_link", "--processors", "2"],
+        "--processors is for --sched",
+    ),
+    "formulation of nothing": (
+        ["count", "two_link", "-q", "bias", "--formulation", "lagrange"],
+        "--formulation is for --schedule and --rows",
+    ),
+    "a tree where a paper speaks of chains": (["count", "go2", "--equivalence"], "with --tip, or"),
+    "rows of a tree": (
+        ["count", "go2", "--rows", "-q", "mass_matrix"],
+        "the listings are of chains of two joints and more, the first rotational; without --rows",
+    ),
+    "rows of nothing": (["count", "two_link", "--rows"], "mass_matrix_and_bias"),
+    "rows that no paper has": (
+        ["count", "two_link", "--rows", "-q", "mass_matrix", "--formulation", "partial_velocity"],
+        "no paper lists mass_matrix by partial_velocity line by line; listed are: base_composite",
+    ),
     "unknown robot, near": (["info", "puma56"], "puma560"),
     "unknown robot": (["info", "zzz"], "stanford"),
     "missing file": (["info", "nosuch.urdf"], "nosuch.urdf"),
