@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .console import busy, print_json, say, show_table
+from .console import busy, part_of, print_json, progress, say, show_table
 from .count import costs, show_costs
-from .options import HTML, JSON, PORTION, ROBOT, Portion, load_arm, with_portion, writable_all
+from .options import (
+    HTML,
+    JSON,
+    PORTION,
+    ROBOT,
+    Portion,
+    load_arm,
+    refuse_given,
+    with_portion,
+    writable_all,
+)
 from .sheet import WIDE, ends, limits, merged, show_sheet
 from .wheeled import WHEELS, mobile_of, show_mobile
 from .wording import options_of
@@ -77,14 +87,21 @@ def info(
     writable_all({"--html": (html, (".html",))})
     wheeled = mobile_of(robot, wheels, portion)
     if wheeled is not None:
+        of_arms = {"--html": html, "--latex": latex or None, "--long": long or None}
+        refuse_given(
+            f"is about arms; the page of a robot on wheels: dynarm mobile {robot} --html FILE",
+            of_arms,
+        )
         show_mobile(wheeled, as_json)
         return
     arm = load_arm(robot, portion)
     if latex:
         return _print_latex(arm, convention, armature)
-    with busy("counting"):
+    with progress("counting") as done:
         minimal = minimal_parameters(arm, convention=convention, armature=armature)
-        counted = {q: costs(arm, q) for q in _counted(arm)}
+        wanted = _counted(arm)
+        pieces = [part_of(done, k, len(wanted)) for k in range(len(wanted))]
+        counted = {q: costs(arm, q, None, tell) for q, tell in zip(wanted, pieces, strict=True)}
     if html:
         from ..report.robot_sheet import page
 
