@@ -187,6 +187,20 @@ def test_dragging_turns_the_sketch(opened):
     assert max(abs(a - b) for a, b in zip(first, last, strict=True)) < 0.2
 
 
+def test_names_are_explained_to_who_touches_or_tabs_to_them(opened):
+    page = opened("identification", width=400)
+    told, box = page.run("""
+    const term = document.querySelector('#parameters .term');
+    term.focus({ preventScroll: false });
+    const look = getComputedStyle(term, '::after');
+    return [[term.textContent, term.closest('td').title, look.content, look.position], look.width];
+    """)
+    name, meaning, shown, place = told
+    assert name.startswith("U") and "inertia of link 1" in meaning
+    assert shown.strip('"') == meaning and place == "fixed" and float(box[:-2]) <= 400
+    assert page.run("return document.documentElement.scrollWidth") <= 400
+
+
 def test_a_heat_map_is_chosen_from_a_list(opened):
     page = opened("demo")
     shown = """

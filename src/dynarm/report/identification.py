@@ -71,7 +71,7 @@ def validation_page(
     arm: Arm, checks: Sequence[Validation], judged: Verdict, path: str | os.PathLike[str]
 ) -> None:
     """Write the report of a model's predictions of logs."""
-    parts = [section("Verdict", verdict_box(judged), check_table(arm, checks))]
+    parts = [section("Verdict", verdict_box(judged, checks=checks), check_table(arm, checks))]
     parts += predictions(arm, checks)
     write_page(path, f"Validation: {arm.name}", parts)
 
@@ -197,7 +197,8 @@ def _parameters(fit: Fit) -> Section:
     columns = ("unknown", "value", "± std", "unit", "std [%]", "determined")
     return section(
         "Parameters",
-        "The combinations of masses, inertias and friction that torques depend on; point at a name for what it is. "
+        "The combinations of masses, inertias and friction that torques depend on; point at a name, or touch it, for "
+        "what it is. "
         "With 95 % certainty the true value lies within 1.96 standard deviations.",
         table(columns, rows, tall=len(rows) > 24),
         names_explained(fit),
