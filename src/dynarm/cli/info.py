@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..parameters.minimal import MinimalParameters
     from ..robot.arm import Arm, Joint, Origin
 
+FORM = 600  # letters of a combination that are printed unasked
 EXAMPLES = ("dynarm info puma560", "dynarm info stanford --html stanford.html")
 SHOWN = (
     "inverse_dynamics",
@@ -118,7 +119,7 @@ def info(
     else:
         _show_chain(arm)
         _show_doubts(arm, minimal)
-        show_minimal(minimal)
+        show_minimal(minimal, long)
         _show_choices(arm, counted)
         for quantity in ("inverse_dynamics", "mass_matrix"):
             show_costs(f"Operations: {quantity}", counted[quantity])
@@ -289,10 +290,18 @@ def _show_doubts(arm: Arm, minimal: MinimalParameters) -> None:
         say()
 
 
-def show_minimal(minimal: MinimalParameters) -> None:
+def _cut(form: str) -> str:
+    """A combination of hundreds of terms is not read; its beginning, and how much there is."""
+    if len(form) <= FORM:
+        return form
+    start = form[: form.rfind(" ", 0, FORM - 60)].rstrip(" +-(")
+    return f"{start} ... ({len(form)} letters in all; --long, --html and --json have them)"
+
+
+def show_minimal(minimal: MinimalParameters, long: bool = True) -> None:
     """Names, values and long forms of the minimal parameters."""
     rows = [
-        [name, f"{value:.6g}", form]
+        [name, f"{value:.6g}", form if long else _cut(form)]
         for name, value, form in zip(minimal.names, minimal.values, minimal.long_forms, strict=True)
     ]
     total = len(minimal.natural)
