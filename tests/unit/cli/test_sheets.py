@@ -125,7 +125,7 @@ def test_combinations_of_hundreds_of_terms_are_cut_and_said_to_be(capsys):
     joint = library.Joint(alpha=1.2, a=0.1, mass=1.0, com=(0.05, 0.01, 0.02))
     minimal = library.minimal_parameters(library.Arm((joint,) * 24, name="snake"))
     longest = max(minimal.long_forms, key=len)
-    assert len(longest) > 2 * FORM
+    assert len(longest) > FORM
     show_minimal(minimal, long=False)
     short = capsys.readouterr().out
     assert longest not in short and f"({len(longest)} letters in all; --long" in short
