@@ -69,6 +69,7 @@ DRAWN = """
 const plots = Array.from(document.querySelectorAll('.plot'));
 return plots.every(p => p.querySelector('svg.main') !== null);
 """
+LARGEST = 1_200_000  # bytes of a page with its figures
 MARKS = """
 return Array.from(document.querySelectorAll('.plot')).map(p => {
   const box = p.querySelector('svg.main').getBoundingClientRect();
@@ -90,6 +91,11 @@ def test_a_page_opens_quietly_draws_everything_and_fits(kind, width, opened):
         assert 0 < across <= room + 1 and high > 100 and marks > 0
     assert page.run("return document.documentElement.scrollWidth") <= width
     assert page.run("return window.hacked") is None
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_a_page_is_small(kind, folder):
+    assert (folder / PAGES[kind]).stat().st_size <= LARGEST
 
 
 @pytest.mark.parametrize("kind", PAGES)
