@@ -92,7 +92,7 @@ def test_a_log_is_drawn_over_its_whole_length(browser, tmp_path, seconds, count,
         top = line[line[:, 1].argmin(), 0] - line[0, 0]
         when = (log.t - log.t[0])[torque >= torque.max() - 0.02 * np.ptp(torque)] / last
         assert np.abs(when * one["wide"] - top).min() < 3
-        assert (f"of {count:,} samples the lowest and highest" in one["said"]) == (count > POINTS)
+        assert (f"Of {count:,} samples the lowest and highest" in one["said"]) == (count > POINTS)
 
 
 def test_gaps_names_and_numbers_that_are_none(browser, tmp_path):

@@ -285,7 +285,7 @@ def test_long_motions_say_that_they_are_thinned_and_too_large_files_are_refused(
     text = "\n".join(f"{k},{np.sin(0.01 * k)},0" for k in range(5000))
     assert "5000 samples" in dropped(browser, text)
     said = browser.run("return document.querySelector('.live-plots figcaption').textContent")
-    assert "of 5000 samples the lowest and highest" in said
+    assert "Of 5000 samples the lowest and highest" in said
     browser.run("""
     const root = document.querySelector('.live'), data = new DataTransfer(), file = new File(['t'], 'big.csv');
     data.items.add(file);

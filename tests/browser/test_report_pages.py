@@ -69,6 +69,7 @@ DRAWN = """
 const plots = Array.from(document.querySelectorAll('.plot'));
 return plots.every(p => p.querySelector('svg.main') !== null);
 """
+LARGEST = 1_200_000  # bytes of a page with its figures
 MARKS = """
 return Array.from(document.querySelectorAll('.plot')).map(p => {
   const box = p.querySelector('svg.main').getBoundingClientRect();
@@ -90,6 +91,11 @@ def test_a_page_opens_quietly_draws_everything_and_fits(kind, width, opened):
         assert 0 < across <= room + 1 and high > 100 and marks > 0
     assert page.run("return document.documentElement.scrollWidth") <= width
     assert page.run("return window.hacked") is None
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_a_page_is_small(kind, folder):
+    assert (folder / PAGES[kind]).stat().st_size <= LARGEST
 
 
 @pytest.mark.parametrize("kind", PAGES)
@@ -185,6 +191,20 @@ def test_dragging_turns_the_sketch(opened):
     again = page.run("return document.querySelector('.sketch .link').getAttribute('points')")
     first, last = ([float(v) for v in p.replace(",", " ").split()] for p in (before, again))
     assert max(abs(a - b) for a, b in zip(first, last, strict=True)) < 0.2
+
+
+def test_names_are_explained_to_who_touches_or_tabs_to_them(opened):
+    page = opened("identification", width=400)
+    told, box = page.run("""
+    const term = document.querySelector('#parameters .term');
+    term.focus({ preventScroll: false });
+    const look = getComputedStyle(term, '::after');
+    return [[term.textContent, term.closest('td').title, look.content, look.position], look.width];
+    """)
+    name, meaning, shown, place = told
+    assert name.startswith("U") and "inertia of link 1" in meaning
+    assert shown.strip('"') == meaning and place == "fixed" and float(box[:-2]) <= 400
+    assert page.run("return document.documentElement.scrollWidth") <= 400
 
 
 def test_a_heat_map_is_chosen_from_a_list(opened):

@@ -244,6 +244,19 @@ def progress(what: str) -> Iterator[Callable[..., None]]:
         yield update
 
 
+def part_of(
+    done: Callable[..., None], k: int, count: int, weights: Sequence[float] = ()
+) -> Callable[[float], None]:
+    """What tells the progress of piece k of so many to the progress of the whole. weights: how long each takes."""
+    shares = list(weights) or [1.0] * count
+    before, whole = sum(shares[:k]), sum(shares)
+
+    def tell(part: float) -> None:
+        done((before + shares[k] * part) / whole)
+
+    return tell
+
+
 @contextlib.contextmanager
 def busy(what: str) -> Iterator[None]:
     """A turning sign on standard error while work of unknown length goes on."""

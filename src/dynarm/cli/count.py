@@ -9,7 +9,7 @@ import typer
 
 from ..border.words import shown
 from ..errors import InputError
-from .console import print_json, progress, say, show_table
+from .console import part_of, print_json, progress, say, show_table
 from .options import (
     HTML,
     JSON,
@@ -24,6 +24,8 @@ from .options import (
 from .wheeled import WHEELS, count_mobile, mobile_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..border.kinds import Json
     from ..plan.choice import Counted
     from ..plan.printed import AsPrinted
@@ -129,6 +131,8 @@ def count(
     writable_all({"--html": (html, (".html",))})
     wheeled = mobile_of(robot, wheels, portion)
     if wheeled is not None:
+        page_of = f"dynarm mobile {robot} --html FILE"
+        refuse_given(f"is about arms; the page of a robot on wheels: {page_of}", {"--html": html})
         return count_mobile(wheeled, as_json)
     if quantity is not None:
         check_quantity(quantity)
@@ -167,7 +171,7 @@ def _counted(
     jobs = [(arm, q) for arm in arms for q in wanted]
     with progress("counting") as done:
         for k, (arm, q) in enumerate(jobs):
-            report.setdefault(arm.name, {})[q] = costs(arm, q, generic)
+            report.setdefault(arm.name, {})[q] = costs(arm, q, generic, part_of(done, k, len(jobs)))
             done((k + 1) / len(jobs))
     return report
 
@@ -232,8 +236,16 @@ def _arms(
     return [generic_arm(k, type or 1, principal=principal) for k in numbers]
 
 
-def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> list[Json]:
-    """What each formulation of a quantity costs, cheapest first; for a generic arm also what papers print."""
+def costs(
+    arm: Arm,
+    quantity: str,
+    generic: tuple[int, bool] | None = None,
+    done: Callable[[float], object] = lambda part: None,
+) -> list[Json]:
+    """What each formulation of a quantity costs, cheapest first; for a generic arm also what papers print.
+
+    done is called with the part that is counted, formulation by formulation.
+    """
     from ..dynamics.table import DIFFERENTIATED, PARTS, TABLE, WHOLE, applicable
     from ..plan.choice import cheapest, unsuited
     from ..plan.choice import count as count_operations
@@ -258,7 +270,8 @@ def costs(arm: Arm, quantity: str, generic: tuple[int, bool] | None = None) -> l
     if quantity in WHOLE:
         tried += [(row.name, row.paper) for row in applicable(WHOLE[quantity], chain)]
     rows = []
-    for name, paper in tried:
+    for k, (name, paper) in enumerate(tried):
+        done(k / len(tried))
         stands = published(quantity, name, generic[0], arm.n, generic[1]) if generic else None
         counted = count_operations(arm, quantity, name)
         listed, there = counted.as_printed, None

@@ -9,7 +9,7 @@ import typer
 
 from ..border.arguments import path_of, shown
 from ..errors import InputError
-from .console import busy, print_json, say
+from .console import busy, print_json, progress, say
 from .options import (
     FORCE,
     FORMULATION,
@@ -71,7 +71,7 @@ def export(
     ctest --test-dir build.
     """
     from ..machine.emit.c_names import identifier
-    from ..model.export import DEFAULT, export_c
+    from ..model.export import DEFAULT, export_c, source_of, wanted_of
     from ..model.model import compile as compile_arm
     from ..plan.quantities import QUANTITIES
 
@@ -88,6 +88,11 @@ def export(
     target = path_of("FOLDER", f"{prefix}_c" if folder is None else folder, "the name of a folder")
     model = compile_arm(arm, formulation_wishes(formulation) or None, friction=friction)
     kind = {"single": single, "bounded_stack": bounded_stack}
+    with progress("tracing") as done:  # what takes its time; the files then go quickly
+        source = source_of(model)
+        for k, quantity in enumerate(names := wanted_of(source, wanted)):
+            source.graph(quantity)
+            done((k + 1) / len(names))
     with busy("writing C"):
         made = export_c(model, target, quantities=wanted, name=name, force=force, **kind)
     if as_json:

@@ -133,8 +133,6 @@ def _told(
         print_json(_as_data(fit, checks, verdict, written) | {"notes": written.notes})
         return verdict.exit_code
     _show(fit, checks, verdict, written)
-    for note in written.notes:
-        say(f"{written.back}: {note}")
     return verdict.exit_code
 
 
@@ -249,29 +247,18 @@ def _write(
 
 
 def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Delivery) -> None:
-    from ..identify.judgement.identifiability import DAMPED
+    """The verdict and what to do, errors by joint, what the logs determine; every value last."""
     from ..identify.logs.noted import noted
 
-    arm = fit.record.terms.arm
-    title = (
-        f"{arm.name}: {len(fit.names_)} unknowns by {fit.record.identifier.estimator}, "
-        f"{fit.record.preparation.told}"
-    )
-    rows = [
-        [name, f"{value:.6g}", f"{std:.2g}", f"{percent:.1f}" if percent < 1e4 else "-", grade]
-        for name, value, std, percent, grade in zip(
-            fit.names_,
-            fit.values_,
-            fit.std_,
-            fit.relative_std_,
-            fit.identifiability_.grades,
-            strict=True,
-        )
-        if grade != DAMPED
-    ]
-    show_table(title, ["unknown", "value", "std", "rel. std [%]", "by the logs"], rows)
-    show_errors(fit, checks)
+    how = f"{fit.record.identifier.estimator}, {fit.record.preparation.told}"
+    say(f"{fit.record.terms.arm.name}: {len(fit.names_)} unknowns by {how}", "bold")
+    show_verdict(verdict)
+    say(f"wrote {', '.join(written.files)} into {written.folder}")
+    for note in written.notes:
+        say(f"{written.back}: {note}")
+    say()
     show_scale(fit, checks)
+    show_errors(fit, checks)
     if fit.runs_:
         say(fit.runs_.told)
     for line in fit.identifiability_.summary().splitlines():
@@ -284,8 +271,33 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Del
         say(spoken(told, {"shape": "--shape"}))
     say(verdict.qualified(fit.status_))
     say()
-    show_verdict(verdict)
-    say(f"wrote {', '.join(written.files)} into {written.folder}")
+    _show_values(fit)
+
+
+def _show_values(fit: Fit) -> None:
+    """Every unknown with its unit and certainty."""
+    from ..identify.judgement.identifiability import DAMPED
+    from ..identify.tables import units
+
+    rows = [
+        [name, f"{value:.6g}", f"{std:.2g}", unit, _percent(percent), grade]
+        for name, value, std, unit, percent, grade in zip(
+            fit.names_,
+            fit.values_,
+            fit.std_,
+            units(fit.record.terms),
+            fit.relative_std_,
+            fit.identifiability_.grades,
+            strict=True,
+        )
+        if grade != DAMPED
+    ]
+    columns = ["unknown", "value", "std", "unit", "rel. std [%]", "by the logs"]
+    show_table("Values", columns, rows)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1f}" if share < 1e4 else "-"
 
 
 def _as_data(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Delivery) -> Json:

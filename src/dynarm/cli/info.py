@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .console import busy, print_json, say, show_table
+from .console import busy, part_of, print_json, progress, say, show_table
 from .count import costs, show_costs
-from .options import HTML, JSON, PORTION, ROBOT, Portion, load_arm, with_portion, writable_all
+from .options import (
+    HTML,
+    JSON,
+    PORTION,
+    ROBOT,
+    Portion,
+    load_arm,
+    refuse_given,
+    with_portion,
+    writable_all,
+)
 from .sheet import WIDE, ends, limits, merged, show_sheet
 from .wheeled import WHEELS, mobile_of, show_mobile
 from .wording import options_of
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
     from ..parameters.minimal import MinimalParameters
     from ..robot.arm import Arm, Joint, Origin
 
+FORM = 600  # letters of a combination that are printed unasked
 EXAMPLES = ("dynarm info puma560", "dynarm info stanford --html stanford.html")
 SHOWN = (
     "inverse_dynamics",
@@ -77,14 +88,21 @@ def info(
     writable_all({"--html": (html, (".html",))})
     wheeled = mobile_of(robot, wheels, portion)
     if wheeled is not None:
+        of_arms = {"--html": html, "--latex": latex or None, "--long": long or None}
+        refuse_given(
+            f"is about arms; the page of a robot on wheels: dynarm mobile {robot} --html FILE",
+            of_arms,
+        )
         show_mobile(wheeled, as_json)
         return
     arm = load_arm(robot, portion)
     if latex:
         return _print_latex(arm, convention, armature)
-    with busy("counting"):
+    with progress("counting") as done:
         minimal = minimal_parameters(arm, convention=convention, armature=armature)
-        counted = {q: costs(arm, q) for q in _counted(arm)}
+        wanted = _counted(arm)
+        pieces = [part_of(done, k, len(wanted)) for k in range(len(wanted))]
+        counted = {q: costs(arm, q, None, tell) for q, tell in zip(wanted, pieces, strict=True)}
     if html:
         from ..report.robot_sheet import page
 
@@ -101,7 +119,7 @@ def info(
     else:
         _show_chain(arm)
         _show_doubts(arm, minimal)
-        show_minimal(minimal)
+        show_minimal(minimal, long)
         _show_choices(arm, counted)
         for quantity in ("inverse_dynamics", "mass_matrix"):
             show_costs(f"Operations: {quantity}", counted[quantity])
@@ -272,10 +290,18 @@ def _show_doubts(arm: Arm, minimal: MinimalParameters) -> None:
         say()
 
 
-def show_minimal(minimal: MinimalParameters) -> None:
+def _cut(form: str) -> str:
+    """A combination of hundreds of terms is not read; its beginning, and how much there is."""
+    if len(form) <= FORM:
+        return form
+    start = form[: form.rfind(" ", 0, FORM - 60)].rstrip(" +-(")
+    return f"{start} ... ({len(form)} letters in all; --long, --html and --json have them)"
+
+
+def show_minimal(minimal: MinimalParameters, long: bool = True) -> None:
     """Names, values and long forms of the minimal parameters."""
     rows = [
-        [name, f"{value:.6g}", form]
+        [name, f"{value:.6g}", form if long else _cut(form)]
         for name, value, form in zip(minimal.names, minimal.values, minimal.long_forms, strict=True)
     ]
     total = len(minimal.natural)

@@ -288,6 +288,6 @@ def show_forces(robot: MobileManipulator, forces: np.ndarray, needed: np.ndarray
 def wheel_rows(robot: MobileManipulator, forces: np.ndarray, needed: np.ndarray) -> list[list[str]]:
     """Forces of each wheel and the friction coefficient that holds it."""
     return [
-        [name, *(f"{x:.2f}" for x in force), f"{mu:.3f}"]
+        [name, *(f"{round(float(x), 2) + 0.0:.2f}" for x in force), f"{mu:.3f}"]
         for name, force, mu in zip(robot.wheel_names, forces, needed, strict=True)
     ]

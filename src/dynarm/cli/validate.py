@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .console import busy, print_json, say, show_table
+from .console import print_json, progress, say, show_table
 from .judgement import errors_of, show_verdict
 from .options import (
     CHANNELS,
@@ -59,8 +59,11 @@ def validate(
     arm = load_arm(robot, portion)
     writable_all({"--html": (html, (".html",))})
     check_logs(logs, channels)
-    with busy("predicting"):
-        checks = model_checks(arm, [Log.read(path, channels, topic) for path in logs], cutoff)
+    checks: list[Validation] = []
+    with progress("predicting") as done:
+        for k, path in enumerate(logs):
+            checks += model_checks(arm, [Log.read(path, channels, topic)], cutoff)
+            done((k + 1) / len(logs))
     verdict = judged(arm, checks, limit)
     if html:
         from ..report.identification import validation_page

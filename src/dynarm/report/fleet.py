@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..border.kinds import Json
+from ..identify.fleet.outliers import LEAST
 from . import figures
 from .html import (
+    Cell,
     Markup,
     Section,
     facts,
@@ -24,6 +26,8 @@ from .html import (
     write,
 )
 from .html import page as make_page
+from .meaning import meaning
+from .unknowns import places, told
 
 if TYPE_CHECKING:
     from ..identify.fleet.drift import Drift
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
 _DRAWN = 12  # unknowns whose robots are drawn
 _TRENDS = 8  # trends that are drawn
+_NAMED = 12  # robots whose names stand below their dots
 _CLIP = 10.0  # deviations beyond which colours do not change
 
 
@@ -52,6 +57,10 @@ def sections(fleet: Fleet) -> list[Section]:
 def _outcome(fleet: Fleet) -> Section:
     names = fleet.outlier_names_
     reasons = ["no robot is further from the others than chance allows"]
+    if len(fleet) < LEAST:
+        reasons = [
+            f"{len(fleet)} robots are compared; from {LEAST} on one that stands out is named"
+        ]
     if names:
         reasons = [", ".join(names)]
     worst = [float(np.nanmax(fit.relative)) for fit in fleet.robots.values()]
@@ -68,10 +77,11 @@ def _outcome(fleet: Fleet) -> Section:
     return section(
         "Outcome",
         verdict(
-            not names,
+            not names and len(fleet) >= LEAST,
             reasons,
             good="all alike",
-            bad=f"{len(names)} stand{'s' * (len(names) == 1)} out",
+            bad=f"{len(names)} stand{'s' * (len(names) == 1)} out" if names else "too few to tell",
+            unsure=not names,
         ),
         facts(numbers),
         table(("robot", "stands out by", "deviations", "named beyond"), rows) if rows else None,
@@ -102,6 +112,7 @@ def _robots(fleet: Fleet) -> Section:
         "robot",
         smooth=False,
     )
+    heat["data"][0] |= {"zmin": 0, "zmax": _CLIP}  # one scale for all fleets: alike is light
     chosen = _most_different(fleet)
     drawn = [figure(_dots(fleet, int(k)), height=240) for k in chosen]
     return section(
@@ -147,9 +158,10 @@ def _dots(fleet: Fleet, k: int) -> Json:
     ends = [-0.5, len(robots) - 0.5]
     mean = fleet.pool.mean[k]
     data.append(figures.line(ends, [mean, mean], "all share", "--c3", line={"dash": "dash"}))
-    unit = f" [{fleet.units[k]}]" if fleet.units[k] else ""
+    unit = f" [{_written(fleet.units[k])}]" if fleet.units[k] else ""
+    named = {"tickvals": place, "ticktext": robots} if len(robots) <= _NAMED else {}
     layout = {
-        "xaxis": figures.axis("robot"),
+        "xaxis": figures.axis("robot", **named),
         "yaxis": figures.axis(fleet.names[k] + unit),
         "legend": figures.LEGEND,
         "showlegend": bool(out.any()),
@@ -159,13 +171,16 @@ def _dots(fleet: Fleet, k: int) -> Json:
 
 def _shared(fleet: Fleet) -> Section:
     pool = fleet.pool
-    rows = [
-        [name, f"{m:.4g}", f"{s:.2g}", f"{w:.2g}", f"{w / abs(m):.0%}" if w < abs(m) else "-", unit]
-        for name, m, s, w, unit in zip(
-            fleet.names, pool.mean, pool.mean_std, pool.spread, fleet.units, strict=True
-        )
-    ]
-    head = ("unknown", "all share", "std", "spread between robots", "of the value", "unit")
+    rows = []
+    for k, (name, m, s, w, unit) in enumerate(
+        zip(fleet.names, pool.mean, pool.mean_std, pool.spread, fleet.units, strict=True)
+    ):
+        after = places(float(m), float(s))
+        share = told(100 * w / abs(m), 1) if w < abs(m) else Cell("–", "", "number")
+        cells = [told(float(x), after) for x in (m, s, w)]
+        meant = Cell(name, k, title=meaning(name, fleet.arm.joint_names))
+        rows.append([meant, *cells, _written(unit), share])
+    head = ("unknown", "all share", "± std", "spread between robots", "unit", "spread [%]")
     return section(
         "What all share",
         table(head, rows),
@@ -173,6 +188,11 @@ def _shared(fleet: Fleet) -> Section:
             "Robots that stand out have no part in it. The spread is what the fits' own deviations do not explain."
         ),
     )
+
+
+def _written(unit: str) -> str:
+    """A unit as people write it."""
+    return unit.replace("^2", "²")
 
 
 def _drift(fleet: Fleet) -> Section:
@@ -184,7 +204,7 @@ def _drift(fleet: Fleet) -> Section:
             one.what,
             f"{one.trend:+.3g}",
             f"{one.trend_std:.2g}",
-            one.unit,
+            _written(one.unit),
             f"{one.deviations:+.1f}",
         ]
         for one in (beyond or order[:5])
@@ -225,7 +245,7 @@ def _trend(one: Drift) -> Markup:
     start = datetime.fromtimestamp(float(one.times[0]), UTC).strftime("%Y-%m-%d")
     layout = {
         "xaxis": figures.axis(f"{one.period}s since {start}"),
-        "yaxis": figures.axis(f"{one.what} [{one.unit}]"),
+        "yaxis": figures.axis(f"{one.what} [{_written(one.unit)}]"),
         "showlegend": False,
         **figures.titled(f"{one.robot}{': drifts' if one.drifts else ''}"),
     }

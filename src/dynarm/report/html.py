@@ -196,6 +196,9 @@ def _cell(value: Outside, is_number: bool, wide: bool) -> Markup:
         attributes += Markup(' data-value="{}"').format(f"{sort:.9g}" if _is_number(sort) else sort)
     if isinstance(value, Cell) and value.title:
         attributes += Markup(' title="{}"').format(value.title)
+        # for those who do not point with a mouse: reached by tab and touch, told at the foot of the screen
+        term = '<span class="term" tabindex="0" data-means="{}">{}</span>'
+        shown = Markup(term).format(value.title, shown)
     return Markup("<td{}>{}</td>").format(attributes, shown)
 
 
@@ -230,7 +233,7 @@ def _thinning(traces: Sequence[Json]) -> str:
     most = max((int(t.get("meta", {}).get("samples", 0)) for t in traces), default=0)
     if not most:
         return ""
-    return f"Thinned for drawing: of {most:,} samples the lowest and highest of each short stretch."
+    return f"Of {most:,} samples the lowest and highest of each short stretch."
 
 
 def figures_grid(figures: Sequence[Markup]) -> Markup:

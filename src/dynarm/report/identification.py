@@ -71,7 +71,7 @@ def validation_page(
     arm: Arm, checks: Sequence[Validation], judged: Verdict, path: str | os.PathLike[str]
 ) -> None:
     """Write the report of a model's predictions of logs."""
-    parts = [section("Verdict", verdict_box(judged), check_table(arm, checks))]
+    parts = [section("Verdict", verdict_box(judged, checks=checks), check_table(arm, checks))]
     parts += predictions(arm, checks)
     write_page(path, f"Validation: {arm.name}", parts)
 
@@ -197,7 +197,8 @@ def _parameters(fit: Fit) -> Section:
     columns = ("unknown", "value", "± std", "unit", "std [%]", "determined")
     return section(
         "Parameters",
-        "The combinations of masses, inertias and friction that torques depend on; point at a name for what it is. "
+        "The combinations of masses, inertias and friction that torques depend on; point at a name, or touch it, for "
+        "what it is. "
         "With 95 % certainty the true value lies within 1.96 standard deviations.",
         table(columns, rows, tall=len(rows) > 24),
         names_explained(fit),
@@ -253,7 +254,7 @@ def _identifiability(fit: Fit) -> Section:
         dtick=1,
     )
     bars["key"] = _key([check.grades[k] for k in order])
-    free = [[float(doubt), content] for doubt, content in check.directions]
+    free = [[rounded(float(doubt)), content] for doubt, content in check.directions]
     return section(
         "What the logs determine",
         lines(determined(check.names, check.grades)),
@@ -277,6 +278,19 @@ def _identifiability(fit: Fit) -> Section:
 # ---- what was done
 
 
+def _prepared(fit: Fit) -> str:
+    """What was done to the logs, as a sentence."""
+    done = fit.record.preparation
+    if done.smoothing == "spline":
+        return "Positions were smoothed by splines, from which speeds and accelerations come."
+    if done.cutoff is None or not np.isfinite(done.cutoff):
+        how = "Nothing was filtered"
+    else:
+        how = f"Motion and torques were low-passed at {done.cutoff:g} Hz"
+    speeds = "were taken as recorded" if done.velocity == "recorded" else "come from the positions"
+    return f"{how}; speeds {speeds}."
+
+
 def _about(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
     trials = [[t.cutoff, t.velocity, rounded(t.error)] for t in fit.record.trials]
     notes = noted(
@@ -292,7 +306,7 @@ def _about(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
     return section(
         "How it was done",
         facts(numbers),
-        f"Preparation: {fit.record.preparation.told}.",
+        _prepared(fit),
         lines(notes) if notes else None,
         in_the_fit(fit, checks),
         table(

@@ -271,7 +271,7 @@ const dynarmLive = (function () {
     const script = block(figure, "script");
     script.type = "application/json";
     script.textContent = JSON.stringify({ data: [...data, ...levels], layout });
-    if (Math.max(...series.map(({ t }) => t.length)) > MOST) block(figure, "figcaption", "", `Thinned for drawing: of ${series[0].t.length} samples the lowest and highest of each short stretch.`);
+    if (Math.max(...series.map(({ t }) => t.length)) > MOST) block(figure, "figcaption", "", `Of ${series[0].t.length} samples the lowest and highest of each short stretch.`);
     dynarmPlot.make(figure);
     return figure;
   }

@@ -29,9 +29,13 @@ def rounded(x: float, digits: int = DIGITS) -> Cell:
     return Cell(number(float(x), digits), float(x), "number")
 
 
-def verdict_box(judged: Verdict, more: Sequence[str] = ()) -> Markup:
-    """The verdict's word, its reasons, and with each what to do."""
+def verdict_box(
+    judged: Verdict, more: Sequence[str] = (), checks: Sequence[Validation] = ()
+) -> Markup:
+    """The verdict's word, its reasons, and with each what to do; logs by their names, not where they lie."""
     told = [f"{r.text} → {r.advice}" if r.advice else r.text for r in judged.told]
+    for check in checks:
+        told = [text.replace(check.source, Path(check.source).name) for text in told]
     doubtful = judged.exit_code == 0
     return verdict(judged.passed, [*told, *more], bad=judged.word, unsure=doubtful)
 
@@ -50,7 +54,7 @@ def outcome(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
     numbers["determined"] = f"{graded.count('determined')} of {len(graded)} unknowns"
     return section(
         "Verdict",
-        verdict_box(judged, [*_reasons(fit, checks), *_next(fit, checks, judged)]),
+        verdict_box(judged, [*_reasons(fit, checks), *_next(fit, judged)], checks),
         facts(numbers),
         _errors(fit, checks),
         _bars(fit, checks),
@@ -88,7 +92,7 @@ def _reasons(fit: Fit, checks: Sequence[Validation]) -> list[str]:
     ]
 
 
-def _next(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[str]:
+def _next(fit: Fit, judged: Verdict) -> list[str]:
     """What to do next, beyond what the verdict's own reasons advise."""
     names, graded = fit.names_, fit.identifiability_.grades
     left = [name for name, grade in zip(names, graded, strict=True) if grade in OPEN]
@@ -98,7 +102,7 @@ def _next(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> list[str]:
             "Next: use it (model.toml; fit.arm_ and fit.model_ in Python) for motions like those of the logs; "
             "before faster ones or another payload, validate it on a log of those."
         )
-    if left:
+    if left and not any("excite" in advice for advice in judged.advice):
         listed = ", ".join(left[:6]) + (f" and {len(left) - 6} more" if len(left) > 6 else "")
         steps.append(
             f"For a better fit: these logs leave {listed} open; a motion made for it determines them "

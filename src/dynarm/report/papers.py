@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import SupportsFloat
 
 from ..border.kinds import Json
 from ..plan.schedule import Schedule
 from ..reproductions.equivalence import QUANTITIES, Equivalence
-from .html import Cell, Markup, Section, note, section, table, write_page
+from .html import Cell, Markup, Section, note, number, section, table, write_page
 
 
 def equivalence_page(shown: Equivalence, path: str | os.PathLike[str]) -> None:
     """Every formulation beside the first, and section 4 of turney1980 step by step."""
     agree = [
-        [QUANTITIES[x.quantity], x.formulation, x.paper, x.way, f"{x.difference:.1e}"]
+        [QUANTITIES[x.quantity], x.formulation, x.paper, x.way, _apart(x.difference)]
         for x in shown.table
     ]
     many = f"in numbers of {shown.digits} digits; differences from the first of each, as parts of the largest entry"
@@ -25,8 +26,12 @@ def equivalence_page(shown: Equivalence, path: str | os.PathLike[str]) -> None:
         table(["quantity", "formulation", "paper", "how", "difference"], agree),
     )
     title = f"Equivalence of formulations: {shown.arm.name}"
-    told = f"largest difference {shown.largest_difference:.1e}"
+    told = f"largest difference {number(float(shown.largest_difference), 2)}"
     write_page(path, title, [first, _proof(shown)], told)
+
+
+def _apart(difference: SupportsFloat) -> Cell:
+    return Cell(number(float(difference), 2), float(difference), "number")
 
 
 def _proof(shown: Equivalence) -> Section:
@@ -34,7 +39,13 @@ def _proof(shown: Equivalence) -> Section:
     if not shown.proof:
         return section(head, shown.explain())
     rows = [
-        [f"({x.equation})", x.says, x.numbers, f"{x.largest:.4g}", f"{x.difference:.1e}"]
+        [
+            f"({x.equation})",
+            x.says,
+            x.numbers,
+            Cell(number(float(x.largest), 4), float(x.largest), "number"),
+            _apart(x.difference),
+        ]
         for x in shown.proof
     ]
     words = "Both sides of every equation of turney1980's section 4, for all links of this arm."

@@ -135,6 +135,7 @@ const dynarmPlot = (function () {
 
   function ticks(axis) {
     const [low, high] = axis.range, gap = axis.letter === "x" ? 75 : 34, count = Math.max(2, axis.length / gap);
+    if (axis.given.tickvals) return axis.given.tickvals.map((v, k) => [v, String(axis.given.ticktext[k])]).filter(([v]) => v >= low && v <= high);
     if (!axis.names && axis.log) return logTicks(low, high, count);
     if (!axis.names) {
       const least = axis.length > 50 ? 3 : 2; // one number alone says no scale

@@ -38,6 +38,7 @@ Function = Callable[[np.ndarray], np.ndarray]
 GRID = 41  # points along each side of a heat map
 NARROW = "\u00a0"  # a space at which a line is not broken
 DRAWN = 4  # heat maps of a tree
+LETTERS = 12  # joints whose kinds are told letter by letter
 MANY = 24  # rows of a table beyond which it scrolls
 SAMPLES = 400  # random poses that an average is taken over
 
@@ -52,6 +53,9 @@ def page(
 
 def _subtitle(arm: Arm) -> str:
     kinds = "".join("R" if j.revolute else "P" for j in arm.joints)
+    if arm.n > LETTERS:
+        turning = kinds.count("R")
+        kinds = f"{turning} R" + (f", {arm.n - turning} P" if turning < arm.n else "")
     if not arm.serial:
         return f"{arm.n} joints{shape(arm)}, {arm.parameters[:, 0].sum():.4g} kg of moving links"
     return f"{arm.n} joints ({kinds}), {sum(j.mass for j in arm.joints):.4g} kg of moving links"
@@ -109,7 +113,7 @@ def _joint_table(arm: Arm) -> tuple[tuple[str, ...], list[list[object]]]:
             turn = f"{_tidy(math.degrees(j.gamma)):.5g}°, {j.b:.5g} m" if j.gamma or j.b else ""
             row[1:2] = [link_name(arm, parent), j.kind, turn.replace(" ", NARROW)]
             row[-2] = str(row[-2]).replace(" ", NARROW)
-    if not arm.serial and not any(row[-1] for row in rows):
+    if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     if not arm.coupling.free:
         columns = (*columns, "follows")
@@ -145,8 +149,9 @@ def _tidy(x: float) -> float:
 
 def minimal_section(minimal: MinimalParameters) -> Section:
     """Names, values and long forms."""
+    largest = float(np.abs(minimal.values).max(initial=0.0))
     rows = [
-        [Cell(name, k), float(value), numeric, symbolic]
+        [Cell(name, k), _told(float(value), largest), numeric, symbolic]
         for k, (name, value, numeric, symbolic) in enumerate(
             zip(
                 minimal.names,
@@ -181,6 +186,11 @@ def minimal_section(minimal: MinimalParameters) -> Section:
         else None,
         lines(minimal.doubts) if minimal.doubts else None,
     )
+
+
+def _told(value: float, largest: float) -> float:
+    """Zero for what rounding left of sums of such numbers."""
+    return 0.0 if abs(value) < 1e-14 * largest else value
 
 
 # ---- costs

@@ -79,7 +79,7 @@ def against_cad(fit: Fit) -> list[Section]:
     rows = []
     for k, row in enumerate(frame.itertuples()):
         after = places(row.identified, row.std)
-        gap = Cell(f"{row.in_std:.1f}".replace("-", "−"), float(row.in_std), "number")
+        gap = told(float(row.in_std), 1)
         cells = [told(float(x), after) for x in (row.identified, row.std, row.other)]
         rows.append([explained(fit, k), *cells, words[k], gap])
     far = frame[np.abs(frame.in_std) > APART]

@@ -28,6 +28,7 @@ class ArmDrawing:
     ):
         self.scene, self.arm, self.root = scene, arm, root
         self.q = coordinates(arm, np.zeros(len(arm.joint_names)))
+        self.visuals = list(visuals or [])
         self.radius = (0.035 if arm.serial else 0.025) * reach(arm)
         self.base = scene.add_frame(root, show_axes=False)
         self.start = scene.add_frame(f"{root}/base", show_axes=False)
@@ -41,6 +42,7 @@ class ArmDrawing:
             for k in range(arm.n)
         ]
         self.skeleton = [handle for k in range(arm.n) for handle in self._link(k)]
+        self.skeleton += self._stand()
         self.skeleton += [handle for tool in arm.all_tools for handle in self._to_tool(tool)]
         self.skeleton += [handle for k in _bare_ends(arm) for handle in self._stub(k)]
         self.skeleton += [self._joint(k) for k in range(arm.n)]
@@ -82,7 +84,28 @@ class ArmDrawing:
             return f"{self.root}/link{joint}"
         return f"{self.root}/base" if self.arm.floating else self.root
 
+    def lowest(self) -> float:
+        """The height of the lowest point that is drawn, in the axes of the base link [m]."""
+        places = [root_pose(self.arm, self.q), *link_poses(self.arm, self.q)]
+        heights = [float(T[2, 3]) for T in places]
+        for tool in self.arm.all_tools:
+            heights.append(float((places[tool.joint + 1] @ tool.matrix)[2, 3]))
+        for k in _bare_ends(self.arm):
+            heights.append(float((places[k + 1] @ [*self.arm.joints[k].com, 1.0])[2]))
+        under = [h - 0.7 * self.radius for h in heights]  # half of what a link is thick
+        for visual in self.visuals:
+            place = places[visual.link + 1] if visual.link >= 0 or self.arm.floating else np.eye(4)
+            under.append(_lowest_corner(place @ visual.pose, visual.vertices))
+        return min(under)
+
     # ---- what is drawn
+
+    def _stand(self) -> list[Foreign]:
+        """What leads from the base link to where the first joints hang; nothing under a free base."""
+        foot = root_pose(self.arm, self.q)[:3, 3]
+        if self.arm.floating:
+            return []
+        return self._rods(f"{self.root}/stand", [np.zeros(3), np.array(foot)])
 
     def _link(self, k: int) -> list[Foreign]:
         """What leads from the frame that joint k hangs on to its place, in that frame's own axes."""
@@ -183,6 +206,13 @@ def reach(arm: Arm) -> float:
     ]
     length = sum(lengths)
     return length if length > _SMALL else 1.0
+
+
+def _lowest_corner(pose: np.ndarray, vertices: np.ndarray) -> float:
+    """The height of the lowest corner of the box around a mesh: cheap, and never above the mesh."""
+    low, high = np.min(vertices, axis=0), np.max(vertices, axis=0)
+    middle, half = (low + high) / 2, (high - low) / 2
+    return float(pose[2, :3] @ middle + pose[2, 3] - np.abs(pose[2, :3]) @ half)
 
 
 def _bare_ends(arm: Arm) -> list[int]:

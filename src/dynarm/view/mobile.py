@@ -8,7 +8,7 @@ from ..border.kinds import Foreign
 from ..mobile.outline import platform_pose, wheel_headings
 from ..mobile.robot import MobileManipulator
 from .arm import ArmDrawing
-from .shapes import quaternion
+from .shapes import capsule, quaternion
 
 BODY = (150, 164, 172)
 WHEEL = (28, 36, 41)
@@ -46,6 +46,10 @@ class MobileDrawing:
             self.wheels.append(holder)
         self._polygon()
         mount = robot.base.mount_pose
+        top = np.array([*mount[:2, 3], 0.35 * height])  # of the body, below what the arm stands on
+        if np.linalg.norm(mount[:3, 3] - top) > 0.05 and mount[2, 3] > top[2]:
+            vertices, faces = capsule(top, mount[:3, 3], 0.04 * float(size.max()))
+            scene.add_mesh_simple("/platform/mast", vertices, faces, color=BODY)
         scene.add_frame(
             "/platform/mount",
             show_axes=False,

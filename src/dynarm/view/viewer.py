@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import html
 import io
 import math
 import socket
@@ -17,10 +16,11 @@ from ..border.extras import extra
 from ..border.kinds import Foreign
 from ..errors import DynarmError, InputError
 from ..model.model import compile as compile_arm
-from ..robot.frames.placed import coordinates, link_poses
+from ..robot.frames.placed import coordinates
 from .arm import ArmDrawing, reach, travel
 from .gate import gated, is_gated
 from .recording import ShownRecording
+from .tables import listed, plain, table, torques
 
 if TYPE_CHECKING:
     from ..mobile.robot import MobileManipulator
@@ -191,12 +191,10 @@ class ArmViewer(Viewer):
         self._switches(visuals)
         with self.server.gui.add_folder("Joints"):
             self.sliders = [self._slider(joint) for joint in self.joints]
-        if not arm.serial:  # what stands on legs stands with them on the ground
-            low = min(float(T[2, 3]) for T in link_poses(arm, self.q))
-            _add_ground(self.server, min(0.0, low - self.drawing.radius))
+        self.floor = 0.0
         self.numbers = self.server.gui.add_html("")
         if notes:
-            self.server.gui.add_html(_list(notes))
+            self.server.gui.add_html(listed(notes))
         if recording is not None:
             self.add_player(recording.duration, self._play)
             self._play(0.0)
@@ -226,16 +224,16 @@ class ArmViewer(Viewer):
         frames.on_update(show_frames)
 
     def _slider(self, joint: Joint) -> Foreign:
-        factor, unit, step = (180 / np.pi, "°", 0.1) if joint.revolute else (1.0, "m", 0.001)
-        turn = joint.position_limits or (-np.pi, np.pi)
-        low, high = turn if joint.revolute else travel(self.arm, joint)
-        low, high = math.ceil(low * factor / step) * step, math.floor(high * factor / step) * step
-        start = float(np.clip(0.0, low, high))
-        slider = self.server.gui.add_slider(
-            f"{joint.name} [{unit}]", round(low, 3), round(high, 3), step, round(start, 3)
-        )
+        slider = _joint_slider(self.server.gui, self.arm, joint)
         slider.on_update(lambda _: self._moved())
         return slider
+
+    def _stand(self) -> None:
+        """Put the ground below what is drawn lower than ever; a free base stands on it from the start."""
+        low = min(self.drawing.lowest(), np.inf if self.arm.floating else 0.0)
+        if low < self.floor - 1e-3:
+            self.floor = low
+            _add_ground(self.server, low)
 
     @property
     def q(self) -> np.ndarray:
@@ -247,17 +245,19 @@ class ArmViewer(Viewer):
         with self._lock:
             q = self.q
             self.drawing.show(q)
-            self.numbers.content = _torques(self.arm, {"gravity": self.gravity(q)})
+            self._stand()
+            self.numbers.content = torques(self.arm, {"gravity": self.gravity(q)})
 
     def _play(self, at: float) -> None:
         assert self.recording is not None
         k = self.recording.at(at)
         q = self.recording.q[k]
         self.drawing.show(q)
+        self._stand()
         columns = {"gravity": self.gravity(q)}
         if self.recording.tau is not None:
             columns["torque"] = self.recording.tau[k]
-        self.numbers.content = _torques(self.arm, columns)
+        self.numbers.content = torques(self.arm, columns)
 
 
 class MobileViewer(Viewer):
@@ -283,22 +283,68 @@ class MobileViewer(Viewer):
         self.server.initial_camera.look_at = tuple(middle)
         self.numbers = self.server.gui.add_html("")
         self.add_player(float(run.t[-1]), self._play)
+        with self.server.gui.add_folder("Standing still"):
+            self.sliders = self._sliders()
         self._play(0.0)
 
+    def _sliders(self) -> list[Foreign]:
+        """One for the steering where there is one, and one a joint: the robot at rest in that pose."""
+        gui, joints = self.server.gui, self.robot.arm.joints
+        steering = self.robot.coordinate_names[3 : len(self.robot.coordinate_names) - len(joints)]
+        made = [gui.add_slider(f"{name} [°]", -90.0, 90.0, 0.1, 0.0) for name in steering]
+        made += [_joint_slider(gui, self.robot.arm, joint) for joint in joints]
+        self.scale = [np.pi / 180] * len(steering)
+        self.scale += [np.pi / 180 if joint.revolute else 1.0 for joint in joints]
+        for slider in made:
+            slider.on_update(lambda _: self._moved())
+        return made
+
+    def _moved(self) -> None:
+        """Stand where the run is at this time, at rest, in the pose that the sliders say."""
+        with self._lock:
+            self.playing, self.button.label = False, "Play"
+            q = np.array(self.run.q[self._index(self.time)], float)
+            q[3:] = np.array([slider.value for slider in self.sliders]) * self.scale
+            rest = np.zeros(len(self.robot.speed_names))
+            ground, held = self.robot.ground(q, rest, rest), self.robot.hold(q)
+            self._show(q, ground.forces, ground.friction, float(ground.measure))
+            arm = self.robot.arm
+            self.numbers.content += torques(arm, {"holds": held[len(held) - arm.n :]})
+
+    def _index(self, at: float) -> int:
+        return int(np.clip(np.searchsorted(self.run.t, at), 0, len(self.run.t) - 1))
+
     def _play(self, at: float) -> None:
-        run = self.run
-        k = int(np.clip(np.searchsorted(run.t, at), 0, len(run.t) - 1))
-        self.drawing.show(run.q[k], run.wheel_forces[k])
-        measure = float(run.measure[k])
+        run, k = self.run, self._index(at)
+        self._show(run.q[k], run.wheel_forces[k], run.friction_needed[k], float(run.measure[k]))
+
+    def _show(
+        self, q: np.ndarray, forces: np.ndarray, friction: np.ndarray, measure: float
+    ) -> None:
+        """The robot in one state, with what its wheels carry."""
+        self.drawing.show(q, forces)
         rows = [
-            [name, f"{force[2]:.1f} N", f"{mu:.3f}" if np.isfinite(mu) else "lifted"]
-            for name, force, mu in zip(
-                self.robot.wheel_names, run.wheel_forces[k], run.friction_needed[k], strict=True
-            )
+            [
+                name,
+                f"{plain(float(force[2]), 1)} N",
+                plain(float(mu)) if np.isfinite(mu) else "lifted",
+            ]
+            for name, force, mu in zip(self.robot.wheel_names, forces, friction, strict=True)
         ]
         word = "about to tip" if measure < 0 else "stands"
         head = f"<p><b>{word}</b>: tip-over margin {measure:.1f} N rad</p>"
-        self.numbers.content = head + _table(("wheel", "load", "friction needed"), rows)
+        self.numbers.content = head + table(("wheel", "load", "friction needed"), rows)
+
+
+def _joint_slider(gui: Foreign, arm: Arm, joint: Joint) -> Foreign:
+    """A slider over a joint's range, at zero or the limit next to it."""
+    factor, unit, step = (180 / np.pi, "°", 0.1) if joint.revolute else (1.0, "m", 0.001)
+    turn = joint.position_limits or (-np.pi, np.pi)
+    low, high = turn if joint.revolute else travel(arm, joint)
+    low, high = math.ceil(low * factor / step) * step, math.floor(high * factor / step) * step
+    start = float(np.clip(0.0, low, high))
+    name = f"{joint.name} [{unit}]"
+    return gui.add_slider(name, round(low, 3), round(high, 3), step, round(start, 3))
 
 
 def _switch(box: Foreign, handles: Sequence[Foreign]) -> None:
@@ -315,62 +361,3 @@ def _switch(box: Foreign, handles: Sequence[Foreign]) -> None:
 def _camera(arm: Arm) -> tuple[float, float, float]:
     far = 1.3 * reach(arm)
     return (far, -far, 0.9 * far)
-
-
-def _torques(arm: Arm, columns: dict[str, np.ndarray]) -> str:
-    """The joints' torques as an HTML table; names are escaped, they come from other people's files."""
-    own = [arm.joints[i] for i in arm.coupling.masters]
-    free = arm.nv - len(own)  # a free base has forces too, which no motor gives
-    limited = any(j.effort_limit for j in own)
-    last = list(columns.values())[-1]
-    rows = [
-        [
-            str(j.name),
-            *(f"{_plain(values[k])} {'N m' if j.revolute else 'N'}" for values in columns.values()),
-            *([_share(float(last[k]), j)] if limited else []),
-            _range(j),
-        ]
-        for k, j in enumerate(own, start=free)
-    ]
-    return _table(("joint", *columns, *(["of limit"] if limited else []), "range"), rows)
-
-
-def _plain(value: float, digits: int = 3) -> str:
-    """A number with so many places; zero has no sign."""
-    text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
-
-
-def _share(force: float, joint: Joint) -> str:
-    """A force in per cent of what the joint can give."""
-    return f"{100 * abs(force) / joint.effort_limit:.0f} %" if joint.effort_limit else "–"
-
-
-def _range(joint: Joint) -> str:
-    """Where a joint may go."""
-    if joint.position_limits is None:
-        return "free"
-    factor, unit, digits = (180 / math.pi, "°", 0) if joint.revolute else (1.0, " m", 2)
-    low, high = (_plain(x * factor, digits) for x in joint.position_limits)
-    return f"{low} to {high}{unit}"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    top = "".join(
-        f"<th style='text-align:left;padding:0 0.6em'>{html.escape(x)}</th>" for x in head
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td style='padding:0 0.6em'>{html.escape(x)}</td>" for x in row)
-        + "</tr>"
-        for row in rows
-    )
-    return f"<table style='font-size:0.85em'><tr>{top}</tr>{body}</table>"
-
-
-def _list(items: Sequence[str]) -> str:
-    return (
-        "<ul style='font-size:0.8em;overflow-wrap:anywhere'>"
-        + "".join(f"<li>{html.escape(x)}</li>" for x in items)
-        + "</ul>"
-    )

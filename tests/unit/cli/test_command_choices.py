@@ -282,7 +282,7 @@ def test_all_quantities_are_counted_unless_one_is_named(monkeypatch):
 
     asked = []
     monkeypatch.setattr(
-        count, "costs", lambda arm, q, generic: asked.append((arm.n, q, generic)) or []
+        count, "costs", lambda arm, q, generic, done=None: asked.append((arm.n, q, generic)) or []
     )
     dynarm("count", "two_link", "--json").check()
     assert [q for _, q, _ in asked] == [q for q in QUANTITIES if q not in DIFFERENTIATED]

@@ -283,3 +283,26 @@ def test_help_has_boxes_where_a_terminal_is_wide_enough(monkeypatch):
 def test_without_words_of_its_own_the_program_takes_the_shell_s(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["dynarm", "--version"])
     assert app.run() == 0 and capsys.readouterr().out.startswith("dynarm ")
+
+
+def test_pieces_of_different_length_make_one_progress():
+    told: list[float] = []
+    for k in range(2):
+        tell = console.part_of(told.append, k, 2, (1.0, 3.0))
+        tell(0.5)
+        tell(1.0)
+    assert told == pytest.approx([0.125, 0.25, 0.625, 1.0])
+
+
+def test_info_says_on_the_way_how_much_is_counted(monkeypatch):
+    """Formulation by formulation: those of long chains take seconds each."""
+    import contextlib
+
+    from program import dynarm as command
+
+    from dynarm.cli import info
+
+    told: list[float] = []
+    monkeypatch.setattr(info, "progress", lambda what: contextlib.nullcontext(told.append))
+    command("info", "two_link").check()
+    assert len(told) > 20 and told == sorted(told) and told[0] >= 0 and 0.9 < told[-1] <= 1

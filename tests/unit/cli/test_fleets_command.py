@@ -43,6 +43,7 @@ def test_tables_and_page_hold_what_the_library_finds(fleet, tmp_path):
     shared = pd.read_csv(tmp_path / "out" / "shared.csv")
     assert shared["mean"].to_numpy() == pytest.approx(expected.pool.mean, rel=1e-6, abs=1e-9)
     html = (tmp_path / "out" / "fleet.html").read_text()
+    assert '"zmin":0,"zmax":10' in html and "kg m^2" not in html
     assert "1 stands out" in html and "What all share" in html and len(html) < 300_000
 
 

@@ -169,7 +169,8 @@ def test_identify_prints_the_fit(recorded, fitted, tmp_path):
     words = ["identify", "two_link", str(recorded / "two.csv"), "--hold-out", "0.3"]
     words += ["--friction", "viscous,coulomb,offset"]
     text = dynarm(*words, folder=tmp_path).out
-    rows = table(text, "two_link: ")
+    rows = table(text, "Values")
+    assert [row["unit"] for row in rows] == fit.frame["unit"].tolist()
     assert [row["unknown"] for row in rows] == list(fit.names_)
     np.testing.assert_allclose(numbers(rows, "value"), fit.values_, rtol=6e-6, atol=1e-12)
     np.testing.assert_allclose(numbers(rows, "std"), fit.std_, rtol=6e-2)
@@ -184,6 +185,17 @@ def test_identify_prints_the_fit(recorded, fitted, tmp_path):
     own = fit.validate(log.cut(7.0)).relative
     np.testing.assert_allclose(numbers(errors, held), own, atol=6e-4)
     assert "\nFAIL\n" in text and "PASS" not in text
+    # short results first: the verdict and what to do, then errors by joint, every value last
+    marks = [
+        "two_link: 13 unknowns",
+        "\nFAIL\n",
+        "  to do: ",
+        "wrote ",
+        "Whole logs as measured",
+        "\nValues\n",
+    ]
+    places = [text.index(mark) for mark in marks]
+    assert places == sorted(places)
 
 
 def test_a_prior_answers_for_what_the_log_does_not_determine(recorded, tmp_path):

@@ -73,6 +73,14 @@ REFUSED = {
     "unknown convention": (["info", "two_link", "--convention", "lin95"], "lin1995"),
     "html with another ending": (["info", "two_link", "--html", "sheet.pdf"], ".html"),
     "html in no folder": (["info", "two_link", "--html", "no/where.html"], "no folder"),
+    "html of a platform": (
+        ["info", "tanner2001", "--html", "x.html"],
+        "dynarm mobile tanner2001 --html FILE",
+    ),
+    "html of a platform's counts": (
+        ["count", "tanner2001", "--html", "x.html"],
+        "dynarm mobile tanner2001 --html FILE",
+    ),
     "html is a folder": (["count", "two_link", "--html", "full"], ".html"),
     "robot and generic": (["count", "two_link", "--n", "3"], "dynarm count --n"),
     "neither": (["count"], "dynarm count --n"),

@@ -117,3 +117,18 @@ def test_what_is_held_and_what_is_exact(tmp_path):
     long = dynarm(*words, "--no-snap", "--long", folder=tmp_path).check().out
     assert "taken as exact" not in long and "minimal parameters of 20 natural ones" in long
     assert "Operations: mass_matrix" in long and "Operations: mass_matrix" not in text
+
+
+def test_combinations_of_hundreds_of_terms_are_cut_and_said_to_be(capsys):
+    from dynarm.cli.info import FORM, show_minimal
+
+    joint = library.Joint(alpha=1.2, a=0.1, mass=1.0, com=(0.05, 0.01, 0.02))
+    minimal = library.minimal_parameters(library.Arm((joint,) * 24, name="snake"))
+    longest = max(minimal.long_forms, key=len)
+    assert len(longest) > FORM
+    show_minimal(minimal, long=False)
+    short = capsys.readouterr().out
+    assert longest not in short and f"({len(longest)} letters in all; --long" in short
+    assert longest[: FORM - 100] in short
+    show_minimal(minimal)
+    assert longest in capsys.readouterr().out

@@ -168,7 +168,7 @@ def test_a_line_is_long_where_the_page_has_room_for_it():
     assert "meta" not in figures.line(range(1200), range(1200), "n")
     short = figures.line(range(200), range(200), "n", most=100)
     assert len(short["x"]) == 100 and short["meta"] == {"samples": 200}
-    assert "of 200 samples the lowest and highest" in figure({"data": [short], "layout": {}})
+    assert "Of 200 samples the lowest and highest" in figure({"data": [short], "layout": {}})
     assert "stretch" not in figure({"data": [plain_line()], "layout": {}}, "words")
     plain = figures.line([0, 1], [2, 3], "a<b", dash=1)
     assert plain["name"] == "a<b" and "color" not in plain["line"] and plain["dash"] == 1

@@ -99,6 +99,26 @@ def test_doubts_stand_largest_first_between_bounds():
 
 
 @pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"smoothing": "spline", "velocity": "differentiate"}, "smoothed by splines"),
+        (
+            {"cutoff": np.inf, "velocity": "recorded"},
+            "Nothing was filtered; speeds were taken as recorded",
+        ),
+        (
+            {"cutoff": 8.0, "velocity": "differentiate"},
+            "low-passed at 8 Hz; speeds come from the positions",
+        ),
+    ],
+)
+def test_what_was_done_to_logs_is_a_sentence(options, told):
+    done = SimpleNamespace(**{"smoothing": "filter", "cutoff": None, **options})
+    fit = SimpleNamespace(record=SimpleNamespace(preparation=done))
+    assert told in identification._prepared(fit)
+
+
+@pytest.mark.parametrize(
     ("friction", "drawn"),
     [((), False), (("offset",), False), (("viscous",), True), (("coulomb", "offset"), True)],
 )

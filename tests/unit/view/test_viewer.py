@@ -9,6 +9,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,15 +22,15 @@ from oracles.processes import started
 viser = pytest.importorskip("viser", reason="viser is not installed (the extra 'view')")
 
 from dynarm.reproductions.tanner2001_cases import run as run_case  # noqa: E402
-from dynarm.view.arm import MESH  # noqa: E402
+from dynarm.view.arm import MESH, ArmDrawing  # noqa: E402
 from dynarm.view.meshes import visuals  # noqa: E402
 from dynarm.view.recording import ShownRecording, read  # noqa: E402
 from dynarm.view.shapes import capsule, inertia_ellipsoid, quaternion  # noqa: E402
+from dynarm.view.tables import torques  # noqa: E402
 from dynarm.view.viewer import (  # noqa: E402
     ArmViewer,
     MobileViewer,
     ViewError,
-    _torques,
     start_server,
 )
 
@@ -172,6 +173,74 @@ def test_a_mobile_manipulator_stands_on_its_wheels(closing):
     assert T[0, 0] == pytest.approx(np.cos(theta))
 
 
+@pytest.mark.parametrize("name", ["tanner2001", "diffdrive_puma560"])
+def test_a_platform_has_sliders_and_stands_in_their_pose(name, closing):
+    robot = dynarm.mobile.load(name)
+    q0, z0 = np.zeros(len(robot.coordinate_names)), np.zeros(len(robot.speed_names))
+    z0[0] = 0.3
+    run = robot.simulate(q0, z0, 0.2, lambda t, q, z: robot.inverse_dynamics(q, z, 0 * z))
+    viewer = MobileViewer(robot, run)
+    closing.append(viewer)
+    viewer._play(0.1)
+    moved, names = viewer.numbers.content, robot.coordinate_names[3:]
+    assert len(viewer.sliders) == len(names)
+    q = np.array(run.q[viewer._index(viewer.time)])
+    for k, slider in enumerate(viewer.sliders):
+        slider.value = 10.0 + k
+        q[3 + k] = np.radians(10.0 + k)
+    rest = np.zeros(len(robot.speed_names))
+    ground, held = robot.ground(q, rest, rest), robot.hold(q)
+    loads = [f"{force:.1f} N" for force in ground.forces[:, 2]]
+    waited(lambda: all(load in viewer.numbers.content for load in loads))
+    assert viewer.numbers.content != moved
+    told = [f"{tau:.3f} N m".replace("-0.000", "0.000") for tau in held[-robot.arm.n :]]
+    assert all(torque in viewer.numbers.content for torque in told)
+    np.testing.assert_allclose(viewer.drawing.arm.q, q[-robot.arm.n :], atol=1e-12)
+
+
+def test_an_arm_that_stands_above_its_base_is_joined_to_it():
+    """Also where it branches: no robot floats above the ground."""
+    handles: list[str] = []
+
+    class Scene:
+        def __getattr__(self, kind):
+            def add(name, *args, **options):
+                handles.append(name)
+                return SimpleNamespace(name=name)
+
+            return add
+
+    joint = dynarm.Joint(mass=1.0, com=(0.1, 0, 0))
+    legs = (joint, replace(joint, parent=0), replace(joint, parent=0, gamma=1.0, b=0.2))
+    high = np.eye(4)
+    high[2, 3] = 0.3
+    for arm, joined in (
+        (dynarm.Arm(legs, base=high), True),
+        (dynarm.Arm(legs, floating=dynarm.Body(mass=1.0, inertia=np.eye(3))), False),
+    ):
+        handles.clear()
+        ArmDrawing(Scene(), arm)
+        assert ("/arm/stand/rod0" in handles) == joined
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_the_ground_is_never_above_the_robot(floating, closing):
+    leg = dynarm.Joint(alpha=1.57, a=0.2, b=0.1, mass=1.0, com=(0.3, 0.0, 0.0), parent=-1)
+    arm = dynarm.Arm(
+        (leg, replace(leg, gamma=2.0)),
+        name="legs",
+        floating=dynarm.Body(mass=5.0, inertia=np.eye(3)) if floating else None,
+    )
+    viewer = ArmViewer(arm)
+    closing.append(viewer)
+    for angle in (0.0, 90.0, -90.0):
+        viewer.sliders[0].value = angle
+        waited(lambda angle=angle: abs(viewer.drawing.q[-2] - np.radians(angle)) < 1e-9)
+        feet = [(pose_of(f) @ [0.3, 0, 0, 1])[2] for f in viewer.drawing.frames]
+        assert viewer.floor <= min(feet) and viewer.floor <= 0
+    assert viewer.floor < -0.19, "one foot was straight down"
+
+
 URDF = """<robot name="m">
  <link name="base"><visual><geometry><box size="1 1 1"/></geometry></visual></link>
  <link name="l1"><inertial><mass value="1"/>
@@ -248,10 +317,10 @@ def test_torques_are_told_with_their_limits_and_zero_has_no_sign():
     joints = (
         replace(arm.joints[0], effort_limit=50.0, position_limits=(-1.0, 2.0)), arm.joints[1],
     )  # fmt: skip
-    told = _torques(replace(arm, joints=joints), {"gravity": np.array([-25.0, -1e-5])})
+    told = torques(replace(arm, joints=joints), {"gravity": np.array([-25.0, -1e-5])})
     assert "-25.000 N m" in told and "50 %" in told and "-57 to 115°" in told
     assert "-0.000" not in told and "0.000 N m" in told and "free" in told and "–" in told
-    bare = _torques(arm, {"gravity": np.zeros(2)})
+    bare = torques(arm, {"gravity": np.zeros(2)})
     assert "of limit" not in bare
 
 

@@ -71,6 +71,8 @@ def _types(graphs: Mapping[str, Graph]) -> str:
 export interface Robot {{
   /** whether kernels compute two samples at a time */
   readonly simd: boolean;
+  /** name and numbers a sample of the inputs and outputs of each function */
+  readonly functions: Readonly<Record<string, {{ inputs: [string, number][]; outputs: [string, number][] }}>>;
 {body}
 }}
 
