@@ -60,7 +60,9 @@ def friction() -> str:
     def force(friction: dynarm.Friction) -> np.ndarray:
         arm = dynarm.Arm([dynarm.Joint(friction=friction, mass=1.0)], gravity=(0, 0, 0))
         model = dynarm.compile(arm, friction=True)
-        return model.inverse_dynamics(np.zeros((len(v), 1)), v[:, None], np.zeros((len(v), 1)))[:, 0]
+        return model.inverse_dynamics(np.zeros((len(v), 1)), v[:, None], np.zeros((len(v), 1)))[
+            :, 0
+        ]
 
     kinds = [
         ("viscous", dynarm.Friction(viscous=1.5), LIGHT),
@@ -75,7 +77,9 @@ def friction() -> str:
         Curve(v, force(uneven), ORANGE, "by direction, with offset"),
     ]
     across, upwards = "velocity [rad/s]", "friction [N m]"
-    return plot([Panel(left, across, upwards, y=(-3, 3)), Panel(right, across, upwards, y=(-3.4, 3.4))])
+    return plot(
+        [Panel(left, across, upwards, y=(-3, 3)), Panel(right, across, upwards, y=(-3.4, 3.4))]
+    )
 
 
 def control() -> str:
@@ -88,7 +92,11 @@ def control() -> str:
     rate = 1.0 + 0.3 * np.arange(6)
 
     def wanted(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return 0.5 * np.sin(rate * t), 0.5 * rate * np.cos(rate * t), -0.5 * rate**2 * np.sin(rate * t)
+        return (
+            0.5 * np.sin(rate * t),
+            0.5 * rate * np.cos(rate * t),
+            -0.5 * rate**2 * np.sin(rate * t),
+        )
 
     start, speed, _ = wanted(0.0)
     curves = []
@@ -107,7 +115,9 @@ def control() -> str:
 def energy() -> str:
     """A double pendulum falls: angles, and what kinetic and potential energy add up to."""
     model = dynarm.compile(dynarm.load("two_link"))
-    run = dynarm.simulate(model, [-0.4, 0.3], [0, 0], 4.0, times=np.linspace(0, 4, 161), progress=False)
+    run = dynarm.simulate(
+        model, [-0.4, 0.3], [0, 0], 4.0, times=np.linspace(0, 4, 161), progress=False
+    )
     angles = [
         Curve(run.t, run.q[:, k], c, n)
         for k, (c, n) in enumerate([(TEAL, "shoulder"), (ORANGE, "elbow")])
@@ -173,7 +183,10 @@ def payload() -> str:
     q[:, 1] = np.linspace(-np.pi, np.pi, 121)
     curves = [
         Curve(q[:, 1], dynarm.compile(one).gravity(q)[:, 1], colour, name)
-        for name, one, colour in (("empty", arm, TEAL), ("with 1.5 kg", arm.with_payload(1.5), ORANGE))
+        for name, one, colour in (
+            ("empty", arm, TEAL),
+            ("with 1.5 kg", arm.with_payload(1.5), ORANGE),
+        )
     ]
     return plot([Panel(curves, "angle of joint 2 [rad]", "torque of joint 2 [N m]")])
 
@@ -207,7 +220,10 @@ def positions() -> str:
         return kp * ([np.interp(time, t, column) for column in command.T] - q) - kd * qd
 
     curves = [Curve(t, command[:, 1], INK, "commanded", dashed=True)]
-    for name, armature, colour in (("as described", 0.0, LIGHT), ("armature 2.5, viscous 15", 2.5, TEAL)):
+    for name, armature, colour in (
+        ("as described", 0.0, LIGHT),
+        ("armature 2.5, viscous 15", 2.5, TEAL),
+    ):
         drive = {"armature": armature, "friction": dynarm.Friction(viscous=6 * armature)}
         robot = replace(arm, joints=[replace(joint, **drive) for joint in arm.joints])
         run = dynarm.simulate(
@@ -231,15 +247,20 @@ def grouping() -> str:
         for k in range(10):
             column = minimal.matrix[:, 10 * i + k]
             rows = np.flatnonzero(np.abs(column) > 1e-12)
-            alone = len(rows) == 1 and np.count_nonzero(np.abs(minimal.matrix[rows[0]]) > 1e-12) == 1
+            alone = (
+                len(rows) == 1 and np.count_nonzero(np.abs(minimal.matrix[rows[0]]) > 1e-12) == 1
+            )
             colour = "#ffffff" if len(rows) == 0 else TEAL if alone else LIGHT
             parts.append(
-                f'<rect x="{104 + 52 * k}" y="{54 + 26 * i}" width="48" height="22" rx="3" fill="{colour}" stroke="{GREY}"/>'
+                f'<rect x="{104 + 52 * k}" y="{54 + 26 * i}" width="48" height="22" rx="3" '
+                f'fill="{colour}" stroke="{GREY}"/>'
             )
     key = [(TEAL, "a parameter of its own"), (LIGHT, "felt within sums"), ("#ffffff", "never felt")]
     for k, (colour, text) in enumerate(key):
         x = 104 + 190 * k
-        parts.append(f'<rect x="{x}" y="222" width="14" height="14" fill="{colour}" stroke="{GREY}"/>')
+        parts.append(
+            f'<rect x="{x}" y="222" width="14" height="14" fill="{colour}" stroke="{GREY}"/>'
+        )
         parts.append(word(x + 22, 234, text, "start"))
     parts.append(word(380, 262, f"{minimal.count} of 60 combinations are left"))
     return picture(760, 274, parts)
@@ -252,18 +273,28 @@ def pattern() -> str:
     full = np.zeros((arm.nv, arm.nv), bool)
     full[rows, columns] = full[columns, rows] = True
     size, x0, y0 = 15, 250, 40
-    parts = [word(385, 22, "Entries of Go2's mass matrix that are not always zero", more='font-weight="bold"')]
+    parts = [
+        word(
+            385,
+            22,
+            "Entries of Go2's mass matrix that are not always zero",
+            more='font-weight="bold"',
+        )
+    ]
     for i in range(arm.nv):
         for j in range(arm.nv):
             colour = (TEAL if max(i, j) >= 6 else LIGHT) if full[i, j] else "#ffffff"
             parts.append(
-                f'<rect x="{x0 + size * j}" y="{y0 + size * i}" width="{size}" height="{size}" fill="{colour}" stroke="#eceff1"/>'
+                f'<rect x="{x0 + size * j}" y="{y0 + size * i}" width="{size}" height="{size}" '
+                f'fill="{colour}" stroke="#eceff1"/>'
             )
     names = ["base", "leg 1", "leg 2", "leg 3", "leg 4"]
     spans = [(0, 6), (6, 9), (9, 12), (12, 15), (15, 18)]
     for name, (a, b) in zip(names, spans, strict=True):
         parts.append(word(x0 - 8, y0 + size * (a + b) / 2 + 4, name, "end"))
-        parts.append(word(x0 + size * (a + b) / 2, y0 + size * arm.nv + 16, name, more='font-size="10"'))
+        parts.append(
+            word(x0 + size * (a + b) / 2, y0 + size * arm.nv + 16, name, more='font-size="10"')
+        )
     told = f"{len(rows)} entries of the lower triangle in place of {arm.nv * (arm.nv + 1) // 2}"
     parts.append(word(385, y0 + size * arm.nv + 38, told))
     return picture(760, y0 + size * arm.nv + 50, parts)
@@ -292,7 +323,9 @@ def schedule() -> str:
         Curve([p for p, _, _ in rows], [gain for _, _, gain in rows], TEAL, "speed-up"),
         Curve([1, 16], [plan.speedup] * 2, ORANGE, "limit set by the longest chain", dashed=True),
     ]
-    return plot([Panel(curves, "processors", "times as fast as one", y=(0, float(plan.speedup) + 1))])
+    return plot(
+        [Panel(curves, "processors", "times as fast as one", y=(0, float(plan.speedup) + 1))]
+    )
 
 
 def frames() -> str:
@@ -320,7 +353,11 @@ def frames() -> str:
         f'<path d="M501 190L501 130" {axis}/>',
         word(492, 142, "alpha: turn about x", "end", 'font-weight="bold"'),
         word(640, 112, "theta: turn about the new z", "middle", 'font-weight="bold"'),
-        word(380, 286, "Tx(a) Rx(alpha) Tz(d) Rz(theta); the joint's position adds to theta, or to d where it slides"),
+        word(
+            380,
+            286,
+            "Tx(a) Rx(alpha) Tz(d) Rz(theta); the joint's position adds to theta, or to d where it slides",
+        ),
     ]
     return picture(760, 300, parts)
 
@@ -328,7 +365,7 @@ def frames() -> str:
 def chain() -> str:
     """Links and joints of the tutorial's file, and the arm that is made of them."""
     parts = [word(190, 24, "links in the file", more='font-weight="bold"')]
-    parts += [word(590, 24, "the arm with tip=\"hand\"", more='font-weight="bold"')]
+    parts += [word(590, 24, 'the arm with tip="hand"', more='font-weight="bold"')]
     for k, name in enumerate(("world", "upper", "fore", "hand")):
         parts += box(120, 40 + 56 * k, 140, 32, [name], "#eceff1" if k == 0 else "#e0f2f1")
     for k, name in enumerate(("shoulder", "elbow", "wrist")):
@@ -401,12 +438,18 @@ def ways() -> str:
 def recording() -> str:
     """What a log's file holds, what the channels say, and what dynarm makes of it."""
     parts: list[str] = []
-    left = [["any file", "CSV, Parquet, npz, MAT, bag"], ["channels", "columns, units, gears, gains"]]
+    left = [
+        ["any file", "CSV, Parquet, npz, MAT, bag"],
+        ["channels", "columns, units, gears, gains"],
+    ]
     for k, lines in enumerate(left):
         parts += box(16, 30 + 90 * k, 200, 56, lines, "#eceff1")
         parts.append(arrow(220, 58 + 90 * k, 286, 103))
     parts += box(290, 70, 170, 66, ["dynarm.Log", "s, rad, N m; joints in order"])
-    right = [["quality", "gaps, resets, rests, saturation"], ["states", "smooth q, qd, qdd, torques"]]
+    right = [
+        ["quality", "gaps, resets, rests, saturation"],
+        ["states", "smooth q, qd, qdd, torques"],
+    ]
     for k, lines in enumerate(right):
         parts += box(536, 30 + 90 * k, 208, 56, lines)
         parts.append(arrow(464, 103, 532, 58 + 90 * k))

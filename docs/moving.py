@@ -70,12 +70,16 @@ def moving() -> str:
     for joint, name, top in PANELS:
         parts += panel(second.t, second.tau[:, joint], check.predicted[:, joint], name, top)
         error = f"{100 * check.band[joint]:.0f} %"
-        parts.append(f'<text x="{LEFT + WIDE}" y="{top - 3}" text-anchor="end">error {error}</text>')
+        parts.append(
+            f'<text x="{LEFT + WIDE}" y="{top - 3}" text-anchor="end">error {error}</text>'
+        )
     parts.append(
         f'<path d="M{LEFT} 36V300" stroke="{ORANGE}" stroke-width="1.5" opacity="0.8">'
         f'<animateTransform attributeName="transform" type="translate" from="0 0" to="{WIDE} 0" {time}/></path>'
     )
-    parts.append(f'<text x="{LEFT + WIDE / 2}" y="316" text-anchor="middle">torque [N m] over 6 s</text>')
+    parts.append(
+        f'<text x="{LEFT + WIDE / 2}" y="316" text-anchor="middle">torque [N m] over 6 s</text>'
+    )
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 326" font-family="sans-serif" font-size="12" '
         f'fill="{INK}" role="img">\n<rect width="100%" height="100%" fill="#ffffff"/>\n'
@@ -84,7 +88,9 @@ def moving() -> str:
     )
 
 
-def panel(t: np.ndarray, measured: np.ndarray, predicted: np.ndarray, name: str, top: int) -> list[str]:
+def panel(
+    t: np.ndarray, measured: np.ndarray, predicted: np.ndarray, name: str, top: int
+) -> list[str]:
     """One joint's torques: dots of the log, and the fit as far as the cursor has come."""
     low, high = measured.min(), measured.max()
 

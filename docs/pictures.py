@@ -1,7 +1,7 @@
 """Make the pictures of README and site: python docs/pictures.py [NAME ...], all of them without a name.
 
-What ends in .svg is drawn from numbers: counts and hysteresis here, moving in moving.py, the others in drawings.py. What
-ends in .png are photographs of pages that `dynarm` itself writes, taken by Chromium without a window (Debian: apt
+What ends in .svg is drawn from numbers: counts and hysteresis here, moving in moving.py, the others in drawings.py.
+What ends in .png are photographs of pages that `dynarm` itself writes, taken by Chromium without a window (Debian: apt
 install chromium).
 """
 
@@ -21,10 +21,20 @@ PAGES = {  # picture -> command, page that it writes, width and height [pixels]
     "report": (["demo", "--out", "demo"], "demo/report.html", (1180, 820)),
     "mobile": (["mobile", "tanner2001", "--case", "5"], "tanner2001_case5.html", (1180, 1220)),
     "live": (["info", "panda", "--html", "panda.html"], "panda.html#move-it", (1180, 760)),
-    "excite": (["excite", "panda", "--duration", "8", "--html", "x.html"], "x.html#the-motion", (1180, 860)),
+    "excite": (
+        ["excite", "panda", "--duration", "8", "--html", "x.html"],
+        "x.html#the-motion",
+        (1180, 860),
+    ),
     "sheet": (["info", "go2", "--html", "go2.html"], "go2.html", (1180, 760)),
     "recording_report": (
-        ["identify", "ur5e", str(RECORDINGS / "cell_1.csv"), "--validate", str(RECORDINGS / "cell_2.csv")]
+        [
+            "identify",
+            "ur5e",
+            str(RECORDINGS / "cell_1.csv"),
+            "--validate",
+            str(RECORDINGS / "cell_2.csv"),
+        ]
         + ["--channels", "cell.toml"],
         "identified/report.html",
         (1180, 900),
@@ -136,14 +146,16 @@ DRAWN = {"counts": counts, "hysteresis": hysteresis, "moving": moving, **DRAWING
 
 
 def driven(page: Path, part: str, width: int, height: int) -> bytes:
-    """A PNG of a page from one of its parts on, once a robot that is in it runs, by chromedriver (Debian: apt install chromium-driver)."""
+    """A PNG of a page from one of its parts on, once its robot runs, by chromedriver (apt install chromium-driver)."""
     sys.path.insert(0, str(FOLDER.parents[1] / "tests" / "browser"))
     from chrome import Chrome
 
     with Chrome("--force-prefers-reduced-motion") as browser:
         browser.size(width, height)
         browser.open(page)
-        browser.until("const live = document.querySelector('.live'); return !live || Boolean(live.robot)")
+        browser.until(
+            "const live = document.querySelector('.live'); return !live || Boolean(live.robot)"
+        )
         browser.run(f"document.getElementById('{part}').scrollIntoView()")
         shot = page.with_suffix(".png")
         browser.picture(shot)

@@ -10,7 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 INK, GREY, PALE = "#37474f", "#90a4ae", "#cfd8dc"
-TEAL, LIGHT, ORANGE, BLUE = "#00796b", "#80cbc4", "#d55e00", "#0072b2"  # told apart by the colour-blind
+TEAL, LIGHT, ORANGE, BLUE = (
+    "#00796b",
+    "#80cbc4",
+    "#d55e00",
+    "#0072b2",
+)  # told apart by the colour-blind
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,9 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     raw = (high - low) / most
     size = 10.0 ** math.floor(math.log10(raw))
     step = next(m * size for m in (1, 2, 5, 10) if m * size >= raw)
-    return [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    return [
+        k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    ]
 
 
 def plot(panels: Sequence[Panel], width: int = 760, height: int = 300) -> str:
@@ -133,7 +140,9 @@ def _panel(panel: Panel, x0: float, y0: float, w: float, h: float) -> list[str]:
             parts.append(
                 f'<polyline points="{at(x, y)}" fill="none" stroke="{c.colour}" stroke-width="1.8"{dash}/>'
             )
-    parts.append(f'<rect x="{x0:.0f}" y="{y0}" width="{w:.0f}" height="{h}" fill="none" stroke="{GREY}"/>')
+    parts.append(
+        f'<rect x="{x0:.0f}" y="{y0}" width="{w:.0f}" height="{h}" fill="none" stroke="{GREY}"/>'
+    )
     here = x0
     for c in panel.curves:
         if c.name:

@@ -22,7 +22,9 @@ START = 1_750_000_000.0  # [s] since 1970
 LOST = 200  # one sample in so many
 STEP = 360 / 2**17  # [degrees]
 NOISE = np.array([0.9, 1.2, 0.7, 0.15, 0.15, 0.12])  # [N m] standard deviation of the torques
-SHARES = np.array([1.08, 0.95, 1.10, 1.04, 0.93, 1.05])  # links weigh so many times what the file says
+SHARES = np.array(
+    [1.08, 0.95, 1.10, 1.04, 0.93, 1.05]
+)  # links weigh so many times what the file says
 ARMATURE = np.array([1.6, 1.9, 1.2, 0.28, 0.27, 0.25])  # [kg m^2]
 VISCOUS = np.array([9.0, 10.5, 7.0, 1.6, 1.7, 1.5])  # [N m s/rad]
 COULOMB = np.array([7.5, 9.0, 6.0, 1.3, 1.2, 1.1])  # [N m]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import re
 from pathlib import Path
 
@@ -47,14 +48,16 @@ def test_links_lead_somewhere(page):
         assert target.exists(), f"{page.name}: {link}"
         assert not target.is_relative_to(ROOT / "site"), f"{page.name}: {link}"
         if anchor and target.suffix == ".md":
-            assert anchor in anchors(target), f"{page.name}: {link}; headings {sorted(anchors(target))}"
+            assert anchor in anchors(target), (
+                f"{page.name}: {link}; headings {sorted(anchors(target))}"
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMED)
 def test_headings_begin_with_one_title_and_skip_no_level(page):
     levels = [len(marks) for marks in re.findall(r"^(#+) +\S", words(page), re.M)]
     assert levels and levels[0] == 1 and levels.count(1) == 1
-    steps = [b - a for a, b in zip(levels, levels[1:], strict=False)]
+    steps = [b - a for a, b in itertools.pairwise(levels)]
     assert all(step <= 1 for step in steps)
 
 
@@ -73,7 +76,9 @@ def test_files_that_pages_name_are_there():
     for page in PAGES:
         for name in path.findall(words(page)):
             assert (ROOT / name).exists(), f"{page.name}: {name}"
-        assert not re.search(r"\b(CONTRACT|ERRATA|PEERS|STYLE|DESIGN)(\.md)?\b", words(page)), page.name
+        assert not re.search(r"\b(CONTRACT|ERRATA|PEERS|STYLE|DESIGN)(\.md)?\b", words(page)), (
+            page.name
+        )
 
 
 def test_guides_and_tutorials_show_something():
@@ -85,7 +90,9 @@ def test_guides_and_tutorials_show_something():
     assert sum(shown[p] for p in guides) >= 0.6 * len(guides)
     for page in PAGES:
         for alt in re.findall(r"!\[([^\]]*)\]", words(page)):
-            assert len(alt.split()) >= 3, f"{page.name}: say in words what the picture '{alt}' shows"
+            assert len(alt.split()) >= 3, (
+                f"{page.name}: say in words what the picture '{alt}' shows"
+            )
 
 
 # ---- the glossary
@@ -133,7 +140,10 @@ def test_glossary_explains_every_name_of_friction():
     )  # fmt: skip
     arm = dynarm.load("two_link")
     names: set[str] = set()
-    for friction, two_sided in (((rich, dynarm.Friction()), False), (("viscous", "coulomb", "offset"), True)):
+    for friction, two_sided in (
+        ((rich, dynarm.Friction()), False),
+        (("viscous", "coulomb", "offset"), True),
+    ):
         search = dynarm.Identifier(arm, friction=friction, asymmetric=two_sided)
         terms = search.terms((0.1, 0.1))
         assert isinstance(terms, Terms)
@@ -165,7 +175,9 @@ def test_recordings_are_what_their_script_makes():
         assert len(stored) < 100_000
         fresh = made.recording(seed, seconds)
         assert stored.splitlines()[0] == fresh.splitlines()[0]
-        rows = [np.loadtxt(text.splitlines(), delimiter=",", skiprows=1) for text in (stored, fresh)]
+        rows = [
+            np.loadtxt(text.splitlines(), delimiter=",", skiprows=1) for text in (stored, fresh)
+        ]
         np.testing.assert_allclose(rows[0], rows[1], atol=0.0101)
 
 
@@ -185,4 +197,3 @@ def test_the_tutorial_tells_the_truth_about_its_recordings():
         assert truth[name] == float(value), name
     channels = (made.FOLDER / "cell.toml").read_text(encoding="utf-8")
     assert channels in page
-
