@@ -34,8 +34,9 @@ PAGES = {  # picture -> command, page that it writes, width and height [pixels]
             str(RECORDINGS / "cell_1.csv"),
             "--validate",
             str(RECORDINGS / "cell_2.csv"),
-        ]
-        + ["--channels", "cell.toml"],
+            "--channels",
+            "cell.toml",
+        ],
         "identified/report.html",
         (1180, 900),
     ),
