@@ -1,7 +1,8 @@
-"""Make the pictures of README and site: python docs/pictures.py [counts] [hysteresis] [report] [mobile] [live] [phone]
+"""Make the pictures of README and site: python docs/pictures.py [NAME ...], all of them without a name.
 
-counts.svg is drawn from `dynarm.count`, hysteresis.svg from the friction record below. The others are photographs of
-pages that `dynarm` itself writes, taken by Chromium without a window (Debian: apt install chromium).
+What ends in .svg is drawn from numbers: counts and hysteresis here, moving in moving.py, the others in drawings.py.
+What ends in .png are photographs of pages that `dynarm` itself writes, taken by Chromium without a window (Debian: apt
+install chromium).
 """
 
 from __future__ import annotations
@@ -15,10 +16,30 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "pictures"
 ROBOT, QUANTITY = "puma560", "mass_matrix"
+RECORDINGS = Path(__file__).parent / "tutorials" / "recordings"
 PAGES = {  # picture -> command, page that it writes, width and height [pixels]
     "report": (["demo", "--out", "demo"], "demo/report.html", (1180, 820)),
     "mobile": (["mobile", "tanner2001", "--case", "5"], "tanner2001_case5.html", (1180, 1220)),
     "live": (["info", "panda", "--html", "panda.html"], "panda.html#move-it", (1180, 760)),
+    "excite": (
+        ["excite", "panda", "--duration", "8", "--html", "x.html"],
+        "x.html#the-motion",
+        (1180, 860),
+    ),
+    "sheet": (["info", "go2", "--html", "go2.html"], "go2.html", (1180, 760)),
+    "recording_report": (
+        [
+            "identify",
+            "ur5e",
+            str(RECORDINGS / "cell_1.csv"),
+            "--validate",
+            str(RECORDINGS / "cell_2.csv"),
+            "--channels",
+            "cell.toml",
+        ],
+        "identified/report.html",
+        (1180, 900),
+    ),
     "phone": (["demo", "--out", "demo"], "demo/report.html#parameters", (400, 820)),
 }
 FLAGS = [
@@ -118,18 +139,24 @@ def _panel(x0: int, title: str, across: str, width: float, height: float) -> lis
     ]
 
 
-DRAWN = {"counts": counts, "hysteresis": hysteresis}
+sys.path.insert(0, str(Path(__file__).parent))
+from drawings import DRAWINGS  # noqa: E402  beside this file
+from moving import moving  # noqa: E402
+
+DRAWN = {"counts": counts, "hysteresis": hysteresis, "moving": moving, **DRAWINGS}
 
 
 def driven(page: Path, part: str, width: int, height: int) -> bytes:
-    """A PNG of a page from one of its parts on, by chromedriver (Debian: apt install chromium-driver)."""
+    """A PNG of a page from one of its parts on, once its robot runs, by chromedriver (apt install chromium-driver)."""
     sys.path.insert(0, str(FOLDER.parents[1] / "tests" / "browser"))
     from chrome import Chrome
 
     with Chrome("--force-prefers-reduced-motion") as browser:
         browser.size(width, height)
         browser.open(page)
-        browser.until("return Boolean((document.querySelector('.live') || {}).robot)")
+        browser.until(
+            "const live = document.querySelector('.live'); return !live || Boolean(live.robot)"
+        )
         browser.run(f"document.getElementById('{part}').scrollIntoView()")
         shot = page.with_suffix(".png")
         browser.picture(shot)
@@ -147,6 +174,8 @@ def photograph(name: str) -> bytes:
         sys.exit("no Chromium found; install it (Debian: apt install chromium)")
     command, page, (width, height) = PAGES[name]
     with tempfile.TemporaryDirectory() as folder:
+        channels = (RECORDINGS / "cell.toml").read_text(encoding="utf-8")
+        (Path(folder) / "cell.toml").write_text(channels, encoding="utf-8")
         program = str(Path(sys.executable).parent / "dynarm")
         subprocess.run([program, *command], cwd=folder, check=True)
         shot = Path(folder) / "shot.png"

@@ -22,6 +22,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -149,7 +150,10 @@ def run_page(page: Path, folder: Path, edits: list[Edit] | None = None) -> int:
 
     What differs from the page is a Mismatch, or, where `edits` is given, put into that list.
     """
-    blocks = blocks_of(page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    for linked in re.findall(r"\]\((recordings/[^)#]+)\)", text):  # what a reader downloads first
+        shutil.copy(page.parent / linked, folder)
+    blocks = blocks_of(text)
     names: dict[str, Any] = {"__name__": "__page__"}
     executed = 0
     for k, block in enumerate(blocks):

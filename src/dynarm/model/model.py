@@ -35,7 +35,7 @@ def compile(
     friction : bool, default False
         Armature and friction of the joints take part; what has memory, as
         `model.friction_state` says.
-    gravity : array_like (..., 3), optional
+    gravity : str, optional
         "input": every function that feels gravity takes a keyword gravity=(..., 3) in the
         axes of the base link.
     parameters : str, optional
