@@ -1,4 +1,4 @@
-"""CSV and Parquet files some rows at a time: the rows of the whole wherever it is cut, and only columns that are wanted."""
+"""CSV and Parquet files some rows at a time: the rows of the whole wherever it is cut, only columns that are wanted."""
 
 from itertools import pairwise
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Collection, Generator
@@ -23,13 +22,12 @@ import numpy as np
 from ....border.apart import REFUSED, started
 from ....border.extras import extra
 from ....border.files import LARGEST, is_folder, named, room, size_of
-from ....border.kinds import Json
+from ....border.kinds import Foreign, Json
 from ....errors import FormatError
 from .table import Table, check_names, check_room, text_column
 
-Choose = Callable[
-    [Table], Collection[str] | None
-]  # of the first rows' table: the columns that are read
+# of the first rows' table: the columns that are read
+Choose = Callable[[Table], Collection[str] | None]
 
 _HEADER = 16 << 20  # bytes of the line of JSON
 _PATIENCE = 60.0  # seconds, and
@@ -89,9 +87,7 @@ def parquet_parts(
         raise _broken_off(path, child.returncode, late)
 
 
-def _timely(
-    path: Path, child: subprocess.Popen[bytes], size: int, most: int
-) -> tuple[Table | None, bool]:
+def _timely(path: Path, child: Foreign, size: int, most: int) -> tuple[Table | None, bool]:
     """What the child sends next, None where it broke off, and whether it took too long."""
     assert child.stdout is not None
     end = threading.Timer(_PATIENCE + min(size, LARGEST) / _PACE, child.kill)
