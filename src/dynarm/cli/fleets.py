@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..identify.dataset.files import Dataset
     from ..identify.fleet.result import Fleet
     from ..robot.arm import Arm
+    from .datasets import Bulk
 
 _SHOWN = 20  # rows of a table
 
@@ -22,16 +23,23 @@ def identify_fleet(
     options: dict[str, Kept],
     out: tuple[str, bool],
     as_json: bool,
+    bulk: Bulk,
 ) -> int:
     """Fit every robot of a dataset, write tables and a page, and print what stands out; the exit code.
 
+    bulk: names the cluster, if any.
     data: the logs, and what tells robots apart. out: the folder, and whether one that is there is replaced.
     """
     from ..identify.fleet.fitting import fit_fleet
     from ..report.fleet import page
 
     with progress("fitting robots") as done:
-        fleet = fit_fleet(arm, *data, progress=lambda some, whole: done(some / whole), **options)
+
+        def tell(some: int, whole: int) -> None:
+            done(some / whole, f"fitting robots, {some} of {whole}")
+
+        with bulk.client() as client:
+            fleet = fit_fleet(arm, *data, progress=tell, client=client, **options)
     with new_folder(*out) as folder:
         fleet.frame.to_csv(folder / "robots.csv", index=False)
         fleet.shared.to_csv(folder / "shared.csv", index=False)

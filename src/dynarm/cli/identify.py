@@ -102,10 +102,9 @@ def identify(
     single = {"--hold-out": hold_out or None, "--kp": kp or None, "--kd": kd or None}
     data = bulk.dataset(logs, how := (channels, topic), single)
     if data and bulk.by:
-        one = {"--validate": validate or None, **bulk.spread}
-        refuse_given("is for one robot, not with --by", one)
+        refuse_given("is for one robot, not with --by", {"--validate": validate or None})
         options = unknowns.options(arm)
-        return identify_fleet(arm, (data, bulk.by), options, (out, force), as_json)
+        return identify_fleet(arm, (data, bulk.by), options, (out, force), as_json, bulk)
     if refuse_unheard(kp or kd, (*unknowns, limit), LIMIT.default):
         gains, read = (kp or "0", kd), _read(logs, validate, how, hold_out)
         return identify_positions(arm, gains, read, out, force, as_json)

@@ -43,6 +43,7 @@ from .partitions import (
 from .survey import FileRun, Span, Survey, look_at
 
 _PATIENCE = 10.0  # seconds until a scheduler has answered
+_WORKERS = 120.0  # seconds until a first worker has come
 _ARITY = 8  # factors that are put together by one task
 _SHARES = 4  # partitions for each thread of the workers, at least
 
@@ -97,9 +98,24 @@ def cluster_of(client: Outside) -> Cluster:
         raise InputError(f"client is {client.status}; connect it to its scheduler again")
     probe = types.FunctionType(_dynarm_here.__code__, {"__builtins__": builtins}, "dynarm_here")
     probe.__module__ = "__main__"  # so that it is sent as it stands, to workers without dynarm too
+    _await_worker(client, probe)
     for worker, version in client.run(probe).items():
         _check_version(f"worker {worker}", version, __version__)
+    _check_version("the scheduler", client.run_on_scheduler(probe), __version__)  # it unpacks tasks
     return Cluster(client)
+
+
+def _await_worker(client: Foreign, probe: Callable[[], str]) -> None:
+    """Wait for a first worker; an adaptive cluster starts one when there is something to do."""
+    if client.nthreads():
+        return
+    try:
+        client.submit(probe, pure=False).result(timeout=_WORKERS)
+    except TimeoutError:
+        raise InputError(
+            f"no worker has joined the scheduler at {client.scheduler.address} after {_WORKERS:g} s; start one with "
+            f"`dask worker {client.scheduler.address}`"
+        ) from None
 
 
 def _dynarm_here() -> str:
@@ -205,6 +221,13 @@ def _together(*partials: Partial) -> Partial:
     return together(partials)
 
 
+def apart_task(version: str, told: str, what: Callable[..., Kept], *given: Kept) -> Kept:
+    """Whatever can be done apart from all else, such as the fit of one robot; told: how an error calls it."""
+    _check_version("a worker", _dynarm_here(), version)
+    with _naming(told):
+        return what(*given)
+
+
 # ---- a dataset on a cluster
 
 
@@ -228,6 +251,18 @@ class Cluster:
         with _told():
             for task in _distributed().as_completed(list(tasks), loop=self.client.loop):
                 yield task.result()
+
+    def each(
+        self, what: Callable[..., Kept], shared: Kept, given: Sequence[tuple[str, Kept]]
+    ) -> Iterator[Kept]:
+        """What a function returns for what all share and each of some (name, value), in order."""
+        common = self.task(_same, shared)
+        tasks = [
+            self.task(apart_task, __version__, name, what, common, name, value)
+            for name, value in given
+        ]
+        for task in tasks:
+            yield self.results([task])[0]
 
     def looked(
         self, dataset: Dataset, arm: Arm, files: Sequence[Path]
@@ -285,6 +320,10 @@ def _told() -> Iterator[None]:
         raise ModelError(
             f"workers died again and again at one task ({str(error).splitlines()[0]}); give them more memory, and look "
             "at their logs"
+        ) from None
+    except _distributed().CancelledError as error:
+        raise ModelError(
+            f"the scheduler was lost ({str(error).splitlines()[0]}); start it again, and look at its log"
         ) from None
     except ImportError as error:
         raise InputError(f"a worker has no dynarm, or not all that it needs ({error})") from None

@@ -18,7 +18,8 @@ from ..logs.readers import FORMATS, known_formats
 WANTED = "a folder, a pattern such as 'logs/*.csv', or names of logs"
 BASE = 300 << 20  # bytes that the program itself takes, with what it keeps of a dataset to look at
 LEAST = BASE + (4 << 20)
-_LARGE = 64 << 20  # bytes of a Parquet file that is read piece by piece
+_LARGE = 64 << 20  # bytes of a Parquet or CSV file that is read piece by piece
+_IN_PARTS = (".parquet", ".pq", ".csv", ".txt", ".tsv")
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _PATTERN = re.compile(r"[*?\[]")
 _BAG = "metadata.yaml"
@@ -187,7 +188,7 @@ def is_dataset(path: Path) -> bool:
         if path.is_dir():
             return not is_bag(path)
         if path.is_file():
-            return path.suffix.lower() in (".parquet", ".pq") and path.stat().st_size > _LARGE
+            return path.suffix.lower() in _IN_PARTS and path.stat().st_size > _LARGE
     except (OSError, ValueError):
         return False
     return bool(_PATTERN.search(str(path)))

@@ -17,11 +17,10 @@ from ...border.files import named
 from ...border.kinds import Kept
 from ...errors import DynarmWarning
 from ..fitting import fitted_rows, fitting_log
-from ..logs.formats.apart import parquet_groups
 from ..logs.log import Log
 from ..segments import SHORTEST, SIDE, TimeSegment, bounds, segments, stretches
 from .cutting import FEWEST, Usual, breaks_between, cleaned, pieces_of, starts_in
-from .parts import edges, every_part, is_parquet, later, schema
+from .parts import edges, every_part, is_parted, later, raw_rows, schema
 from .survey import FileRun, Survey
 
 MOST = 8  # segments of a partition
@@ -79,13 +78,14 @@ def chunks_of(run: FileRun) -> tuple[Chunk, ...]:
     """The parts of a long recording, as one process reads them."""
     chunks: list[Chunk] = []
     for k, span in enumerate(run.files):
-        if not is_parquet(span.path):
+        if not is_parted(span.path):
             chunks.append(Chunk(k, 0, 0, named(span.path)))
             continue
-        ends = np.cumsum(parquet_groups(span.path))
+        ends = np.cumsum(raw_rows(span.path))
         for first, last in pairwise(edges(int(ends[-1]))):
             groups = np.searchsorted(ends, (first, last - 1), side="right")
-            chunks.append(Chunk(k, first, last, f"{named(span.path)}, {_groups(*groups)}"))
+            where = _groups(*groups) if len(ends) > 1 else f"rows {first + 1} to {last}"
+            chunks.append(Chunk(k, first, last, f"{named(span.path)}, {where}"))
     return tuple(chunks)
 
 

@@ -2,30 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from ...border.files import named
+from ...border.files import named, size_of
 from ...border.kinds import Kept, Outside
 from ...errors import DynarmError, InputError
 from ...robot.arm import Arm
-from ..logs.channels import table_channels
+from ..logs.channels import columns_of, table_channels
 from ..logs.declaration import Declaration, load_declaration
-from ..logs.formats.apart import parquet_parts
+from ..logs.formats.apart import parquet_groups, parquet_parts
+from ..logs.formats.csv_parts import csv_parts, csv_rows, has_lines
 from ..logs.formats.table import Table
 from ..logs.log import Log, in_order
 from ..logs.recognition import recognise
 
 ROWS = 60_000  # of a part
+PARQUET = (".parquet", ".pq")
+CSV = (".csv", ".txt", ".tsv")
+_LARGE = 32 << 20  # bytes of a CSV file that is read some of its rows at a time
 STATES = ("t", "q", "qd", "qdd", "tau", "wrench", "reference", "q_command")
 
 
-def is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq")
+def is_parted(path: Path) -> bool:
+    """Whether a file is read some of its rows at a time: Parquet, and CSV where it is large."""
+    kind = path.suffix.lower()
+    if kind in PARQUET:
+        return True
+    return kind in CSV and size_of(path, sys.maxsize) > _LARGE and has_lines(path)
+
+
+def raw_rows(path: Path) -> list[int]:
+    """How many rows the row groups of such a file have; a CSV file has one."""
+    return parquet_groups(path) if path.suffix.lower() in PARQUET else [csv_rows(path)]
 
 
 def edges(rows: int) -> list[int]:
@@ -50,16 +64,16 @@ def every_part(
 ) -> Iterator[Log | None]:
     """The same, with None for parts whose rows are all left out."""
     channels, topic = how
-    if not is_parquet(path):
+    if not is_parted(path):
         whole = in_order(Log.read(path, channels, topic), arm)
         if first < len(whole):
             yield whole.rows(slice(first, None)) if first else whole
         return
-    for part in _of_parquet(path, channels, first, last):
+    for part in _in_parts(path, channels, first, last):
         yield None if part is None else in_order(part, arm)
 
 
-def _of_parquet(path: Path, channels: Outside, first: int, last: int) -> Iterator[Log | None]:
+def _in_parts(path: Path, channels: Outside, first: int, last: int) -> Iterator[Log | None]:
     declaration = load_declaration(path, channels)
     elsewhere = () if declaration is None else declaration.channels.values()
     if any(entry.file is not None for entry in elsewhere):
@@ -68,18 +82,24 @@ def _of_parquet(path: Path, channels: Outside, first: int, last: int) -> Iterato
             yield whole.rows(slice(first, None)) if first else whole
         return
     head: Table = {}
-    before = first
-    if first:
-        with_first = parquet_parts(path, 1)
-        head = next(with_first)
-        with_first.close()
-    for table in parquet_parts(path, ROWS, first, last):
+    columns: Collection[str] | None = None
+
+    def choose(table: Table) -> Collection[str] | None:
+        """What is declared of the columns, the others being left unread."""
+        nonlocal declaration, head, columns
         if declaration is None:
             hint = f"{path.with_suffix('.toml').name} beside it"
             declaration = recognise(named(path), table, hint)
+        columns = columns_of(table, declaration)
+        head = {k: x[:1] for k, x in table.items() if columns is None or k in columns}
+        return columns
+
+    before = first
+    read = parquet_parts if path.suffix.lower() in PARQUET else csv_parts
+    for table in read(path, ROWS, first, last, choose):
+        assert declaration is not None
         rows = len(next(iter(table.values())))
-        yield _part(path, table, head, before, declaration)
-        head = head or {name: column[:1] for name, column in table.items()}
+        yield _part(path, table, head if before else {}, before, declaration)
         before += rows
 
 

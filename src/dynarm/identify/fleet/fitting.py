@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ...border.kinds import FloatArray, Outside
 from ...errors import DynarmError, DynarmWarning, InputError
 from ...robot.arm import Arm
 from ..auto import Decided
+from ..dataset.cluster import cluster_of
 from ..dataset.files import Dataset, dataset_of
 from ..estimators.factors import Factors, block_edges
 from ..identifier import Identifier
@@ -36,6 +38,7 @@ _SAMPLE = 5  # robots whose choices are asked for
 _AUTO = "auto"
 _ERROR = "error of "
 _WORSE = 2.0  # times the usual error
+_Made = tuple["tuple[RobotFit, dict[str, Periods]] | None", list[str]]  # and what was left out
 Periods = list[tuple[float, FloatArray, FloatArray]]  # time, values, std
 
 
@@ -47,6 +50,7 @@ def fit_fleet(
     rate: float = 0.05,
     skip_bad: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    client: Outside = None,
     **options: Outside,
 ) -> Fleet:
     """Fits of many robots of one kind, pooled.
@@ -72,6 +76,8 @@ def fit_fleet(
         Files and robots that cannot be used are left out and named.
     progress : callable, optional
         Called with (robots done, robots in all).
+    client : distributed.Client, optional
+        A Dask cluster whose workers fit the robots; they must find files under the same names.
     **options : object
         Options of dynarm.Identifier, the same for every robot.
 
@@ -110,12 +116,18 @@ def fit_fleet(
     identifier, chosen = _decided(identifier, robots, reader)
     whole: dict[str, RobotFit] = {}
     apart: dict[str, dict[str, Periods]] = {}
-    for done, (robot, sources) in enumerate(robots.items()):
-        made = _robot(identifier, chosen, robot, sources, reader)
+    given = list((robots if client is None else _absolute(robots)).items())
+    shared = (identifier, chosen, reader)
+    if client is None:
+        fits: Iterator[_Made] = (_robot(shared, *one) for one in given)
+    else:
+        fits = cluster_of(client).each(_robot, shared, given)
+    for done, ((robot, _), (made, bad)) in enumerate(zip(given, fits, strict=True), 1):
+        reader.bad.extend(bad)
         if made is not None:
             whole[robot], apart[robot] = made
         if progress is not None:
-            progress(done + 1, len(robots))
+            progress(done, len(robots))
     if len(whole) < 2:
         raise InputError(f"{len(whole)} of {len(robots)} robots can be used: {reader.bad[0]}")
     return _fleet(
@@ -128,6 +140,7 @@ class _Recordings:
 
     def __init__(self, identifier: Identifier, dataset: Dataset | None, skip_bad: bool):
         self.identifier = identifier
+        self.dataset = None if dataset is None else replace(dataset, progress=None)
         self.channels = None if dataset is None else dataset.channels
         self.skip_bad = skip_bad or (dataset is not None and dataset.skip_bad)
         self.bad: list[str] = []
@@ -185,14 +198,20 @@ def _elected(votes: Sequence[Decided]) -> Decided:
     return sorted(alike, key=lambda vote: vote.how.cutoff or 0.0)[len(alike) // 2]
 
 
+def _absolute(robots: Groups) -> Groups:
+    """The same with files by names that hold wherever a worker stands."""
+    return {
+        robot: [one if isinstance(one, Log) else one.absolute() for one in sources]
+        for robot, sources in robots.items()
+    }
+
+
 def _robot(
-    identifier: Identifier,
-    chosen: Decided,
-    robot: str,
-    sources: Sequence[Source],
-    reader: _Recordings,
-) -> tuple[RobotFit, dict[str, Periods]] | None:
-    """The fit of one robot, and its friction by day and hour."""
+    shared: tuple[Identifier, Decided, _Recordings], robot: str, sources: Sequence[Source]
+) -> _Made:
+    """The fit of one robot with its friction by day and hour, if it can be had, and what was left out."""
+    identifier, chosen, every = shared
+    reader = _Recordings(identifier, every.dataset, every.skip_bad)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DynarmWarning)  # about each of hundreds of logs
         dates: list[float | None] = []
@@ -202,12 +221,12 @@ def _robot(
                 logs.append(part)
                 dates.append(date)
         if not logs:
-            return None
+            return None, reader.bad
         try:
             fit = fit_as(identifier, chosen, Recording(logs), logs)
         except DynarmError as error:
             reader.refuse(robot, error)
-            return None
+            return None, reader.bad
     factors = fit.record.data("fleet")
     light = RobotFit(
         robot,
@@ -220,7 +239,8 @@ def _robot(
         sum(map(len, logs)),
         factors.merged(),
     )
-    return light, {period: _periods(fit, factors, dates, period) for period in PERIODS}
+    by_time = {period: _periods(fit, factors, dates, period) for period in PERIODS}
+    return (light, by_time), reader.bad
 
 
 def _by_hour(log: Log, date: float | None) -> Iterator[tuple[Log, float | None]]:

@@ -55,6 +55,21 @@ def read_channels(path: Path, given: Outside, topic: str | None = None) -> dict[
     return table_channels(named(path), table, declaration, path.parent)
 
 
+def columns_of(table: Table, declaration: Declaration) -> set[str] | None:
+    """The columns that a declaration speaks of; None where it speaks of one that the table lacks."""
+    wanted = set() if declaration.time is None else {declaration.time}
+    for entry in declaration.channels.values():
+        wanted |= {name for name in (entry.scale, entry.divide) if isinstance(name, str)}
+        if not isinstance(entry.columns, str):
+            wanted |= set(entry.columns)
+        elif "{}" not in entry.columns or entry.columns in table:
+            wanted.add(entry.columns)
+        else:
+            before, _, after = entry.columns.partition("{}")
+            wanted |= {f"{before}{k}{after}" for k in range(len(table) + 1)} & set(table)
+    return wanted if wanted <= set(table) else None
+
+
 def table_channels(
     source: str, table: Table, declaration: Declaration, folder: Path | None = None
 ) -> dict[str, Outside]:

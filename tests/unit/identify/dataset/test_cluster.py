@@ -2,12 +2,14 @@
 
 import os
 import signal
+import subprocess
 import sys
 import warnings
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from benchmarks import simulated_fleets as fleets
 from distributed import Client, LocalCluster
 
 import dynarm
@@ -63,6 +65,33 @@ def folder(tmp_path_factory):
     frame[:70_000].to_parquet(place / "a.parquet", row_group_size=11_000)
     frame[70_000:].to_parquet(place / "b.parquet", row_group_size=11_000)
     return place
+
+
+BLOCKED = """
+import sys
+class Refusing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "dynarm":
+            raise ModuleNotFoundError("No module named 'dynarm'", name="dynarm")
+sys.meta_path.insert(0, Refusing())
+"""
+NODE = """
+import sys
+from distributed.cli.dask_{what} import main
+sys.argv = ["dask", *sys.argv[1:], "--no-dashboard"]
+main()
+"""
+
+
+def node(what: str, blocked: bool, *words) -> subprocess.Popen:
+    """A scheduler or a worker as `dask scheduler` and `dask worker` start them."""
+    code = (BLOCKED if blocked else "") + NODE.format(what=what)
+    more = ["--host", "127.0.0.1", "--port", "0"] if what == "scheduler" else ["--no-nanny"]
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, words), *more],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def fitted(what, client=None, **options) -> Fit:
@@ -173,6 +202,31 @@ def test_workers_must_have_the_same_dynarm(client, folder, monkeypatch):
         client.run(show, workers=[worker])
 
 
+@pytest.mark.parametrize("blocked", ["scheduler", "worker", None])
+def test_a_cluster_without_dynarm_or_workers_is_told_so(folder, tmp_path, monkeypatch, blocked):
+    """Real processes that cannot import dynarm: started with a finder that refuses it."""
+    monkeypatch.setattr(door, "_WORKERS", 1.0)
+    place = tmp_path / "scheduler.json"
+    started = [node("scheduler", blocked == "scheduler", "--scheduler-file", place)]
+    if blocked is not None:
+        started.append(node("worker", blocked == "worker", "--scheduler-file", place))
+    said = {
+        "scheduler": r"the scheduler has no dynarm, this process dynarm",
+        "worker": r"worker tcp.* has no dynarm, this process dynarm",
+        None: r"no worker has joined the scheduler at tcp.* after 1 s",
+    }
+    try:
+        with Client(scheduler_file=str(place), timeout=60, set_as_default=False) as one:
+            if blocked is not None:
+                one.wait_for_workers(1, timeout=60)
+            with pytest.raises(InputError, match=said[blocked]):
+                fitted(folder, one)
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
 def test_what_is_no_client_is_refused(folder):
     with pytest.raises(KindError, match=r"client is .*give a distributed\.Client"):
         fitted(folder, "tcp://127.0.0.1:1")
@@ -230,3 +284,26 @@ def test_blocks_are_those_of_one_fold(alone):
                 size = np.abs(its.T @ its).max()
                 np.testing.assert_allclose(mine.T @ mine, its.T @ its, rtol=0, atol=1e-12 * size)
     assert places([(300, 300), (100, 90)]) == ([0, 300], 4, 98)
+
+
+def test_robots_of_a_fleet_are_fitted_by_workers(client, tmp_path):
+    import pandas as pd
+
+    rng, base = np.random.default_rng(8), dynarm.load("two_link")
+    for k in range(5):
+        log = fleets.recording(rng, fleets.sound_robot(rng, base), 5.0)
+        columns = {"t": log.t} | {f"q{j + 1}": log.q[:, j] for j in range(2)}
+        columns |= {f"tau{j + 1}": log.tau[:, j] for j in range(2)}
+        pd.DataFrame(columns).to_csv(tmp_path / f"arm-{k}.csv", index=False)
+    (tmp_path / "arm-9.csv").write_text("t,q1\n0,zero\n")
+    how = {"by": "file", "friction": ("viscous", "coulomb", "offset"), "skip_bad": True}
+    one = dynarm.fit_fleet(base, tmp_path, **how)
+    steps = []
+    told = {"progress": lambda *step: steps.append(step), "client": client}
+    two = dynarm.fit_fleet(base, tmp_path, **how, **told)
+    assert list(two.robots) == list(one.robots) and steps[-1] == (6, 6)
+    np.testing.assert_allclose(two.values_, one.values_, rtol=EQUAL)
+    np.testing.assert_allclose(two.pool.values, one.pool.values, rtol=EQUAL)
+    assert two.left_out == one.left_out and "arm-9" in two.left_out[0]
+    with pytest.raises(DynarmError, match=r"robot arm-9: .*cannot tell which columns"):
+        dynarm.fit_fleet(base, tmp_path, **{**how, "skip_bad": False}, client=client)

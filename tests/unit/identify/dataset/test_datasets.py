@@ -112,6 +112,16 @@ def test_rows_that_are_weighted_again_are_read_again(tmp_path, motion):
     same(quiet(identifier, Dataset(folder, memory=SMALL)), quiet(identifier, motion.log()))
 
 
+def test_large_csv_files_are_read_in_parts(tmp_path, motion, monkeypatch):
+    monkeypatch.setattr("dynarm.identify.dataset.parts._LARGE", 0)
+    monkeypatch.setattr("dynarm.identify.logs.readers._csv", None)  # nothing is read whole
+    identifier = dynarm.Identifier(dynarm.load("two_link"), cutoff=8.0, friction=("viscous",))
+    folder = parts(motion, tmp_path, 2, "csv")
+    fit = quiet(identifier, Dataset(folder, memory=SMALL))
+    assert isinstance(fit.record.recording, Streamed)
+    same(fit, quiet(identifier, motion.log()))
+
+
 def test_many_small_files_are_one_recording(tmp_path, motion):
     identifier = dynarm.Identifier(dynarm.load("two_link"))
     folder = parts(motion, tmp_path, 200, "csv", 20_000)

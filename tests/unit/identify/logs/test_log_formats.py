@@ -529,7 +529,7 @@ def test_lines_of_csv_files(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("t,q\n\n# a remark\n0,1\n1,2 # so\n")
     assert read_csv(path)["q"].tolist() == [1, 2]
-    monkeypatch.setattr(csv_text, "_LONGEST_LINE", 6)
+    monkeypatch.setattr(csv_text, "LONGEST_LINE", 6)
     path.write_text("t,q\n0,123\n")
     assert read_csv(path)["q"].tolist() == [123]
     path.write_text("t,q\n0,1234\n")

@@ -11,7 +11,8 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Collection, Generator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
@@ -21,9 +22,12 @@ import numpy as np
 from ....border.apart import REFUSED, started
 from ....border.extras import extra
 from ....border.files import LARGEST, is_folder, named, room, size_of
-from ....border.kinds import Json
+from ....border.kinds import Foreign, Json
 from ....errors import FormatError
 from .table import Table, check_names, check_room, text_column
+
+# of the first rows' table: the columns that are read
+Choose = Callable[[Table], Collection[str] | None]
 
 _HEADER = 16 << 20  # bytes of the line of JSON
 _PATIENCE = 60.0  # seconds, and
@@ -53,34 +57,45 @@ def parquet_groups(path: Path) -> list[int]:
 
 
 def parquet_parts(
-    path: Path, rows: int, first: int = 0, last: int = 0
+    path: Path, rows: int, first: int = 0, last: int = 0, choose: Choose | None = None
 ) -> Generator[Table, None, None]:
     """The columns of a Parquet file of any size, `rows` rows at a time, from row `first` to `last` (0: all).
 
-    The child waits while a part is being worked on, so no more than two parts are held.
+    choose: which columns, told by the first rows' table; of the others no more than those rows is read. The child
+    waits while a part is being worked on, so no more than two parts are held.
     """
     _check_pyarrow(path)
     size = size_of(path, sys.maxsize)
     most = room(min(size, LARGEST))
     arguments = ("parquet_parts", str(path.absolute()), str(most), *map(str, (rows, first, last)))
-    with started(_MODULE, arguments, named(path), _INSTEAD) as child:
+    with started(_MODULE, arguments, named(path), _INSTEAD, asking=True) as child:
         try:
-            assert child.stdout is not None
-            while True:
-                end = threading.Timer(_PATIENCE + min(size, LARGEST) / _PACE, child.kill)
-                end.start()
-                try:
-                    table = _received(path, child.stdout, most)
-                finally:
-                    late = not end.is_alive()
-                    end.cancel()
-                if not table:
-                    break
-                yield table
+            assert child.stdin is not None
+            table, late = _timely(path, child, size, most)
+            if table:
+                wanted = None if choose is None else choose(table)
+                with suppress(OSError):  # it has ended, which the next reading finds
+                    child.stdin.write(json.dumps(wanted and sorted(wanted)).encode() + b"\n")
+                    child.stdin.flush()
+            while table:
+                table, late = _timely(path, child, size, most)
+                if table:
+                    yield table
         finally:
             child.kill()
     if table is None:
         raise _broken_off(path, child.returncode, late)
+
+
+def _timely(path: Path, child: Foreign, size: int, most: int) -> tuple[Table | None, bool]:
+    """What the child sends next, None where it broke off, and whether it took too long."""
+    assert child.stdout is not None
+    end = threading.Timer(_PATIENCE + min(size, LARGEST) / _PACE, child.kill)
+    end.start()
+    try:
+        return _received(path, child.stdout, most), not end.is_alive()
+    finally:
+        end.cancel()
 
 
 def read_bag(path: Path, topic: str | None = None) -> Table:
@@ -103,14 +118,9 @@ def _read(what: str, path: Path, size: int, topic: str | None = None) -> Table:
     chosen = () if topic is None else (topic,)
     arguments = (what, str(path.absolute()), str(most), *chosen)
     with started(_MODULE, arguments, named(path), _INSTEAD) as child:
-        end = threading.Timer(_PATIENCE + size / _PACE, child.kill)
-        end.start()
         try:
-            assert child.stdout is not None
-            table = _received(path, child.stdout, most)
+            table, late = _timely(path, child, size, most)
         finally:
-            late = not end.is_alive()
-            end.cancel()
             child.kill()
     if table is not None:
         return table

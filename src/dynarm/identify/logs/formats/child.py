@@ -1,7 +1,8 @@
 """The process that reads Parquet files and packed bags for another one: `... KIND PATH ROOM [TOPIC | ROWS FIRST LAST]`.
 
 Its own memory is limited, and it writes one line of JSON, {"columns": [...]} or {"refused": "..."}, then the
-columns' bytes; of a file in parts, the same for every part.
+columns' bytes; of a file in parts, the same for its first rows, upon which it is told which columns are wanted, and
+for every part.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from .table import MOST_COLUMNS, Table, check_names, check_room, text_column
 
 _SPARE = 1 << 30  # bytes of address space beyond what is there after the imports and what is read
 _LONGEST_TEXT = 40
+_BUFFER = 1 << 20  # bytes of a column that are read at a time
+_SIDE_BY_SIDE = 16  # columns
+_HEAD = 2  # rows that show what columns hold
 _PARTS = "parquet_parts"
 
 
@@ -43,7 +47,7 @@ def _opened_parquet(path: Path, most: int) -> Iterator[Foreign]:
 
     pa.set_memory_pool(pa.system_memory_pool())
     confine(True, _SPARE + 4 * most)
-    with path.open("rb") as stream, pq.ParquetFile(stream) as file:
+    with path.open("rb") as stream, pq.ParquetFile(stream, buffer_size=_BUFFER) as file:
         about = file.metadata
         if about.num_columns > MOST_COLUMNS:
             raise FormatError(f"has {about.num_columns} columns; at most {MOST_COLUMNS} are read")
@@ -58,14 +62,17 @@ def _columns(table: Foreign) -> Table:
 
 
 def _parquet_parts(path: Path, most: int, rows: int, first: int, last: int) -> Iterator[Table]:
-    """Tables of `rows` rows each, in order, from row `first` to `last` (0: the file's); the last may have half more."""
+    """A table of the first rows; then of the columns that are asked for tables of `rows` rows each, in order, from row
+    `first` to `last` (0: the file's); the last may have half more."""
     import pyarrow as pa
 
     with _opened_parquet(path, most) as file:
         sizes = _sizes(file)
+        yield _head(file, sizes)
+        columns = json.loads(sys.stdin.buffer.readline())
         left = min(sum(sizes), last or sum(sizes)) - first
         waiting: list[Foreign] = []
-        for batch in _batches(file, sizes, rows, first, max(left, 0)):
+        for batch in _batches(file, sizes, rows, first, max(left, 0), columns):
             waiting.append(batch)
             while sum(map(len, waiting)) >= rows and not 0 < left - rows < rows // 2:
                 table = pa.Table.from_batches(waiting)
@@ -75,15 +82,33 @@ def _parquet_parts(path: Path, most: int, rows: int, first: int, last: int) -> I
             yield _columns(pa.Table.from_batches(waiting))
 
 
+def _head(file: Foreign, sizes: Sequence[int]) -> Table:
+    """The first rows, read some columns at a time, because each is unpacked by the page."""
+    import pyarrow as pa
+
+    names, head = file.schema_arrow.names, Table()
+    for k in range(0, len(names), _SIDE_BY_SIDE):
+        some = names[k : k + _SIDE_BY_SIDE]
+        batches = list(_batches(file, sizes, _HEAD, 0, _HEAD, some))
+        if batches:
+            head |= _columns(pa.Table.from_batches(batches))
+    return head
+
+
 def _batches(
-    file: Foreign, sizes: Sequence[int], rows: int, first: int, left: int
+    file: Foreign,
+    sizes: Sequence[int],
+    rows: int,
+    first: int,
+    left: int,
+    columns: Sequence[str] | None = None,
 ) -> Iterator[Foreign]:
     """The next `left` rows from row `first` on, row group by row group; what breaks says in which."""
     for group, size in enumerate(sizes):
         skipped, first = min(first, size), max(first - size, 0)
         if skipped == size or not left:
             continue
-        batches = file.iter_batches(rows, row_groups=[group], use_threads=False)
+        batches = file.iter_batches(rows, [group], columns, use_threads=False)
         while left:
             try:
                 batch = next(batches, None)

@@ -5,28 +5,57 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from ....border.files import content, named
 from ....errors import FormatError
 from .table import MOST_COLUMNS, Table, check_names
 
-_LONGEST_LINE = 4 << 20
+LONGEST_LINE = 4 << 20
+
+
+class Before(NamedTuple):
+    """What of a file stands before some of its rows, the header apart."""
+
+    lines: int = 0
+    rows: int = 0
+    size: int = 0  # bytes
+
+
+NOTHING = Before()
 
 
 def read_csv(path: Path) -> Table:
     """The columns by the names in the first line."""
+    table = parsed(path, content(path))
+    if not len(next(iter(table.values()))):
+        raise no_rows(path)
+    return table
+
+
+def no_rows(path: Path) -> FormatError:
+    """The refusal of a file that holds nothing but its header."""
+    return FormatError(f"{named(path)}: has a header and no rows; export the log again")
+
+
+def parsed(
+    path: Path, raw: bytes, before: Before = NOTHING, columns: Collection[str] | None = None
+) -> Table:
+    """The columns of a header and rows, all or those of these names. before: what the file holds between the two."""
     import pandas as pd
 
-    data = _utf8(path, content(path))
-    separator = _check_widths(path, data)
+    data = _utf8(path, raw, before)
+    separator, names = _check_widths(path, data, before)
+    wanted = None if columns is None else [k for k, name in enumerate(names) if name in columns]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", pd.errors.ParserWarning)
             frame = pd.read_csv(
                 io.BytesIO(data),
                 sep=separator,
+                usecols=wanted,
                 skipinitialspace=True,
                 comment="#",
                 index_col=False,  # never a column without a name
@@ -37,19 +66,17 @@ def read_csv(path: Path) -> Table:
         raise FormatError(f"{named(path)}: {named(reason)}; mend or remove that row") from None
     names = [str(c).strip() for c in frame.columns]
     check_names(path, names)
-    if not len(frame):
-        raise FormatError(f"{named(path)}: has a header and no rows; export the log again")
     return {name: frame.iloc[:, k].to_numpy() for k, name in enumerate(names)}
 
 
-def _utf8(path: Path, data: bytes) -> bytes:
+def _utf8(path: Path, data: bytes, before: Before) -> bytes:
     """The file as UTF-8 with plain line ends."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         raise FormatError(
-            f"{named(path)}: byte {error.start + 1} is not {encoding[:6].upper().rstrip('-')} text; "
+            f"{named(path)}: byte {error.start + before.size + 1} is not {encoding[:6].upper().rstrip('-')} text; "
             "save it as CSV in UTF-8"
         ) from None
     data = text.encode() if encoding == "utf-16" else data.removeprefix(b"\xef\xbb\xbf")
@@ -60,9 +87,9 @@ def _utf8(path: Path, data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def _check_widths(path: Path, data: bytes) -> str:
-    """The separator; refused where a row has more or fewer cells than the header."""
-    lines = _lines(path, data)
+def _check_widths(path: Path, data: bytes, before: Before) -> tuple[str, list[str]]:
+    """The separator and the header; refused where a row has more or fewer cells than that."""
+    lines = lines_of(path, data)
     number, header = next(lines, (0, ""))
     if not header:
         raise FormatError(f"{named(path)}: the file is empty; export the log again")
@@ -78,22 +105,22 @@ def _check_widths(path: Path, data: bytes) -> str:
         )
     check_names(path, filter(None, names))  # pandas would call the second of two q1 "q1.1"
     if b'"' in data:  # cells may hold separators and line ends
-        _check_quoted(path, data, separator, width)
-        return separator
+        _check_quoted(path, data, separator, width, before)
+        return separator, names
     for row, (number, line) in enumerate(lines, 1):
         cells = len(line.split()) if separator == r"\s+" else line.count(separator) + 1
         if cells != width:
-            raise _uneven(path, number, row, cells, width)
-    return separator
+            raise _uneven(path, number + before.lines, row + before.rows, cells, width)
+    return separator, names
 
 
-def _lines(path: Path, data: bytes) -> Iterator[tuple[int, str]]:
+def lines_of(path: Path, data: bytes) -> Iterator[tuple[int, str]]:
     """Lines that hold something, by their number in the file, without comments."""
     stream = io.BytesIO(data)
-    for number, row in enumerate(iter(lambda: stream.readline(_LONGEST_LINE + 1), b""), 1):
-        if len(row) > _LONGEST_LINE:
+    for number, row in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), 1):
+        if len(row) > LONGEST_LINE:
             raise FormatError(
-                f"{named(path)}: line {number} has more than {_LONGEST_LINE} letters; no row of a log has"
+                f"{named(path)}: line {number} has more than {LONGEST_LINE} letters; no row of a log has"
             )
         line = row.decode().partition("#")[0].rstrip("\n")
         if line.strip(" "):
@@ -108,18 +135,20 @@ def _cells(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
 
 
-def _check_quoted(path: Path, data: bytes, separator: str, width: int) -> None:
+def _check_quoted(path: Path, data: bytes, separator: str, width: int, before: Before) -> None:
     delimiter = " " if separator == r"\s+" else separator
-    lines = (line for _, line in _lines(path, data))
+    lines = (line for _, line in lines_of(path, data))
     rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     try:
         for row, cells in enumerate(rows):
             if separator == r"\s+":
                 cells = [cell for cell in cells if cell]
             if len(cells) != width:
-                raise _uneven(path, rows.line_num, row, len(cells), width)
+                line = rows.line_num + before.lines
+                raise _uneven(path, line, row + before.rows, len(cells), width)
     except csv.Error as error:
-        raise FormatError(f"{named(path)}: line {rows.line_num}: {error}; mend that row") from None
+        line = rows.line_num + before.lines
+        raise FormatError(f"{named(path)}: line {line}: {error}; mend that row") from None
 
 
 def _uneven(path: Path, line: int, row: int, cells: int, width: int) -> FormatError:
