@@ -102,6 +102,7 @@ def ground_of(
     forces, needed, angles, measure, acting = robot.call(
         "ground", q, z, zd, *robot.acting(gravity, load)
     )[:5]
+    forces += 0.0  # no minus before a zero
     names = robot.wheel_names
     if contact != "elastic":
         forces = shared(robot, contact, acting, forces)

@@ -46,7 +46,7 @@ class MobileLimits:
     Infinite: nothing limits it; NaN: not even at rest.
 
     slope_up, slope_down: nose up, nose down. slope_left: the left side is the lower one. payload: a point mass at the
-    tool. `by` says which wheel or edge ends each, `others` what the other ways of sharing the load would allow.
+    tool, beyond `load`. `by` says which wheel or edge ends each, `others` what the other ways of sharing would allow.
     """
 
     acceleration: float  # [m/s^2] forwards
@@ -314,7 +314,7 @@ def emergency_stop(
     moved = pose.demand(zd=ahead)
     most, by = _told(pose.grow(rest, moved, contact), lambda p: p)
     ways = () if robot.support.determinate else [w for w in CONTACTS if w != contact]
-    others = {w: f"{_told(pose.grow(rest, moved, w), lambda p: p)[0]:.4g} m/s^2" for w in ways}
+    others = {w: _shown(_told(pose.grow(rest, moved, w), lambda p: p)[0], " m/s^2") for w in ways}
     if not most > 0:
         status = f"cannot brake: {by} slips, lifts or tips at rest"
         told = status + told_contact(contact, others)
