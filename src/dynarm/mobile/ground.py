@@ -96,12 +96,12 @@ def ground_of(
     gravity: Given,
     load: Given,
     contact: str,
+    threads: int | None = None,
 ) -> Ground:
     """The ground under a planned motion."""
     contact = contact_word(contact)
-    forces, needed, angles, measure, acting = robot.call(
-        "ground", q, z, zd, *robot.acting(gravity, load)
-    )[:5]
+    given = q, z, zd, *robot.acting(gravity, load)
+    forces, needed, angles, measure, acting = robot.call("ground", *given, threads=threads)[:5]
     forces += 0.0  # no minus before a zero
     names = robot.wheel_names
     if contact != "elastic":

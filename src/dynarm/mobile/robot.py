@@ -79,10 +79,17 @@ class MobileManipulator(Wheeled):
         return self.inverse_dynamics(q, still, still, gravity, load)
 
     def inverse_dynamics(
-        self, q: Numbers, z: Numbers, zd: Numbers, gravity: Given = None, load: Given = None
+        self,
+        q: Numbers,
+        z: Numbers,
+        zd: Numbers,
+        gravity: Given = None,
+        load: Given = None,
+        threads: int | None = None,
     ) -> FloatArray:
         """tau (..., inputs): the inputs that give accelerations zd, drives shared with the smallest squared torque."""
-        outputs = self.call("inverse_dynamics", q, z, zd, *self.acting(gravity, load))
+        given = q, z, zd, *self.acting(gravity, load)
+        outputs = self.call("inverse_dynamics", *given, threads=threads)
         tau: FloatArray = outputs[0] if self.guidance.steered else outputs  # type: ignore[assignment]
         return tau
 
@@ -94,14 +101,16 @@ class MobileManipulator(Wheeled):
         gravity: Given = None,
         load: Given = None,
         contact: str = "elastic",
+        threads: int | None = None,
     ) -> Ground:
         """What the ground carries of a planned motion, on wheels that push and never pull; see `Ground`.
 
         gravity: (..., 3) [m/s^2] in the axes of {v}, for slopes. load: (..., 6), force then couple on the tool, in the
         tool's axes. contact: how more than three wheels share the load: "elastic", as springs (`Wheel.stiffness`);
-        "best", "worst": in the way that asks for the least, the most friction.
+        "best", "worst": in the way that asks for the least, the most friction. threads: for large batches; default:
+        what `dynarm.set_threads` says.
         """
-        return ground_of(self, q, z, zd, gravity, load, contact)
+        return ground_of(self, q, z, zd, gravity, load, contact, threads)
 
     def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (8): M zd + F = B tau, gravity inside F."""
