@@ -23,6 +23,9 @@ _HUGE = 1e12  # no coefficient
 class Ground:
     """Unilateral ground forces of a planned motion (or a batch); `contact`: how more than three wheels share the load.
 
+    Axle forces that statics leaves open are split with the smallest norm; `limits` and `admissible` ask whether any
+    split holds, so that a wheel here may need more friction than they do.
+
     Where the measure is negative no upward forces balance the load: the robot tips over that edge, and `forces` are
     those of the moment of tipping. What is not finite in the state is NaN here, and no verdict.
     """
