@@ -69,7 +69,7 @@ def machines(wheels: str, names: tuple[str, ...]):
     return robot, other, joints
 
 
-def over_floats(robot, name, *args):
+def over_floats(robot, name, *args, threads=None):
     """What robot.call gives, by the functions themselves in place of machine code, state by state."""
     ports = robot.ports(name)
     sizes = [port.shape for port in ports[0]]

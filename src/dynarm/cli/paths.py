@@ -59,7 +59,9 @@ def drive(
     if html is not None:
         from ..report.standing import path_page
 
-        path_page(robot, fast, html)
+        moved = fast.motion
+        ground = robot.ground(moved.q, moved.z, moved.zd, asked.gravity, asked.load)
+        path_page(robot, fast, ground, html)
     words, counts = np.unique(np.array(fast.by), return_counts=True)
     shares = {str(w): float(c) / len(fast.by) for w, c in zip(words, counts, strict=True)}
     if as_json:
@@ -69,6 +71,7 @@ def drive(
                 "robot": robot.name,
                 "time": fast.time,
                 "used": fast.used,
+                "between": fast.between,
                 "status": fast.status,
                 "limited_by": shares,
                 "t": fast.motion.t,

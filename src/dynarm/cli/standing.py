@@ -33,6 +33,7 @@ class Posed:
     adhesion: float | None
     contact: str
     given: bool  # whether anything but the state was given
+    slope: tuple[float, float]  # [degrees] nose up, left side up
 
     def push(self, robot: MobileManipulator, q: list[float]) -> np.ndarray:
         """Load on the tool with the weight of the payload, axes of the tool."""
@@ -46,6 +47,17 @@ class Posed:
         weight = self.payload * (R.T @ self.gravity)
         push: np.ndarray = self.load + np.concatenate([weight, np.zeros(3)])
         return push
+
+    @property
+    def told(self) -> str:
+        """What acts on the robot, in a sentence."""
+        up, left = self.slope
+        parts = [f"{self.payload:g} kg at the tool"] if self.payload else []
+        parts += ["a load on the tool"] if self.load.any() else []
+        parts += [f"a slope of {up:g}° nose up and {left:g}° left side up"] if up or left else []
+        return (
+            f"With {', '.join(parts)}." if parts else "On level ground, with nothing at the tool."
+        )
 
 
 def asked_of(
@@ -76,9 +88,9 @@ def asked_of(
     if stop_from is not None:
         real("--stop-from", stop_from, "a speed above 0 m/s", lambda x: 0 < x < math.inf)
     given = any(x is not None for x in (load, payload, slope, stop_from))
-    return Posed(
-        np.array(push), payload or 0.0, gravity, stop_from, adhesion, contact_word(contact), given
-    )
+    steep = math.degrees(up), math.degrees(left)
+    way = contact_word(contact)
+    return Posed(np.array(push), payload or 0.0, gravity, stop_from, adhesion, way, given, steep)
 
 
 def posed(
@@ -202,7 +214,14 @@ def _write_page(
     if asked.adhesion is not None:
         carried = robot.payload_map(asked.adhesion, gravity=asked.gravity, count=1000)
     shown = Standing(
-        outline(robot, np.array(q)), grounds, point, *allowed, carried, asked.adhesion, UNITS
+        outline(robot, np.array(q)),
+        grounds,
+        point,
+        *allowed,
+        carried,
+        asked.adhesion,
+        UNITS,
+        asked.told,
     )
     standing_page(robot, shown, html)
 

@@ -236,11 +236,9 @@ def admissibility(
     rows = _rows(robot, q, splits[contact], outputs.ground, eta, drive)
     free = axle.shape[1] + (vertical.shape[1] if contact == "best" else 0)
     failing = [f"{r.name}{' of ' + r.wheel if r.wheel else ''}" for r in rows if not r.holds]
-    way = "some distribution of the open forces" if free else "the forces"
+    way = "some distribution of the open forces satisfies" if free else "the forces satisfy"
     status = (
-        f"admissible: {way} satisfies every row"
-        if not failing
-        else "not admissible: " + ", ".join(failing)
+        f"admissible: {way} every row" if not failing else "not admissible: " + ", ".join(failing)
     )
     others = {way: f"margin {value:.4g} N" for way, value in margins.items() if way != contact}
     status += told_contact(contact, others)

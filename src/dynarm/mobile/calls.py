@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, fields
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ from ..errors import DynarmError, InputError, KindError, ModelError, UnknownName
 from ..graph.graph import Count, Graph, Port
 from ..machine.load.compiled import Kernel, kernel
 from ..machine.load.march import March
-from ..model.functions import Functions
+from ..model import batch
+from ..model.functions import Functions, plain
 from ..model.refusals import AXES, explained
 from ..robot.arm import Arm
 from .arms import mounted
@@ -333,7 +334,7 @@ class Wheeled:
         name = "mobile_" + key.replace(":", "_")
         return kernel(self.formulas.recipe, name, *self.ports(key), lambda: (self.graph(key), {}))
 
-    def call(self, name: str, *args: Numbers) -> tuple[np.ndarray, ...]:
+    def call(self, name: str, *args: Numbers, threads: int | None = None) -> tuple[np.ndarray, ...]:
         """The outputs of a compiled function; singular steering is refused.
 
         Parameters
@@ -342,6 +343,8 @@ class Wheeled:
             Name of a function, such as "equations".
         *args : array_like
             The function's inputs.
+        threads : int, optional
+            For large batches; default: what `dynarm.set_threads` says.
 
         Returns
         -------
@@ -352,21 +355,38 @@ class Wheeled:
         --------
         >>> outputs = robot.call("equations", q, z)
         """
-        outputs = self._outputs(name, *args)
+        outputs = self._outputs(name, *args, threads=threads)
         if self.guidance.steered and name != "energy" and not (outputs[-1] < SINGULAR**2).all():
             self._singular(args[0], outputs[-1])
         return outputs
 
-    def _outputs(self, name: str, *args: Numbers) -> tuple[np.ndarray, ...]:
-        """The outputs of a compiled function, errors in the robot's words."""
+    def _outputs(
+        self, name: str, *args: Numbers, threads: int | None = None
+    ) -> tuple[np.ndarray, ...]:
+        """The outputs of a compiled function, errors in the robot's words; threads: for large batches."""
+        count = batch.threads if threads is None else batch.check_threads(threads)
         try:
-            outputs: tuple[np.ndarray, ...] = self.functions[name](*args)
+            if count == 1 or len(args) != self.functions[name].nin:
+                outputs: tuple[np.ndarray, ...] = self.functions[name](*args)
+            else:
+                outputs = self._by_threads(name, args, count)
         except (TypeError, ValueError, OverflowError) as refusal:
             if isinstance(refusal, DynarmError):
                 raise
             wrong = explained(self._place, name, self.ports(name)[0], args)
             raise wrong or InputError(f"{name}: {refusal}") from None
         return outputs
+
+    def _by_threads(self, name: str, args: Sequence[Numbers], count: int) -> tuple[np.ndarray, ...]:
+        """The outputs of a compiled function, a large batch cut into slices."""
+        inputs, outputs = self.ports(name)
+        given = [plain(x, port, self.entry_names) for x, port in zip(args, inputs, strict=True)]
+        weight = self.kernel(name).notes["instructions"]
+        ufunc = self.functions[name]
+        made: tuple[np.ndarray, ...] = batch.call(
+            ufunc, inputs, outputs, given, None, count, weight
+        )
+        return made
 
     def _place(self, port: Port) -> str:
         """What a port wants, in words."""

@@ -37,7 +37,7 @@ class Bounds:
             *(f"slipping of {name}" for name in robot.wheel_names),
             *(f"tipping over the line from {a} to {b}" for a, b in robot.tip_axes),
             *(f"torque of {robot.input_names[k]}" for k in self._driven),
-            *(f"speed of {robot.speed_names[k]}" for k in self._fast),
+            *(f"speed of {robot.speed_names[k].removesuffix('d')}" for k in self._fast),
         ]
 
     @property

@@ -23,6 +23,9 @@ _HUGE = 1e12  # no coefficient
 class Ground:
     """Unilateral ground forces of a planned motion (or a batch); `contact`: how more than three wheels share the load.
 
+    Axle forces that statics leaves open are split with the smallest norm; `limits` and `admissible` ask whether any
+    split holds, so that a wheel here may need more friction than they do.
+
     Where the measure is negative no upward forces balance the load: the robot tips over that edge, and `forces` are
     those of the moment of tipping. What is not finite in the state is NaN here, and no verdict.
 
@@ -123,12 +126,13 @@ def ground_of(
     gravity: Given,
     load: Given,
     contact: str,
+    threads: int | None = None,
 ) -> Ground:
     """The ground under a planned motion."""
     contact = contact_word(contact)
-    forces, needed, angles, measure, acting = robot.call(
-        "ground", q, z, zd, *robot.acting(gravity, load)
-    )[:5]
+    given = q, z, zd, *robot.acting(gravity, load)
+    forces, needed, angles, measure, acting = robot.call("ground", *given, threads=threads)[:5]
+    forces += 0.0  # no minus before a zero
     names = robot.wheel_names
     if contact != "elastic":
         forces = shared(robot, contact, acting, forces)

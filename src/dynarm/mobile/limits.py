@@ -65,7 +65,7 @@ class MobileLimits:
     slope_right : float
         Steepest slope whose lower side is the right one [degrees].
     payload : float
-        Largest payload, a point mass at the tool [kg].
+        Largest payload, a point mass at the tool, beyond `load` [kg].
     by : dict[str, str]
         Which wheel or edge ends each.
     others : dict[str, dict[str, float]]
@@ -371,7 +371,7 @@ def emergency_stop(
     moved = pose.demand(zd=ahead)
     most, by = _told(pose.grow(rest, moved, contact), lambda p: p)
     ways = () if robot.support.determinate else [w for w in CONTACTS if w != contact]
-    others = {w: f"{_told(pose.grow(rest, moved, w), lambda p: p)[0]:.4g} m/s^2" for w in ways}
+    others = {w: _shown(_told(pose.grow(rest, moved, w), lambda p: p)[0], " m/s^2") for w in ways}
     if not most > 0:
         status = f"cannot brake: {by} slips, lifts or tips at rest"
         told = status + told_contact(contact, others)

@@ -134,7 +134,8 @@ def motion_through(robot: MobileManipulator, t: Numbers, q: Numbers) -> Motion:
     if sideways[worst] > allowed:
         raise InputError(
             f"at t = {t[worst]:.6g} s a wheel would skid sideways at {sideways[worst]:.3g} m/s; "
-            "a motion must roll: build it from speeds (robot.simulate) or correct the path"
+            "a motion must roll, and x, y are those of the platform's mass centre, not of its axle: correct the path "
+            "or build it from speeds (robot.simulate)"
         )
     moving = [twist[:, k] for k in ((0,), (0, 2), (0, 1, 2))[g.moving - 1]]
     rest = [qd[:, k] for k in range(3, q.shape[1])]

@@ -31,6 +31,8 @@ _TRIED = np.concatenate([-np.geomspace(_HARD, 0.02, 20), [0.0], np.geomspace(0.0
 _ROUNDS = 24  # halvings of an acceleration
 _FINER = 10  # halvings of a speed
 _SURE = 0.999  # of what lies between two speeds that were tried
+_STEPS = 8  # of an interval, between which it is looked at in the end
+_LOOSE = 1.02  # part of a limit between the points from which on it is told
 _NEAR = 0.02  # of a limit, within which it is what limits a point
 
 
@@ -54,6 +56,9 @@ class Retimed:
         What the columns of `parts` stand for.
     status : str
         One sentence.
+    between : float
+        The largest part of a limit used anywhere between the points: above `used`, more points
+        are called for.
 
     Examples
     --------
@@ -71,6 +76,7 @@ class Retimed:
     parts: np.ndarray  # (N, limits): which part of each limit is used, 1 where it is reached
     limits: tuple[str, ...]  # what these are
     status: str
+    between: float  # the largest part used anywhere between the points: above `used`, more points are called for
 
     __repr__ = brief
 
@@ -94,6 +100,7 @@ class _Path:
     z: np.ndarray
     bend: np.ndarray
     bounds: Bounds
+    motion: Motion  # through which it leads
 
     @property
     def ds(self) -> float:
@@ -162,7 +169,8 @@ def retime(
         Limits of the inputs, one or one each [N m or N]; default: effort limits of the
         joints in the arm's file, whose velocity limits count as well.
     points : int, default 80
-        Number of points of the path at which limits are kept.
+        Number of points of the path at which limits are kept; `between` says how much is used
+        between them, the status where it is more than 2 % too much.
     top : float, default 5.0
         Largest speed along the path that is tried.
 
@@ -194,7 +202,7 @@ def retime(
     return _driven(path, ceiling, highest)
 
 
-def _path(bounds: Bounds, motion: Outside, count: int) -> _Path:
+def _path(bounds: Bounds, motion: Motion, count: int) -> _Path:
     """Points at equal distances along the path."""
     from scipy.integrate import cumulative_trapezoid
     from scipy.interpolate import CubicSpline
@@ -214,7 +222,16 @@ def _path(bounds: Bounds, motion: Outside, count: int) -> _Path:
     along = length[moving]
     z_of_s = np.stack([np.interp(s, along, column) for column in ways.T], axis=-1)
     places = CubicSpline(t, q)(at)
-    return _Path(s, places, z_of_s, CubicSpline(s, z_of_s)(s, 1), bounds)
+    return _Path(s, places, z_of_s, CubicSpline(s, z_of_s)(s, 1), bounds, motion)
+
+
+def _between(path: _Path, x: np.ndarray, u: np.ndarray) -> float:
+    """The largest part of a limit that is used between the points, whose squared rates are x, accelerations u."""
+    fine = _path(path.bounds, path.motion, _STEPS * (len(path.s) - 1) + 1)
+    inner = np.setdiff1d(np.arange(len(fine.s)), _STEPS * np.arange(len(path.s)))
+    k = inner // _STEPS
+    here = np.maximum(x[k] + 2 * u[k] * (fine.s[inner] - path.s[k]), 0.0)
+    return float(fine.worst(inner, here, u[k]).max())
 
 
 def _backward(path: _Path, top: float) -> np.ndarray:
@@ -299,13 +316,16 @@ def _driven(path: _Path, ceiling: np.ndarray, top: float) -> Retimed:
     arriving = before[:, None] * path.z + x[:, None] * path.bend
     parts = np.maximum(parts, path.bounds.used(path.q, z, arriving))
     by = tuple(_by(path, row, rate[i], top) for i, row in enumerate(parts))
+    between = _between(path, x, u)
     limits = list(dict.fromkeys(word for word in by if word != "the rest of the path"))
     status = (
         f"{t[-1]:.4g} s for a path of {path.s[-1]:.4g}, at most {rate.max():.4g} along it; limited by "
         f"{', '.join(limits) or 'nothing'} (contact elastic)"
     )
+    if between > _LOOSE:
+        status += f"; between the points up to {100 * between:.0f} % of a limit, take more points"
     names = tuple(path.bounds.names)
-    return Retimed(Motion(t, path.q, z, zd), path.s, rate, by, parts, names, status)
+    return Retimed(Motion(t, path.q, z, zd), path.s, rate, by, parts, names, status, between)
 
 
 def _by(path: _Path, parts: np.ndarray, rate: float, top: float) -> str:

@@ -186,7 +186,13 @@ class MobileManipulator(Wheeled):
         return self.inverse_dynamics(q, still, still, gravity, load)
 
     def inverse_dynamics(
-        self, q: Numbers, z: Numbers, zd: Numbers, gravity: Given = None, load: Given = None
+        self,
+        q: Numbers,
+        z: Numbers,
+        zd: Numbers,
+        gravity: Given = None,
+        load: Given = None,
+        threads: int | None = None,
     ) -> FloatArray:
         """tau (..., inputs): the inputs that give accelerations zd, drives shared with the smallest squared torque.
 
@@ -203,6 +209,8 @@ class MobileManipulator(Wheeled):
             straight down.
         load : array_like (..., 6), optional
             Force then couple acting on the tool, in the axes of the tool [N, N m].
+        threads : int, optional
+            For large batches; default: what `dynarm.set_threads` says.
 
         Returns
         -------
@@ -214,7 +222,8 @@ class MobileManipulator(Wheeled):
         >>> np.allclose(robot.acceleration(q, z, tau), zd)
         True
         """
-        outputs = self.call("inverse_dynamics", q, z, zd, *self.acting(gravity, load))
+        given = q, z, zd, *self.acting(gravity, load)
+        outputs = self.call("inverse_dynamics", *given, threads=threads)
         tau: FloatArray = outputs[0] if self.guidance.steered else outputs  # type: ignore[assignment]
         return tau
 
@@ -226,6 +235,7 @@ class MobileManipulator(Wheeled):
         gravity: Given = None,
         load: Given = None,
         contact: str = "elastic",
+        threads: int | None = None,
     ) -> Ground:
         """What the ground carries of a planned motion, on wheels that push and never pull; see `Ground`.
 
@@ -245,6 +255,8 @@ class MobileManipulator(Wheeled):
             How more than three wheels share the load: "elastic", as springs
             (`Wheel.stiffness`); "best", "worst": in the way that asks for the least, the most
             friction.
+        threads : int, optional
+            For large batches; default: what `dynarm.set_threads` says.
 
         Returns
         -------
@@ -257,7 +269,7 @@ class MobileManipulator(Wheeled):
         >>> ground.forces.shape, bool(ground.measure > 0)
         ((3, 3), True)
         """
-        return ground_of(self, q, z, zd, gravity, load, contact)
+        return ground_of(self, q, z, zd, gravity, load, contact, threads)
 
     def equations(self, q: Numbers, z: Numbers) -> tuple[FloatArray, FloatArray, FloatArray]:
         """M, F, B of (8): M zd + F = B tau, gravity inside F.

@@ -16,7 +16,7 @@ from ..simulation.fixed import Integration
 from ..simulation.health import Outcome
 from ..simulation.inputs import Source, errors_of_functions, source_of
 from ..simulation.system import BOOKS
-from .admissibility import coefficients
+from .admissibility import coefficients, told_contact
 from .run import MobileRun
 from .stability import friction_needed
 from .system import SINGULAR_STEERING, RollingSystem, Watch
@@ -266,7 +266,7 @@ def _run(watch: Watch, outcome: Outcome, happened: list[tuple[float, str]]) -> M
     work, loss = outcome.x[:, layout.books].T
     outputs = robot.evaluate(q, z, outcome.tau, outcome.push, system.locked)
     tipover = robot.tipover_of(outputs.ground)
-    status = tipover.status
+    status = tipover.status + ("" if robot.support.determinate else told_contact("elastic", {}))
     if outcome.status != "success":
         why = happened[-1][1] if outcome.status == "event" else outcome.message
         status = f"stopped at t = {t[-1]:.6g} s: {why}"

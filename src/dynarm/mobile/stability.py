@@ -235,14 +235,17 @@ class Tipover:
     @property
     def status(self) -> str:
         """One sentence about the worst sample."""
-        worst = float(np.min(self.measure)) if np.size(self.measure) else np.inf
+        if not np.size(self.measure):
+            return "no state was given"
+        worst, angle = float(np.min(self.measure)), float(np.min(self.degrees))
         if np.isnan(worst):
             return "unknown: the state or what acts on it is not finite"
+        left = f"measure {worst:.4g} N rad, {angle:.3g} degrees"
         if worst >= 0:
-            return f"stands (smallest measure {worst:.4g} N rad)"
+            return f"stands (smallest {left})"
         axis = np.unravel_index(int(np.argmin(self.angles)), self.angles.shape)[-1]
         first, second = self.axes[int(axis)]
-        return f"about to tip over the line from {first} to {second} (measure {worst:.4g} N rad); results are formal"
+        return f"about to tip over the line from {first} to {second} ({left}); results are formal"
 
 
 def tip_angles(support: Support, force: np.ndarray, moment: np.ndarray) -> np.ndarray:

@@ -90,6 +90,7 @@ def _above(robot: MobileManipulator, run: MobileRun, outline: Draw) -> Section:
     low = float(run.measure.min())
     numbers = {
         "smallest margin": f"{low:.4g} N rad",
+        "to tipping, at the least": f"{float(run.tipover.degrees.min()):.3g}°",
         "time with negative margin": f"{sum(b - a for a, b in run.intervals):.3g} s",
         "most friction needed": "a wheel lifts"
         if low < 0

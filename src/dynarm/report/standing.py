@@ -47,6 +47,7 @@ class Standing:
     payload: PayloadMap | None
     adhesion: float | None
     units: Mapping[str, str]  # of the limits
+    acting: str = ""  # what acts on it besides its weight, in words
 
 
 def standing_page(robot: MobileManipulator, shown: Standing, path: str | os.PathLike[str]) -> None:
@@ -83,6 +84,7 @@ def _stands(robot: MobileManipulator, shown: Standing) -> Section:
     heads = ["wheel", *(f"{way} [N]" for way in shown.grounds), "% of load", "friction needed"]
     return section(
         "How it stands",
+        shown.acting,
         verdict(standing, [ground.status], "stands", "tips over"),
         facts(numbers),
         figures_grid([_above(shown), _loads(robot, shown)]),
@@ -100,8 +102,13 @@ def _newtons(force: float, whole: float) -> float:
     return float(np.round(force / step) * step) + 0.0 if step else force
 
 
-def path_page(robot: MobileManipulator, fast: Retimed, path: str | os.PathLike[str]) -> None:
-    """Write the page of a path in the shortest time: margins along it, and what limits each point."""
+def path_page(
+    robot: MobileManipulator, fast: Retimed, ground: Ground, path: str | os.PathLike[str]
+) -> None:
+    """Write the page of a path in the shortest time: margins along it, and what limits each point.
+
+    ground: under the path's points.
+    """
     kinds: dict[str, list[int]] = {}
     for k, name in enumerate(fast.limits):
         kinds.setdefault(name.split()[0], []).append(k)
@@ -110,7 +117,13 @@ def path_page(robot: MobileManipulator, fast: Retimed, path: str | os.PathLike[s
     rows = [[str(words[k]), 100 * float(counts[k]) / len(fast.by)] for k in np.argsort(-counts)]
     part = section(
         "The path in the shortest time",
-        facts({"time": f"{fast.time:.4g} s", "fastest along it": f"{float(fast.rate.max()):.4g}"}),
+        facts(
+            {
+                "time": f"{fast.time:.4g} s",
+                "fastest along it": f"{float(fast.rate.max()):.4g}",
+                "to tipping, at the least": f"{float(ground.degrees.min()):.3g}°",
+            }
+        ),
         figures_grid(
             [
                 figure(
@@ -130,6 +143,18 @@ def path_page(robot: MobileManipulator, fast: Retimed, path: str | os.PathLike[s
                         "time [s]",
                         "speed [m/s or rad/s]",
                     )
+                ),
+                figure(
+                    figures.lines(
+                        fast.s,
+                        {
+                            f"{a} to {b}": np.degrees(ground.angles[:, k])
+                            for k, (a, b) in enumerate(ground.axes)
+                        },
+                        "along the path [m, rad]",
+                        "to tipping [°]",
+                    ),
+                    "Degrees to tipping over each side of the support polygon.",
                 ),
             ]
         ),
@@ -239,7 +264,10 @@ def _map(carried: PayloadMap) -> Markup:
         "hovermode": "closest",
         "showlegend": False,
     }
-    told = "Where the tool is, seen from above, and what it can carry there."
+    told = (
+        "Where the tool is, seen from above, and what it can carry there: red nothing, green "
+        f"{marker['cmax']:.3g} kg or more."
+    )
     return figure({"data": [above], "layout": layout}, told, height=420)
 
 

@@ -131,10 +131,15 @@ def test_the_page_shows_what_was_computed(tmp_path):
     for heading in ("How it stands", "What the ground allows", "Payload against reach"):
         assert heading in text
     assert "load point" in text and "support polygon" in text and "in every pose" in text
+    assert "With 5 kg at the tool." in text
     assert data["stop"]["by"] in text and f"{data['degrees_to_tip']:.3g}" in text
     bare = tmp_path / "bare.html"
     dynarm("mobile", "tanner2001", "--html", str(bare)).check()
     assert "What the ground allows" not in bare.read_text()
+    assert "On level ground, with nothing at the tool." in bare.read_text()
+    sloped = ("--slope", "3deg,1deg", "--html", str(bare))
+    dynarm("mobile", "tanner2001", *sloped).check()
+    assert "a slope of 3° nose up and 1° left side up" in bare.read_text()
     refused = dynarm("mobile", "tanner2001", "--torque", "0", "--html", str(bare))
     assert refused.code == 2 and "--html is the page of a held arm" in refused.err
 

@@ -13,6 +13,7 @@ from dynarm.errors import InputError, ModelError
 from dynarm.mobile import Base, MobileManipulator, Platform, Wheel
 from dynarm.mobile.springs import carry, springs_of
 from dynarm.mobile.stability import _hull
+from dynarm.model import batch
 from oracles.mobile_machines import MACHINES, states
 from oracles.mobile_multipliers import MultiplierModel
 
@@ -192,6 +193,25 @@ def test_a_stiffer_wheel_carries_more_and_lifted_wheels_nothing():
     assert far.lifted.any() and far.measure > 0, "stands on three wheels"
     assert "carries nothing (contact elastic)" in far.status
     np.testing.assert_array_equal(far.friction[far.lifted], 0)
+
+
+def test_threads_change_nothing():
+    """Slices of a batch give what the whole gives, bit by bit, and that is what single states give."""
+    robot = MACHINES["car"]()
+    q, z, _, load = (np.tile(x, (400, 1)) for x in states(robot, 50))
+    zd = np.random.default_rng(4).uniform(-1, 1, z.shape)
+    whole, cut = (robot.ground(q, z, zd, load=load, threads=count) for count in (1, 2))
+    assert len(q) * robot.kernel("ground").notes["instructions"] > 2 * batch._SMALLEST
+    for name in ("forces", "angles", "measure", "load", "friction"):
+        assert np.array_equal(getattr(whole, name), getattr(cut, name))
+    taus = [robot.inverse_dynamics(q, z, zd, threads=count) for count in (1, 2)]
+    assert np.array_equal(*taus)
+    for k in (0, 7, 19_999):
+        alone = robot.ground(q[k], z[k], zd[k], load=load[k])
+        np.testing.assert_allclose(alone.forces, whole.forces[k], atol=1e-9)
+        assert alone.measure == pytest.approx(whole.measure[k], abs=1e-9)
+    with pytest.raises(InputError, match="threads is 0"):
+        robot.ground(q, z, zd, threads=0)
 
 
 def test_a_slope_is_a_turned_gravity():

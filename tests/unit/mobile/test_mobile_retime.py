@@ -65,6 +65,12 @@ def test_a_bend_is_slower_than_what_follows_it():
     assert ground.friction.max() <= 0.5 * (1 + 1e-6) and (ground.measure > 0).all()
     inner = fast.rate[5:-5]
     assert inner.max() > 1.5 * inner.min()
+    assert 1.02 < fast.between < 1.1 and "take more points" in fast.status, (
+        "the arm starts with a jerk"
+    )
+    more = TANNER.retime(motion, 0.5, points=240)
+    assert more.between < 1.01 and "between" not in more.status
+    assert more.time == pytest.approx(fast.time, rel=0.01)
     by_one = TANNER.safe_speed(motion, 0.5)
     length = 6.0 / by_one.scale
     assert fast.time < 6.0 and np.isfinite(length)

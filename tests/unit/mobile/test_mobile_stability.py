@@ -196,6 +196,25 @@ def test_no_wheel_pulls_where_the_smallest_norm_would():
     assert robot.tipover(q, z, tau).measure > 0
 
 
+def test_a_lifted_wheel_takes_no_force_along_its_axle():
+    """In a bend: the wheel that stands holds the platform alone, and friction stays finite."""
+    wheels = [Wheel(0, 0.3, 0.1, name="left"), Wheel(0, -0.3, 0.1, name="right")]
+    wheels += [Wheel(x, 0, 0.1, kind="caster") for x in (0.4, -0.4)]
+    base = Base(80.0, (0.05, -0.24, 0.1), (1, 1, 1))
+    slight = 1e-9 * np.array([[1, 0, 0, 0, 1, 0, 1, 0, 0, 1]] * 2)
+    arm = mobile.load("tanner2001").arm.with_parameters(slight)
+    robot = MobileManipulator(Platform(20.0, (1, 1, 1), 0.2), wheels, base, arm)
+    q, z = np.zeros(5), np.array([0.8, 0.4, 0, 0])
+    tau = np.zeros(10)
+    contact = robot.contact(q, z, tau)
+    assert contact.tipover.measure > 0
+    assert contact.forces[0, 2] == 0 and contact.forces[0, 1] == 0 and contact.forces[1, 2] > 10
+    turned = robot.acceleration(q, z, tau)[1]
+    across = 20 * 0.8 * 0.4 + 80 * (0.8 * 0.4 + 0.05 * turned + 0.24 * 0.4**2)
+    assert contact.forces[1, 1] == pytest.approx(across, rel=1e-6)
+    assert np.isfinite(contact.friction_needed).all()
+
+
 def test_contact_says_how_the_wheels_share():
     """The state with its inputs, shared in each way, is the planned motion shared in that way."""
     robot = MACHINES["diffdrive_puma560"]()
