@@ -23,7 +23,7 @@ import numpy as np
 from ..algebra.vectors import SYM_ZERO, ZERO, Scalar
 from ..border.arguments import among, items, real, reals, samples
 from ..border.frames import unlabelled
-from ..border.kinds import FloatArray, Numbers
+from ..border.kinds import FloatArray, Numbers, Outside
 from ..border.memo import cached_property
 from ..border.words import brief, shown
 from ..dynamics.papers.newton_euler_turney1980 import ALL, Weights, inverse_dynamics
@@ -79,9 +79,14 @@ class SampledMotion:
 def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> SampledMotion:
     """The samples (N, n) of a motion of the arm, checked."""
     _check(arm)
-    arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
     chain = chain_of(arm)
-    formulation("inverse_dynamics", "newton_euler", chain)
+    reason = formulation("inverse_dynamics", "newton_euler").declines(chain)
+    if reason:
+        raise InputError(
+            f"terms are those of turney1980's recursion, and robot '{arm.name}' has none: {reason}; load one chain "
+            "with tip=, or leave out summands, dynarm.prune with by='graph'"
+        )
+    arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
     position, velocity, acceleration = ([*x.T] for x in arrays)
     return SampledMotion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
 
@@ -136,9 +141,7 @@ def _over(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def term_shares(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Shares:
     """Joint forces along a motion (N, n) by kind (inertial, coriolis, gravity) and link."""
-    samples = motion(arm, q, qd, qdd)
-    still = [0] * arm.n
-    by_kind = []
+    samples, still, by_kind = motion(arm, q, qd, qdd), [0] * arm.n, []
     for name in KINDS:
         by_link = []
         for i in range(arm.n):
@@ -178,6 +181,10 @@ class Pruned:
     box: StateBox | None = None  # the states that the limit holds for; None: those of the motion
 
     __repr__ = brief
+
+    def __getstate__(self) -> dict[str, Outside]:
+        """What is pickled: all but the compiled function, which is made again when it is called."""
+        return {name: value for name, value in vars(self).items() if name != "_compiled"}
 
     @cached_property
     def graph(self) -> Graph:
@@ -219,11 +226,10 @@ class Pruned:
 
     def inverse_dynamics(self, q: Numbers, qd: Numbers, qdd: Numbers) -> FloatArray:
         """Joint forces (..., n) [N m or N] by the pruned recursion, compiled when first called."""
-        compiled, names = self._compiled, self.arm.joint_names
-        given = (("q", q), ("qd", qd), ("qdd", qdd))
-        plain = [unlabelled(x, names, what) for what, x in given]
+        names = self.arm.joint_names
+        plain = [unlabelled(x, names, w) for w, x in (("q", q), ("qd", qd), ("qdd", qdd))]
         try:
-            return np.asarray(compiled(*plain))
+            return np.asarray(self._compiled(*plain))
         except (ValueError, TypeError) as refusal:
             raise InputError(
                 f"q, qd, qdd have shapes {', '.join(str(np.shape(x)) for x in plain)}; give (..., {self.arm.n}), "
@@ -299,8 +305,7 @@ def prune(
     if len(other) != 3:
         raise InputError(f"validate has {len(other)} entries; give q, qd and qdd of a motion")
     states = samples(arm.name, arm.n, arm.joint_names, q=other[0], qd=other[1], qdd=other[2])
-    away = deviations_of(pruned.graph, _cheapest(arm), states)
-    return replace(pruned, checked=away.max(axis=0))
+    return replace(pruned, checked=deviations_of(pruned.graph, _cheapest(arm), states).max(axis=0))
 
 
 def _cheapest(arm: Arm) -> Graph:
@@ -346,11 +351,10 @@ def _by_terms(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Numbers) -
     limit = allowed + rounding
 
     def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
-        away = np.abs(along.forces(_weights(arm.n, dropped)) - exact)
-        return np.asarray(away.max(axis=0))
+        away: np.ndarray = np.abs(along.forces(_weights(arm.n, dropped)) - exact).max(axis=0)
+        return away
 
-    full = _graph(arm, ()).count()
-    candidates = []
+    full, candidates = _graph(arm, ()).count(), []
     for term in ((link, name) for link in range(1, arm.n + 1) for name in TERMS):
         alone = deviation([term])
         saved = full.total - _graph(arm, [term]).count().total

@@ -13,10 +13,7 @@ from .html import Cell, Markup, Section, note, section, table, write_page
 
 def equivalence_page(shown: Equivalence, path: str | os.PathLike[str]) -> None:
     """Every formulation beside the first, and section 4 of turney1980 step by step."""
-    agree = [
-        [QUANTITIES[x.quantity], x.formulation, x.paper, x.way, f"{x.difference:.1e}"]
-        for x in shown.table
-    ]
+    agree = [[QUANTITIES[x.quantity], x.formulation, x.paper, x.way, x.told] for x in shown.table]
     many = f"in numbers of {shown.digits} digits; differences from the first of each, as parts of the largest entry"
     words = f"Mass matrix M, Coriolis tensor C and gravity forces G in one pose, {many}."
     first = section(
@@ -25,7 +22,7 @@ def equivalence_page(shown: Equivalence, path: str | os.PathLike[str]) -> None:
         table(["quantity", "formulation", "paper", "how", "difference"], agree),
     )
     title = f"Equivalence of formulations: {shown.arm.name}"
-    told = f"largest difference {shown.largest_difference:.1e}"
+    told = f"largest difference {shown.told}"
     write_page(path, title, [first, _proof(shown)], told)
 
 
@@ -33,10 +30,7 @@ def _proof(shown: Equivalence) -> Section:
     head = "The proof, step by step"
     if not shown.proof:
         return section(head, shown.explain())
-    rows = [
-        [f"({x.equation})", x.says, x.numbers, f"{x.largest:.4g}", f"{x.difference:.1e}"]
-        for x in shown.proof
-    ]
+    rows = [[f"({x.equation})", x.says, x.numbers, f"{x.largest:.4g}", x.told] for x in shown.proof]
     words = "Both sides of every equation of turney1980's section 4, for all links of this arm."
     columns = ["equation", "says", "numbers", "largest", "sides apart"]
     return section(head, note(words), table(columns, rows, wide=["says"]))
