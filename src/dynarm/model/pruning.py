@@ -38,6 +38,7 @@ from ..robot.frames.chain import Chain, Step, chain_of, pose
 from .export import Written, source_of
 from .model import compile as compile_arm
 from .pruned_graph import without_summands
+from .pruned_text import about_pruned
 from .state_box import StateBox, States, box_of, deviations_of, throughout
 
 WAYS = ("graph", "terms")
@@ -205,13 +206,12 @@ class Pruned:
     def written(self) -> Written:
         """What an export makes of it: inverse_dynamics."""
         whole = source_of(compile_arm(self.arm))
-        valid = "along one motion" if self.box is None else "between bounds of q, qd, qdd"
-        words = f"Pruned: {self.count.total} operations of {self.exact.total}; valid {valid} only."
+        words = about_pruned(self.count, self.exact, self.limit, self.box)
         return replace(
             whole,
             default=("inverse_dynamics",),
             graph=self._of_name,
-            about=lambda stack: f"{whole.about(stack)}\n{words}",
+            about=lambda stack: f"{whole.about(stack)}{words}",
         )
 
     def _of_name(self, name: str) -> Graph:
