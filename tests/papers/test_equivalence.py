@@ -18,6 +18,7 @@ from dynarm.dynamics.papers.equivalence_setting_turney1980 import points
 from dynarm.dynamics.papers.lagrange_turney1980 import inverse_dynamics as by_lagrange
 from dynarm.dynamics.papers.newton_euler_turney1980 import inverse_dynamics as by_newton_euler
 from dynarm.errors import InputError, KindError
+from dynarm.reproductions.equivalence import power_of_ten
 from dynarm.robot.frames.chain import chain_of, pose
 from dynarm.robot.frames.precise_chain import precise_chain
 from strategies import FAMILIES
@@ -49,6 +50,21 @@ def test_more_digits_agree_to_more_digits():
     arm = dynarm.load("two_link")
     assert 0 < dynarm.equivalence(arm, digits=16).largest_difference < 1e-16
     assert dynarm.equivalence(arm, digits=300).largest_difference < 1e-295
+    # beyond a double's least the difference is told in digits, not as zero
+    seen = dynarm.equivalence(arm, digits=600)
+    assert 595 < seen.agreed_digits < 620 and seen.largest_difference == 0
+    worst = min((*seen.table, *seen.proof), key=lambda x: x.agreed)
+    assert seen.told == worst.told and re.fullmatch(r"\d\.\de-6[01]\d", seen.told)
+    assert seen.told in repr(seen) and seen.told in str(seen) + seen.explain()
+
+
+def test_digits_that_agree_are_the_difference():
+    seen = dynarm.equivalence(dynarm.load("scara"))
+    for x in seen.table:
+        assert x.told == f"{x.difference:.1e}"
+        assert x.difference == 0 or x.agreed == pytest.approx(-np.log10(x.difference), abs=1e-6)
+    assert seen.largest_difference == pytest.approx(10**-seen.agreed_digits)
+    assert power_of_ten(2.0) == "1.0e-02" and power_of_ten(1.0000001) == "1.0e-01"
 
 
 def test_every_equation_of_the_section_is_walked():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -140,6 +142,28 @@ def test_it_is_exported(tmp_path):
     assert "Pruned:" in (tmp_path / "c" / "two_link.h").read_text(encoding="utf-8")
     with pytest.raises(InputError, match="was not pruned"):
         dynarm.export_c(pruned, tmp_path / "d", quantities=["mass_matrix"])
+
+
+def test_it_pickles_after_it_was_called():
+    pruned = dynarm.prune(dynarm.load("two_link"), *swing(2), 0.05)
+    told = pruned.inverse_dynamics(*swing(2))
+    again = pickle.loads(pickle.dumps(pruned))
+    np.testing.assert_array_equal(again.inverse_dynamics(*swing(2)), told)
+    assert again.count == pruned.count and again.covers(*swing(2))
+
+
+def test_terms_are_of_chains_and_summands_of_trees_too():
+    joints = [
+        dynarm.Joint(mass=1.0, com=(0.1, 0.2, 0.3), inertia=np.eye(3) * 0.1, a=0.2 * k, parent=p)
+        for k, p in enumerate((None, 0, 0))
+    ]
+    fork = dynarm.Arm(joints, name="fork")
+    for function in (dynarm.term_shares, lambda *x: dynarm.prune(*x, by="terms")):
+        with pytest.raises(InputError, match=r"'fork' has none: .*branches; .*tip=.*by='graph'"):
+            function(fork, *swing(3))
+    pruned = dynarm.prune(fork, *swing(3), 0.05)
+    away = dynarm.compile(fork).inverse_dynamics(*swing(3)) - pruned.inverse_dynamics(*swing(3))
+    assert (np.abs(away).max(axis=0) <= pruned.limit * (1 + 1e-9)).all()
 
 
 def test_what_is_refused():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isinf
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
@@ -77,18 +78,16 @@ def compare(arm: Arm, digits: int, html: str | None, as_json: bool) -> None:
             {
                 "digits": digits,
                 "largest_difference": seen.largest_difference,
+                "agreed_digits": None if isinf(seen.agreed_digits) else seen.agreed_digits,
                 "table": rows,
                 "proof": steps,
             }
         )
         return
-    cells = [
-        [QUANTITIES[x.quantity], x.formulation, x.paper, x.way, f"{x.difference:.1e}"]
-        for x in seen.table
-    ]
+    cells = [[QUANTITIES[x.quantity], x.formulation, x.paper, x.way, x.told] for x in seen.table]
     head = ["", "formulation", "paper", "how", "difference"]
     show_table(
-        f"{arm.name}: {digits} digits, largest difference {seen.largest_difference:.1e}",
+        f"{arm.name}: {digits} digits, largest difference {seen.told}",
         head,
         cells,
     )

@@ -23,7 +23,7 @@ import numpy as np
 from ..algebra.vectors import SYM_ZERO, ZERO, Scalar
 from ..border.arguments import among, items, real, reals, samples
 from ..border.frames import unlabelled
-from ..border.kinds import FloatArray, Numbers
+from ..border.kinds import FloatArray, Numbers, Outside
 from ..border.memo import cached_property
 from ..border.words import brief, shown
 from ..dynamics.papers.newton_euler_turney1980 import ALL, Weights, inverse_dynamics
@@ -38,6 +38,7 @@ from ..robot.frames.chain import Chain, Step, chain_of, pose
 from .export import Written, source_of
 from .model import compile as compile_arm
 from .pruned_graph import without_summands
+from .pruned_text import about_pruned
 from .state_box import StateBox, States, box_of, deviations_of, throughout
 
 WAYS = ("graph", "terms")
@@ -79,9 +80,14 @@ class SampledMotion:
 def motion(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> SampledMotion:
     """The samples (N, n) of a motion of the arm, checked."""
     _check(arm)
-    arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
     chain = chain_of(arm)
-    formulation("inverse_dynamics", "newton_euler", chain)
+    reason = formulation("inverse_dynamics", "newton_euler").declines(chain)
+    if reason:
+        raise InputError(
+            f"terms are those of turney1980's recursion, and robot '{arm.name}' has none: {reason}; load one chain "
+            "with tip=, or leave out summands, dynarm.prune with by='graph'"
+        )
+    arrays = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
     position, velocity, acceleration = ([*x.T] for x in arrays)
     return SampledMotion(chain, pose(chain, position), velocity, acceleration, len(arrays[0]))
 
@@ -158,9 +164,7 @@ def term_shares(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers) -> Shares:
     >>> q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 50, 2))
     >>> shares = dynarm.term_shares(dynarm.load("two_link"), q, qd, qdd)
     """
-    samples = motion(arm, q, qd, qdd)
-    still = [0] * arm.n
-    by_kind = []
+    samples, still, by_kind = motion(arm, q, qd, qdd), [0] * arm.n, []
     for name in KINDS:
         by_link = []
         for i in range(arm.n):
@@ -201,6 +205,10 @@ class Pruned:
 
     __repr__ = brief
 
+    def __getstate__(self) -> dict[str, Outside]:
+        """What is pickled: all but the compiled function, which is made again when it is called."""
+        return {name: value for name, value in vars(self).items() if name != "_compiled"}
+
     @cached_property
     def graph(self) -> Graph:
         """The pruned computation, q, qd, qdd -> tau, to be compiled or exported (dynarm.export_c takes this object)."""
@@ -220,13 +228,12 @@ class Pruned:
     def written(self) -> Written:
         """What an export makes of it: inverse_dynamics."""
         whole = source_of(compile_arm(self.arm))
-        valid = "along one motion" if self.box is None else "between bounds of q, qd, qdd"
-        words = f"Pruned: {self.count.total} operations of {self.exact.total}; valid {valid} only."
+        words = about_pruned(self.count, self.exact, self.limit, self.box)
         return replace(
             whole,
             default=("inverse_dynamics",),
             graph=self._of_name,
-            about=lambda stack: f"{whole.about(stack)}\n{words}",
+            about=lambda stack: f"{whole.about(stack)}{words}",
         )
 
     def _of_name(self, name: str) -> Graph:
@@ -241,11 +248,10 @@ class Pruned:
 
     def inverse_dynamics(self, q: Numbers, qd: Numbers, qdd: Numbers) -> FloatArray:
         """Joint forces (..., n) [N m or N] by the pruned recursion, compiled when first called."""
-        compiled, names = self._compiled, self.arm.joint_names
-        given = (("q", q), ("qd", qd), ("qdd", qdd))
-        plain = [unlabelled(x, names, what) for what, x in given]
+        names = self.arm.joint_names
+        plain = [unlabelled(x, names, w) for w, x in (("q", q), ("qd", qd), ("qdd", qdd))]
         try:
-            return np.asarray(compiled(*plain))
+            return np.asarray(self._compiled(*plain))
         except (ValueError, TypeError) as refusal:
             raise InputError(
                 f"q, qd, qdd have shapes {', '.join(str(np.shape(x)) for x in plain)}; give (..., {self.arm.n}), "
@@ -350,8 +356,7 @@ def prune(
     if len(other) != 3:
         raise InputError(f"validate has {len(other)} entries; give q, qd and qdd of a motion")
     states = samples(arm.name, arm.n, arm.joint_names, q=other[0], qd=other[1], qdd=other[2])
-    away = deviations_of(pruned.graph, _cheapest(arm), states)
-    return replace(pruned, checked=away.max(axis=0))
+    return replace(pruned, checked=deviations_of(pruned.graph, _cheapest(arm), states).max(axis=0))
 
 
 def _cheapest(arm: Arm) -> Graph:
@@ -397,11 +402,10 @@ def _by_terms(arm: Arm, q: Numbers, qd: Numbers, qdd: Numbers, error: Numbers) -
     limit = allowed + rounding
 
     def deviation(dropped: Iterable[Dropped]) -> np.ndarray:
-        away = np.abs(along.forces(_weights(arm.n, dropped)) - exact)
-        return np.asarray(away.max(axis=0))
+        away: np.ndarray = np.abs(along.forces(_weights(arm.n, dropped)) - exact).max(axis=0)
+        return away
 
-    full = _graph(arm, ()).count()
-    candidates = []
+    full, candidates = _graph(arm, ()).count(), []
     for term in ((link, name) for link in range(1, arm.n + 1) for name in TERMS):
         alone = deviation([term])
         saved = full.total - _graph(arm, [term]).count().total

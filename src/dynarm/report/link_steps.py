@@ -28,7 +28,7 @@ COLUMNS = (
     "excited",
     "cond(A)",
     "least",
-    "w",
+    "unknowns",
 )
 
 

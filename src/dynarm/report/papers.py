@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import SupportsFloat
 
 from ..border.kinds import Json
 from ..plan.schedule import Schedule
-from ..reproductions.equivalence import QUANTITIES, Equivalence
-from .html import Cell, Markup, Section, note, number, section, table, write_page
+from ..reproductions.equivalence import MOST, QUANTITIES, Agreement, Equivalence, ProofStep
+from .html import SUPERSCRIPTS, Cell, Markup, Section, note, number, section, table, write_page
 
 
 def equivalence_page(shown: Equivalence, path: str | os.PathLike[str]) -> None:
     """Every formulation beside the first, and section 4 of turney1980 step by step."""
     agree = [
-        [QUANTITIES[x.quantity], x.formulation, x.paper, x.way, _apart(x.difference)]
-        for x in shown.table
+        [QUANTITIES[x.quantity], x.formulation, x.paper, x.way, _apart(x)] for x in shown.table
     ]
     many = f"in numbers of {shown.digits} digits; differences from the first of each, as parts of the largest entry"
     words = f"Mass matrix M, Coriolis tensor C and gravity forces G in one pose, {many}."
@@ -26,12 +24,20 @@ def equivalence_page(shown: Equivalence, path: str | os.PathLike[str]) -> None:
         table(["quantity", "formulation", "paper", "how", "difference"], agree),
     )
     title = f"Equivalence of formulations: {shown.arm.name}"
-    told = f"largest difference {number(float(shown.largest_difference), 2)}"
+    told = f"largest difference {_without_e(shown.told)}"
     write_page(path, title, [first, _proof(shown)], told)
 
 
-def _apart(difference: SupportsFloat) -> Cell:
-    return Cell(number(float(difference), 2), float(difference), "number")
+def _apart(row: Agreement | ProofStep) -> Cell:
+    """How far apart, in order of the digits that agree."""
+    return Cell(_without_e(row.told), -min(row.agreed, MOST), "number")
+
+
+def _without_e(told: str) -> str:
+    """2.4e-63 as 2.4·10⁻⁶³: too small, maybe, to be a double."""
+    size, power = told.split("e")
+    below = "⁻" if int(power) < 0 else ""
+    return f"{size}·10{below}{str(abs(int(power))).translate(SUPERSCRIPTS)}" if float(size) else "0"
 
 
 def _proof(shown: Equivalence) -> Section:
@@ -44,7 +50,7 @@ def _proof(shown: Equivalence) -> Section:
             x.says,
             x.numbers,
             Cell(number(float(x.largest), 4), float(x.largest), "number"),
-            _apart(x.difference),
+            _apart(x),
         ]
         for x in shown.proof
     ]

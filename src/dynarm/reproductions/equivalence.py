@@ -6,6 +6,7 @@ give joint forces (end of section 3 of turney1980). All of them run in numbers o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,13 +36,23 @@ SEED = 1980
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far one formulation's numbers for a quantity are from those of the first one, of its largest entry."""
+    """How far one formulation's numbers for a quantity are from those of the first one, of its largest entry.
+
+    agreed: the same as a number of decimal digits, of differences too that are smaller than the least double; infinite
+    where nothing differs.
+    """
 
     quantity: str
     formulation: str
     paper: str
     way: str  # "directly", "strobed", "at rest"
     difference: float
+    agreed: float
+
+    @property
+    def told(self) -> str:
+        """The difference as text."""
+        return power_of_ten(self.agreed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,21 @@ class ProofStep:
     numbers: int
     largest: float
     difference: float
+    agreed: float
+
+    @property
+    def told(self) -> str:
+        """The difference as text."""
+        return power_of_ten(self.agreed)
+
+
+def power_of_ten(agreed: float) -> str:
+    """What is left where so many decimal digits agree, `2.4e-63`."""
+    if math.isinf(agreed):
+        return "0.0e+00"
+    power = math.floor(-agreed)
+    size = round(10.0 ** (-agreed - power), 1)
+    return f"{size:.1f}e{power:+03d}" if size < 10 else f"1.0e{power + 1:+03d}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +120,18 @@ class Equivalence:
         """The largest of all differences, of formulations and of the proof."""
         return max([x.difference for x in self.table] + [x.difference for x in self.proof])
 
+    @property
+    def agreed_digits(self) -> float:
+        """The decimal digits that all of them have in common at least."""
+        return min([x.agreed for x in self.table] + [x.agreed for x in self.proof])
+
+    @property
+    def told(self) -> str:
+        """The largest difference as text."""
+        return power_of_ten(self.agreed_digits)
+
     def __repr__(self) -> str:
-        rest = f": {self.digits} digits, {len(self.table)} rows, largest difference {self.largest_difference:.1e}"
+        rest = f": {self.digits} digits, {len(self.table)} rows, largest difference {self.told}"
         return titled("Equivalence on", self.arm.name, rest)
 
     def __str__(self) -> str:
@@ -105,10 +141,7 @@ class Equivalence:
         return html_table(*self._sheet())
 
     def _sheet(self) -> tuple[str, tuple[str, ...], list[list[str]]]:
-        rows = [
-            [QUANTITIES[x.quantity], x.formulation, x.paper, x.way, f"{x.difference:.1e}"]
-            for x in self.table
-        ]
+        rows = [[QUANTITIES[x.quantity], x.formulation, x.paper, x.way, x.told] for x in self.table]
         return repr(self).strip("<>"), ("", "formulation", "paper", "how", "difference"), rows
 
     def explain(self) -> str:
@@ -132,7 +165,7 @@ class Equivalence:
         lines = [f"turney1980, section 4, on robot '{self.arm.name}': {self.digits} digits"]
         lines += [
             f"  ({x.equation}) {x.says}: {x.numbers} numbers, the largest {x.largest:.3g}, "
-            f"sides {x.difference:.0e} of it apart"
+            f"sides {x.told} of it apart"
             for x in self.proof
         ]
         return "\n".join(lines)
@@ -213,8 +246,8 @@ def _agreements(
     for row, way, function in _ways(chain, quantity):
         values = [_made(x) for x in flatten(function(_body(arm, chain, row), steps))]
         reference = values if reference is None else reference
-        difference = _apart(values, reference, digits)
-        yield Agreement(quantity, row.name, row.paper, way, difference)
+        gap = _apart(values, reference, digits)
+        yield Agreement(quantity, row.name, row.paper, way, *gap)
 
 
 def _body(arm: Arm, chain: Chain, row: Formulation) -> object:
@@ -276,9 +309,8 @@ def _proof(
         if not side.left:
             continue  # about links beyond, of which one joint has none
         size = max(float(abs(_made(x))) for x in (*side.left, *side.right))
-        yield ProofStep(
-            side.equation, side.says, len(side.left), size, _apart(side.left, side.right, of.digits)
-        )
+        gap = _apart(side.left, side.right, of.digits)
+        yield ProofStep(side.equation, side.says, len(side.left), size, *gap)
 
 
 def _made(x: Scalar) -> Scalar:
@@ -286,13 +318,24 @@ def _made(x: Scalar) -> Scalar:
     return x if isinstance(x, Precise) else float(x)
 
 
-def _apart(left: Sequence[Scalar], right: Sequence[Scalar], digits: int) -> float:
-    """The largest difference of the entries over the largest of them all.
+def _apart(left: Sequence[Scalar], right: Sequence[Scalar], digits: int) -> tuple[float, float]:
+    """The largest difference of the entries over the largest of them all, and as digits that agree.
 
     Where all of them vanish (the Coriolis tensor of one joint), what is left of the digits would be compared with
     itself: entries count as zero below a third of the digits.
     """
     size = max(float(abs(_made(x))) for x in (*left, *right))
-    worst = max((abs(_made(a) - _made(b)) for a, b in zip(left, right, strict=True)), key=float)
-    least = float(f"1e-{min(digits // 3, 100)}")
-    return float(worst) / max(size, least)
+    worst: Scalar = 0.0
+    for a, b in zip(left, right, strict=True):
+        gap = abs(_made(a) - _made(b))
+        worst = gap if gap > worst else worst
+    relative = worst / max(size, float(f"1e-{min(digits // 3, 100)}"))
+    return float(relative), _digits(relative)
+
+
+def _digits(x: Scalar) -> float:
+    """Minus the decimal logarithm, of what is too small for a double as well."""
+    value = x.value if isinstance(x, Precise) else x
+    if not value:
+        return math.inf
+    return -float(value.context.log10(value)) if isinstance(x, Precise) else -math.log10(value)

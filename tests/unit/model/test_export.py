@@ -58,6 +58,29 @@ def test_selftest_passes(friction_model, tmp_path, options):
 
 
 @needs_gcc
+@pytest.mark.parametrize("options", [{}, {"reach": 0}, {"by": "terms"}], ids=str)
+def test_pruned_models_compile_and_say_where_they_hold(tmp_path, options):
+    """The exported program gives the pruned forces, and its header the bounds and the limit of every joint."""
+    arm = generic_arm(3)
+    t, k = np.linspace(0, 6, 100)[:, None], 1 + np.arange(3) / 5
+    motion = (np.sin(k * t), k * np.cos(k * t), -(k**2) * np.sin(k * t))
+    pruned = dynarm.prune(arm, *motion, 0.05, **options)
+    made = dynarm.export_c(pruned, tmp_path / "c", name="less")
+    done = selftest(made, tmp_path)
+    assert done.returncode == 0 and done.stdout.startswith("PASS 1 functions"), done.stdout
+    header = (made.folder / "less.h").read_text()
+    assert f"Pruned: {pruned.count.total} operations of {pruned.exact.total}" in header
+    if pruned.box is None:
+        assert "along one motion only" in header
+    else:
+        rows = [row.split()[1:] for row in header.split("|qdd|")[1].split("*/")[0].splitlines()[1:]]
+        box = pruned.box
+        wanted = [pruned.limit, box.low, box.high, box.speed, box.acceleration]
+        told = np.array([row[1:] for row in rows if row], float)
+        np.testing.assert_allclose(told, np.transpose(wanted), rtol=1e-3)
+
+
+@needs_gcc
 def test_selftest_sees_a_mistake(friction_model, tmp_path):
     made = dynarm.export_c(friction_model, tmp_path / "c", quantities=("gravity",))
     source = made.folder / "three.c"
