@@ -103,7 +103,8 @@ def _above(robot: MobileManipulator, run: MobileRun, outline: Draw) -> Section:
         figure(
             _animation(run, picks, shapes),
             "The platform's path coloured by the tip-over margin (red: a wheel lifts; from there on "
-            "forces are those of wheels held to the ground), the support polygon, the wheels and the arm. Below, the margin against time.",
+            "forces are those of wheels held to the ground), the support polygon, the wheels and the arm. Below, the "
+            "margin against time.",
             height=680,
         ),
         table(("from [s]", "to [s]", "length [s]"), negative, "Margin negative")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..identify.result import Fit
     from ..robot.arm import Arm
 
+FINE = 0.0995  # an error below which percentages have two places, above which one
 DIGITS = 3  # significant ones of an error
 ONE_SCALE = "RMS error of the torques as measured, nothing filtered, in % of their standard deviation and in their unit"
 OPEN = ("hardly", "not")  # grades of unknowns that a better motion would determine
@@ -62,7 +63,7 @@ def outcome(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
 
 
 def _percent(share: float) -> str:
-    return f"{number(100 * share, DIGITS)} %"
+    return f"{100 * share:.{2 if share < FINE else 1}f} %"
 
 
 def _mean(relative: np.ndarray) -> float:
@@ -157,7 +158,8 @@ def _bars(fit: Fit, checks: Sequence[Validation]) -> Markup:
             known, np.where(np.isfinite(held), held, -np.inf).max(axis=0), np.nan
         )
     bars = figures.beside(names, series, ("--c1", "--c2"), "error [% of deviation]")
-    return figure(bars, "The same errors of every joint, fitted beside held out.", 280)
+    beside = "fitted beside held out" if checks else "of the fitted logs alone: none was held out"
+    return figure(bars, f"The same errors of every joint, {beside}.", 280)
 
 
 def in_the_fit(fit: Fit, checks: Sequence[Validation]) -> Markup:

@@ -24,7 +24,6 @@ from dynarm.report import (
     torques,
 )
 from dynarm.report.html import data_json, figure
-from dynarm.report.html import number as shown_number
 from dynarm.report.sketch import pose, sketch
 from dynarm.reproductions.tanner2001_cases import run as run_case
 from dynarm.robot.frames.generic import generic_arm
@@ -90,11 +89,11 @@ def test_the_verdict_s_numbers_are_the_fit_s(identified):
     facts = part.facts
     graded = fit.identifiability_.grades
     assert facts["determined"] == f"{graded.count('determined')} of {len(graded)} unknowns"
-    assert facts["mean error, fitted"] == f"{shown_number(100 * fit.fitted_.relative.mean(), 3)} %"
-    assert facts["mean error, held out"] == f"{shown_number(100 * check.relative.mean(), 3)} %"
+    assert facts["mean error, fitted"] == f"{100 * fit.fitted_.relative.mean():.2f} %"
+    assert facts["mean error, held out"] == f"{100 * check.relative.mean():.2f} %"
     worst = int(np.argmax(check.relative))
     name = fit.record.terms.arm.joint_names[worst]
-    assert facts["worst joint"] == f"{name}: {shown_number(100 * check.relative[worst], 3)} %"
+    assert facts["worst joint"] == f"{name}: {100 * check.relative[worst]:.2f} %"
     assert identified.verdict.word in part.text
     assert f"worst is {name}" in part.text and "Next:" in part.text
 
