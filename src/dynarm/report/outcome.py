@@ -93,6 +93,21 @@ def _reasons(fit: Fit, checks: Sequence[Validation]) -> list[str]:
     ]
 
 
+def predicted(checks: Sequence[Validation], names: Sequence[object]) -> list[str]:
+    """How well a model predicts logs, in a sentence."""
+    shares = np.array([check.relative for check in checks], float)
+    shares = np.where(np.isfinite(shares), shares, -np.inf)
+    if not shares.size or not np.isfinite(shares.max()):
+        return []
+    log, joint = np.unravel_index(int(np.argmax(shares)), shares.shape)
+    mean = float(np.mean([check.mean for check in checks]))
+    where = "" if len(checks) == 1 else f" on {Path(checks[int(log)].source).name}"
+    return [
+        f"Torques are predicted to {_percent(mean)} of their deviation on average; worst is {names[int(joint)]} with "
+        f"{_percent(float(shares[log, joint]))}{where}."
+    ]
+
+
 def _next(fit: Fit, judged: Verdict) -> list[str]:
     """What to do next, beyond what the verdict's own reasons advise."""
     names, graded = fit.names_, fit.identifiability_.grades
