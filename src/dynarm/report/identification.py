@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..border.kinds import Json
 from ..identify.judgement.identifiability import DAMPED, SMALL
 from ..identify.logs.noted import noted
 from ..identify.logs.numbers import clock_start
@@ -126,14 +127,7 @@ def _fitted(fit: Fit) -> Section:
 
 def _residuals(fit: Fit) -> Section:
     left, names = fit.residuals_, fit.record.terms.row_names
-    spectra = []
-    for k, name in enumerate(names):
-        frequency, density = left.spectrum[k]
-        if len(frequency):
-            level = np.sqrt(np.maximum(density, 1e-300)) / _size(left.spread[k])
-            spectra.append(
-                figures.line(frequency, level, name, f"--c{k % 8 + 1}", line=figures.dashed(k))
-            )
+    spectra = _spectra(fit)
     layout = {
         "xaxis": figures.axis("frequency [Hz]"),
         "yaxis": figures.axis("amplitude density / deviation", type="log", exponentformat="power"),
@@ -177,6 +171,18 @@ def _residuals(fit: Fit) -> Section:
             ]
         ),
     )
+
+
+def _spectra(fit: Fit) -> list[Json]:
+    """Lines of what is left over frequency, in units of the torques' deviations."""
+    left, drawn = fit.residuals_, []
+    for k, name in enumerate(fit.record.terms.row_names):
+        frequency, density = left.spectrum[k]
+        if len(frequency):
+            level = np.sqrt(np.maximum(density, 1e-300)) / _size(left.spread[k])
+            look = figures.dashed(k)
+            drawn.append(figures.line(frequency, level, name, f"--c{k % 8 + 1}", line=look))
+    return drawn
 
 
 def _size(spread: float) -> float:
