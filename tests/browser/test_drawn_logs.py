@@ -14,7 +14,7 @@ from dynarm.cli.rehearsal import simulated_log
 from dynarm.identify.judgement.validation import judged, model_checks
 from dynarm.report import figures, identification
 from dynarm.report.html import figure, section, write_page
-from dynarm.report.torques import POINTS
+from dynarm.report.torques import POINTS, torque_figure
 from oracles.hostile import IMAGE, SCRIPT
 
 pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason=MISSING)
@@ -168,3 +168,67 @@ def test_bars_and_maps_are_as_high_and_dark_as_their_numbers(browser, tmp_path):
         "bars of two stand side by side"
     )
     assert beside[0][2] == pytest.approx(upright[0][2] / 2)
+
+
+def test_what_colours_mean_stands_beside_them(browser, tmp_path):
+    """Colours within one trace have a key, those that stand for numbers a scale with its unit."""
+    graded = figures.upright_bars(["a", "b"], (1.0, 3.0), ("--c1", "--bad"), "y", "%{x}: %{y}")
+    graded["key"] = [{"color": "--c1", "text": "known"}, {"color": "--bad", "text": SCRIPT}]
+    marker = {"size": 5, "color": [1.0, 40.0], "colorscale": figures.DANGER, "cmin": 0, "cmax": 50}
+    marker["colorbar"] = {"title": {"text": "kg"}}
+    dots = {"type": "scatter", "mode": "markers", "x": [0, 1], "y": [0, 1], "marker": marker}
+    drawn = (figure(graded), figure({"data": [dots], "layout": {}}))
+    write_page(tmp_path / "p.html", "t", [section("s", *drawn)])
+    browser.open(tmp_path / "p.html")
+    key, shown, scale, edge, room = browser.run("""
+    const [first, second] = document.querySelectorAll('.plot');
+    const text = Array.from(second.querySelectorAll('.ytick')).map(t => t.textContent);
+    const box = second.querySelector('svg.main').getBoundingClientRect();
+    return [Array.from(first.querySelectorAll('.key-entry')).map(e => e.textContent),
+      Array.from(first.querySelectorAll('.swatch')).map(e => getComputedStyle(e).backgroundColor),
+      text, Math.max(...Array.from(second.querySelectorAll('text')).map(t => t.getBoundingClientRect().right)),
+      box.right];
+    """)
+    assert key == ["known", SCRIPT] and len(set(shown)) == 2
+    assert "50 kg" in scale and "25" in scale and edge <= room
+    assert browser.run("return window.hacked") is None and browser.complaints() == []
+
+
+def test_pointing_at_bars_side_by_side_tells_the_one_below(browser, tmp_path):
+    drawn = figures.beside(
+        ["a", "b"], {"fitted": [1, 2], "held out": [3, 4]}, ("--c1", "--c2"), "%"
+    )
+    write_page(tmp_path / "p.html", "t", [section("s", figure(drawn))])
+    browser.open(tmp_path / "p.html")
+    bars = browser.run("""
+    return Array.from(document.querySelectorAll('rect.bar')).map(r => {
+      const b = r.getBoundingClientRect();
+      return [b.x + b.width / 2, b.y + b.height / 2];
+    });
+    """)
+    told = []
+    for x, y in bars:
+        mouse(browser, "mouseMoved", x, y)
+        told.append(browser.run("return document.querySelector('.tip').textContent"))
+    assert told == ["a, fitted: 1", "b, fitted: 2", "a, held out: 3", "b, held out: 4"]
+
+
+@pytest.mark.parametrize("size", [1e-9, 3e-4, 1.0, 4e7])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_axes_say_their_scale_without_an_e_and_nothing_overlaps(browser, tmp_path, size, width):
+    t = np.linspace(0, 1, 50)
+    drawn = torque_figure("j", "torque [N m]", t, size * np.sin(9 * t), size * np.cos(3 * t))
+    write_page(tmp_path / "p.html", "t", [section("s", drawn)])
+    browser.size(width, 900)
+    try:
+        browser.open(tmp_path / "p.html")
+        words, title, left = browser.run("""
+        const ticks = Array.from(document.querySelectorAll('.ytick'));
+        return [ticks.map(t => t.textContent),
+          document.querySelector('.ytitle').getBoundingClientRect().right,
+          Math.min(...ticks.map(t => t.getBoundingClientRect().left))];
+        """)
+    finally:
+        browser.size(1200, 900)
+    assert len(words) >= 5 and not any("e" in word or "…" in word for word in words), words
+    assert title <= left, "numbers lie upon the axis' name"

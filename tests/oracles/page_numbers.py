@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
+import pytest
 
 SMALL = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 THREE = 5e-3  # relative: three digits
@@ -142,4 +143,5 @@ def same_curve(trace: dict[str, Any], t: Any, values: Any) -> None:
 
 def printed(text: str, value: float, digits: int) -> None:
     """The text begins with that value to so many significant digits."""
-    assert float(text.split()[0].replace("−", "-")) == float(f"{value:.{digits}g}"), (text, value)
+    shown = number(text.split()[0])
+    assert shown == pytest.approx(float(f"{value:.{digits}g}"), rel=1e-12), (text, value)

@@ -11,6 +11,7 @@ import typer
 
 from .console import busy, part_of, print_json, progress, say, show_table
 from .count import costs, show_costs
+from .info_data import file_data, tree_data
 from .options import (
     HTML,
     JSON,
@@ -22,16 +23,16 @@ from .options import (
     with_portion,
     writable_all,
 )
-from .sheet import WIDE, ends, limits, merged, show_sheet
+from .sheet import WIDE, ends, limits, show_sheet
 from .wheeled import WHEELS, mobile_of, show_mobile
 from .wording import options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from ..border.kinds import Json
     from ..parameters.minimal import MinimalParameters
-    from ..robot.arm import Arm, Joint, Origin
+    from ..robot.arm import Arm, Joint
 
 FORM = 600  # letters of a combination that are printed unasked
 EXAMPLES = ("dynarm info puma560", "dynarm info stanford --html stanford.html")
@@ -88,21 +89,15 @@ def info(
     writable_all({"--html": (html, (".html",))})
     wheeled = mobile_of(robot, wheels, portion)
     if wheeled is not None:
-        of_arms = {"--html": html, "--latex": latex or None, "--long": long or None}
-        refuse_given(
-            f"is about arms; the page of a robot on wheels: dynarm mobile {robot} --html FILE",
-            of_arms,
-        )
-        show_mobile(wheeled, as_json)
-        return
+        told = f"is about arms; the page of a robot on wheels: dynarm mobile {robot} --html FILE"
+        refuse_given(told, {"--html": html, "--latex": latex, "--long": long})
+        return show_mobile(wheeled, as_json)
     arm = load_arm(robot, portion)
     if latex:
         return _print_latex(arm, convention, armature)
     with progress("counting") as done:
         minimal = minimal_parameters(arm, convention=convention, armature=armature)
-        wanted = _counted(arm)
-        pieces = [part_of(done, k, len(wanted)) for k in range(len(wanted))]
-        counted = {q: costs(arm, q, None, tell) for q, tell in zip(wanted, pieces, strict=True)}
+        counted = _count(arm, done)
     if html:
         from ..report.robot_sheet import page
 
@@ -128,6 +123,13 @@ def info(
     say(f"Every quantity by formulation: dynarm count {shown}")
     if html:
         say(f"wrote {html}")
+
+
+def _count(arm: Arm, done: Callable[..., None]) -> dict[str, list[Json]]:
+    """What each formulation of each quantity costs."""
+    wanted = _counted(arm)
+    pieces = [part_of(done, k, len(wanted)) for k in range(len(wanted))]
+    return {q: costs(arm, q, None, tell) for q, tell in zip(wanted, pieces, strict=True)}
 
 
 def _say_about(robot: str) -> None:
@@ -340,48 +342,6 @@ def _show_choices(arm: Arm, counted: dict[str, list[Json]]) -> None:
     show_table(title, columns, [[row[c] for c in columns] for row in rows], right=2)
 
 
-def _tree_data(arm: Arm) -> Json:
-    """What a whole robot has beyond its joints' own numbers, by name."""
-    from ..robot.sheet import link_name
-
-    base = arm.floating
-    return {
-        "parents": {
-            str(j.name): link_name(arm, p) for j, p in zip(arm.joints, arm.parents, strict=True)
-        },
-        "branches": {
-            str(j.name): {"gamma": j.gamma, "b": j.b} for j in arm.joints if j.gamma or j.b
-        },
-        "mimic": {
-            str(j.name): {
-                "joint": link_name(arm, int(j.mimic.joint)),
-                "multiplier": j.mimic.multiplier,
-                "offset": j.mimic.offset,
-            }
-            for j in arm.joints
-            if j.mimic
-        },
-        "floating": None
-        if base is None
-        else {"mass": base.mass, "com": base.com, "inertia": base.inertia},
-        "tools": [tool.name for tool in arm.all_tools],
-        "coordinates": arm.coordinate_names,
-        "speeds": arm.speed_names,
-    }
-
-
-def _file_data(origin: Origin, tips: Sequence[str]) -> Json:
-    """What was made of the robot's file."""
-    return {
-        "base_link": origin.base_link,
-        "links": origin.links,
-        "ends": tips,
-        "merged": merged(origin),
-        "held": dict(origin.rigid),
-        "exact": origin.snapped,
-    }
-
-
 def _as_data(arm: Arm, minimal: MinimalParameters, counted: dict[str, list[Json]]) -> Json:
     return {
         "robot": arm.name,
@@ -402,8 +362,8 @@ def _as_data(arm: Arm, minimal: MinimalParameters, counted: dict[str, list[Json]
             }
             for j in arm.joints
         ],
-        **(_tree_data(arm) if whole(arm) else {}),
-        **(_file_data(arm.origin, ends(arm)) if arm.origin else {}),
+        **(tree_data(arm) if whole(arm) else {}),
+        **(file_data(arm.origin, ends(arm)) if arm.origin else {}),
         "gravity": arm.gravity,
         "doubts": _doubts(arm, minimal),
         "notes": arm.origin.notes if arm.origin else [],

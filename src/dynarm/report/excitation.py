@@ -91,7 +91,8 @@ def _curve(motion: Trajectory, values: np.ndarray, limits: np.ndarray, word: str
     data: list[Json] = []
     for j, (name, column) in enumerate(zip(motion.joint_names, values.T, strict=True)):
         colour = f"--c{j % 8 + 1}"
-        data.append(figures.line(motion.t, column, name, colour, legendgroup=name))
+        look = {"dash": "dashdot"} if j >= 8 else {}  # dashes are limits
+        data.append(figures.line(motion.t, column, name, colour, legendgroup=name, line=look))
         for level in sorted({float(x) for x in limits[j] if low <= x <= high}):
             ends = [motion.t[0], motion.t[-1]]
             edge = figures.line(ends, [level, level], f"{name}, limit", colour, legendgroup=name)

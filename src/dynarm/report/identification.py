@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..border.kinds import Json
 from ..identify.judgement.identifiability import DAMPED, SMALL
 from ..identify.logs.noted import noted
 from ..identify.logs.numbers import clock_start
-from ..identify.rows import force_units
+from ..identify.rows import force_names, force_units
 from . import figures
 from .friction import friction_sections
 from .html import (
@@ -32,7 +33,7 @@ from .html import (
 from .link_steps import link_by_link
 from .live import live_section
 from .meaning import determined
-from .outcome import check_table, in_the_fit, outcome, rounded, verdict_box
+from .outcome import check_table, in_the_fit, outcome, predicted, rounded, verdict_box
 from .torques import axes_of, predictions, share, torque_figure, worst
 from .unknowns import against_cad, explained, names_explained, unit_words, value_cells
 
@@ -71,7 +72,8 @@ def validation_page(
     arm: Arm, checks: Sequence[Validation], judged: Verdict, path: str | os.PathLike[str]
 ) -> None:
     """Write the report of a model's predictions of logs."""
-    parts = [section("Verdict", verdict_box(judged, checks=checks), check_table(arm, checks))]
+    told = verdict_box(judged, predicted(checks, force_names(arm)), checks)
+    parts = [section("Verdict", told, check_table(arm, checks))]
     parts += predictions(arm, checks)
     write_page(path, f"Validation: {arm.name}", parts)
 
@@ -125,12 +127,7 @@ def _fitted(fit: Fit) -> Section:
 
 def _residuals(fit: Fit) -> Section:
     left, names = fit.residuals_, fit.record.terms.row_names
-    spectra = []
-    for k, name in enumerate(names):
-        frequency, density = left.spectrum[k]
-        if len(frequency):
-            level = np.sqrt(np.maximum(density, 1e-300)) / _size(left.spread[k])
-            spectra.append(figures.line(frequency, level, name, f"--c{k % 8 + 1}"))
+    spectra = _spectra(fit)
     layout = {
         "xaxis": figures.axis("frequency [Hz]"),
         "yaxis": figures.axis("amplitude density / deviation", type="log", exponentformat="power"),
@@ -139,7 +136,7 @@ def _residuals(fit: Fit) -> Section:
     }
     lags = np.arange(1, left.correlation.shape[1] + 1)
     bands = [
-        figures.line(lags, left.correlation[k], n, f"--c{k % 8 + 1}")
+        figures.line(lags, left.correlation[k], n, f"--c{k % 8 + 1}", line=figures.dashed(k))
         for k, n in enumerate(names)
         if not fit.silent_[k]
     ]
@@ -174,6 +171,18 @@ def _residuals(fit: Fit) -> Section:
             ]
         ),
     )
+
+
+def _spectra(fit: Fit) -> list[Json]:
+    """Lines of what is left over frequency, in units of the torques' deviations."""
+    left, drawn = fit.residuals_, []
+    for k, name in enumerate(fit.record.terms.row_names):
+        frequency, density = left.spectrum[k]
+        if len(frequency):
+            level = np.sqrt(np.maximum(density, 1e-300)) / _size(left.spread[k])
+            look = figures.dashed(k)
+            drawn.append(figures.line(frequency, level, name, f"--c{k % 8 + 1}", line=look))
+    return drawn
 
 
 def _size(spread: float) -> float:

@@ -36,7 +36,22 @@ def live_section(arm: Arm, title: str = "Move it") -> Section | None:
     robot = live_robot(arm)
     if robot is None:
         return None
-    return section(title, note(TOLD), live(robot))
+    return section(title, note(TOLD), *map(note, _left_out(arm, robot)), live(robot))
+
+
+def _left_out(arm: Arm, robot: Json) -> list[str]:
+    """What this robot's part cannot do, in words."""
+    told = []
+    if arm.floating:
+        told.append(
+            "The base is held level here: nothing is let go, and forces are those of the joints."
+        )
+    if "mass_matrix_and_bias" not in robot["spec"]["functions"]:
+        told.append(
+            f"With {arm.nv} speeds the mass matrix, energies and the simulation would make the page too large: forces, "
+            "gravity and motions are here."
+        )
+    return told
 
 
 def live(robot: Json) -> Markup:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..identify.result import Fit
     from ..robot.arm import Arm
 
+FINE = 0.0995  # an error below which percentages have two places, above which one
 DIGITS = 3  # significant ones of an error
 ONE_SCALE = "RMS error of the torques as measured, nothing filtered, in % of their standard deviation and in their unit"
 OPEN = ("hardly", "not")  # grades of unknowns that a better motion would determine
@@ -62,7 +63,7 @@ def outcome(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
 
 
 def _percent(share: float) -> str:
-    return f"{number(100 * share, DIGITS)} %"
+    return f"{100 * share:.{2 if share < FINE else 1}f} %"
 
 
 def _mean(relative: np.ndarray) -> float:
@@ -89,6 +90,21 @@ def _reasons(fit: Fit, checks: Sequence[Validation]) -> list[str]:
     return [
         f"Motion that took no part in the fit is predicted to {_percent(mean)} of the torques' deviation on average; "
         f"worst is {name} with {_percent(share)}."
+    ]
+
+
+def predicted(checks: Sequence[Validation], names: Sequence[object]) -> list[str]:
+    """How well a model predicts logs, in a sentence."""
+    shares = np.array([check.relative for check in checks], float)
+    shares = np.where(np.isfinite(shares), shares, -np.inf)
+    if not shares.size or not np.isfinite(shares.max()):
+        return []
+    log, joint = np.unravel_index(int(np.argmax(shares)), shares.shape)
+    mean = float(np.mean([check.mean for check in checks]))
+    where = "" if len(checks) == 1 else f" on {Path(checks[int(log)].source).name}"
+    return [
+        f"Torques are predicted to {_percent(mean)} of their deviation on average; worst is {names[int(joint)]} with "
+        f"{_percent(float(shares[log, joint]))}{where}."
     ]
 
 
@@ -157,7 +173,8 @@ def _bars(fit: Fit, checks: Sequence[Validation]) -> Markup:
             known, np.where(np.isfinite(held), held, -np.inf).max(axis=0), np.nan
         )
     bars = figures.beside(names, series, ("--c1", "--c2"), "error [% of deviation]")
-    return figure(bars, "The same errors of every joint, fitted beside held out.", 280)
+    beside = "fitted beside held out" if checks else "of the fitted logs alone: none was held out"
+    return figure(bars, f"The same errors of every joint, {beside}.", 280)
 
 
 def in_the_fit(fit: Fit, checks: Sequence[Validation]) -> Markup:

@@ -10,13 +10,26 @@ import numpy as np
 
 from ..border.kinds import Json
 from . import figures
-from .html import Markup, Section, facts, figure, figures_grid, note, section, table, verdict, write
+from .html import (
+    Markup,
+    Section,
+    facts,
+    figure,
+    figures_grid,
+    note,
+    number,
+    section,
+    table,
+    verdict,
+    write,
+)
 from .html import page as make_page
 
 if TYPE_CHECKING:
     from ..simulation.run import Run
 
 SHOWN = 8  # runs of a batch that are drawn
+RESTING = 1e-9  # [degrees, m, N m, N and these a second] below which nothing moves
 
 
 def page(run: Run, path: str | os.PathLike[str] | None = None) -> str:
@@ -44,9 +57,9 @@ def _outcome(run: Run) -> Section:
     numbers = {
         "status": run.status,
         "end": f"{run.t[-1]:.4g} s",
-        "energy at the start": f"{energy[0, 0]:.5g} J",
-        "energy at the end": f"{energy[0, -1]:.5g} J",
-        "left unexplained": f"{run.unexplained:.2g} J",
+        "energy at the start": f"{number(float(energy[0, 0]))} J",
+        "energy at the end": f"{number(float(energy[0, -1]))} J",
+        "left unexplained": f"{number(float(run.unexplained), 2)} J",
     }
     events = [[when, name] for when, name in run.events]
     return section(
@@ -104,14 +117,15 @@ def _curves(
     runs = values.reshape(-1, *values.shape[-2:])[:SHOWN]
     for sample, one in enumerate(runs):
         for j in joints:
-            traced = figures.line(run.t, one[:, j], names[j], f"--c{j % 8 + 1}", legendgroup=str(j))
+            colour, look = f"--c{j % 8 + 1}", figures.dashed(j)
+            traced = figures.line(run.t, one[:, j], names[j], colour, legendgroup=str(j), line=look)
             traced["showlegend"] = sample == 0 and len(joints) > 1
             if len(runs) > 1:
                 traced["opacity"] = 0.6
             data.append(traced)
     layout = {
         "xaxis": figures.axis("time [s]"),
-        "yaxis": figures.axis(title),
+        "yaxis": figures.axis(title, **_calm(values[..., joints])),
         "legend": figures.LEGEND,
     }
     return {
@@ -122,6 +136,12 @@ def _curves(
             "margin": {"l": 55, "r": 12, "t": 48, "b": 42},
         },
     }
+
+
+def _calm(values: np.ndarray) -> Json:
+    """The range of an axis on which nothing but rounding would be seen: it is drawn as the rest that it is."""
+    known = values[np.isfinite(values)]
+    return {"range": [-1, 1]} if known.size and np.abs(known).max() < RESTING else {}
 
 
 def _batch_note(run: Run) -> Markup | None:

@@ -38,6 +38,15 @@ def test_a_robot_of_many_joints_keeps_what_fits(monkeypatch):
     assert live_robot(few) is None and live_section(few) is None
 
 
+def test_what_a_robot_cannot_do_in_its_page_is_said():
+    joint = dynarm.Joint(alpha=1.2, a=0.1, d=0.05, mass=1.0, com=(0.05, 0.01, 0.02))
+    long = dynarm.Arm((joint,) * 24, name="snake")
+    free = dynarm.Arm((joint,) * 2, floating=dynarm.Body(mass=1.0, inertia=np.eye(3)))
+    said = [str(live_section(arm).parts) for arm in (dynarm.load("panda"), long, free)]
+    assert ["simulation would make the page too large" in text for text in said] == [0, 1, 0]
+    assert ["base is held level" in text for text in said] == [0, 0, 1]
+
+
 def test_frames_in_the_page_are_the_robots_own():
     arm = dynarm.load("stanford")
     robot = live_robot(arm)

@@ -24,7 +24,6 @@ from dynarm.report import (
     torques,
 )
 from dynarm.report.html import data_json, figure
-from dynarm.report.html import number as shown_number
 from dynarm.report.sketch import pose, sketch
 from dynarm.reproductions.tanner2001_cases import run as run_case
 from dynarm.robot.frames.generic import generic_arm
@@ -90,11 +89,11 @@ def test_the_verdict_s_numbers_are_the_fit_s(identified):
     facts = part.facts
     graded = fit.identifiability_.grades
     assert facts["determined"] == f"{graded.count('determined')} of {len(graded)} unknowns"
-    assert facts["mean error, fitted"] == f"{shown_number(100 * fit.fitted_.relative.mean(), 3)} %"
-    assert facts["mean error, held out"] == f"{shown_number(100 * check.relative.mean(), 3)} %"
+    assert facts["mean error, fitted"] == f"{100 * fit.fitted_.relative.mean():.2f} %"
+    assert facts["mean error, held out"] == f"{100 * check.relative.mean():.2f} %"
     worst = int(np.argmax(check.relative))
     name = fit.record.terms.arm.joint_names[worst]
-    assert facts["worst joint"] == f"{name}: {shown_number(100 * check.relative[worst], 3)} %"
+    assert facts["worst joint"] == f"{name}: {100 * check.relative[worst]:.2f} %"
     assert identified.verdict.word in part.text
     assert f"worst is {name}" in part.text and "Next:" in part.text
 
@@ -555,3 +554,19 @@ def test_no_sign_of_markup_is_left_in_a_figure_s_data(text):
     drawn = str(figure({"data": [{"type": "scatter", "name": text}], "layout": {}}))
     inside = drawn.split('<script type="application/json">')[1].rsplit("</script>", 1)[0]
     assert not set("<>&") & set(inside)
+
+
+def test_rest_is_drawn_as_rest_and_more_than_eight_joints_are_told_apart():
+    """A robot that falls without turning: what rounding leaves of its speeds does not fill a figure."""
+    joint = dynarm.Joint(alpha=1.2, a=0.1, mass=1.0, com=(0.05, 0.01, 0.02), parent=-1)
+    legs = tuple(replace(joint, gamma=0.6 * k, b=0.01) for k in range(10))
+    arm = dynarm.Arm(legs, name="sea star", floating=dynarm.Body(mass=5.0, inertia=np.eye(3)))
+    q0, qd0 = np.zeros(arm.nq), np.zeros(arm.nv)
+    q0[6] = 1.0
+    run = dynarm.simulate(dynarm.compile(arm), q0, qd0, 0.2)
+    assert 0 < np.abs(run.qd[:, 6:]).max() < 1e-9
+    part = written(simulation.page, run)["Motion"]
+    still, falls = part.figure("velocity [°/s]"), part.figure("base: velocity in its axes [m/s]")
+    assert still["layout"]["yaxis"]["range"] == [-1, 1] and "range" not in falls["layout"]["yaxis"]
+    looks = {(t["line"]["color"], t["line"].get("dash", "")) for t in still["data"]}
+    assert len(looks) == 10
