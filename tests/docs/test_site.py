@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import json
 import os
@@ -70,6 +71,56 @@ def test_every_public_name_is_in_the_reference():
         # the record of a mobile robot's run is public as mobile.Run
         assert path.split(".")[-1] in (name, name.removeprefix("Mobile"))
         assert hasattr(importlib.import_module(module), name)
+
+
+def text_of(tag: str) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", tag))
+
+
+def test_signatures_fit_a_page_of_1000_pixels(site):
+    """Some 80 letters have room in a line of code there; longer signatures stand below each other."""
+    seen = 0
+    for page in (site / "reference").glob("*.html"):
+        blocks = re.findall(
+            r'class="[^"]*doc-signature[^"]*"[^>]*>.*?<pre[^>]*>(.*?)</pre>',
+            page.read_text(encoding="utf-8"),
+            re.DOTALL,
+        )
+        lines = [line for block in blocks for line in text_of(block).splitlines()]
+        seen += len(blocks)
+        assert not [line for line in lines if len(line) > 80], page.name
+    assert seen > 200
+
+
+def test_reference_tells_types_returns_and_examples(site):
+    """As a reader of the built page finds them, not only in the docstring."""
+    page = (site / "reference" / "models.html").read_text(encoding="utf-8")
+    start = page.index('id="dynarm.model.model.Model.inverse_dynamics"')
+    part = text_of(page[start : page.index('id="dynarm.model.model.Model.forward_dynamics"')])
+    words = re.sub(r"\s+", " ", part)
+    for told in (
+        "Parameters:",
+        "qdd",
+        "array_like",
+        "Returns:",
+        "Joint forces (..., n)",
+        "Examples:",
+        ">>> model.",
+    ):
+        assert told in words, told
+
+
+def test_navigation_is_grouped_and_decisions_stand_apart():
+    import yaml
+
+    text = re.sub(r"!!python\S*", "", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    menu = {name: part for entry in yaml.safe_load(text)["nav"] for name, part in entry.items()}
+    assert list(menu) == ["Start", "Guides", "Reference", "Papers", "Inside"]
+    pages = {name: re.findall(r"[\w/-]+\.md", str(part)) for name, part in menu.items()}
+    assert all(len(group) > 4 for group in pages.values())
+    homes = {page: name for name, group in pages.items() for page in group}
+    assert {homes[p] for p in homes if p.startswith("decisions/")} == {"Inside"}
+    assert {homes[p] for p in homes if p.startswith("howto/")} == {"Guides"}
 
 
 # ---- pictures

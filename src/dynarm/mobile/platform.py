@@ -188,7 +188,7 @@ class Wheel:
     swivel : Friction, optional
         Friction of the steering column.
     name : str, optional
-        What it is called; wheel1, wheel2 ... by default.
+        What it is called; w0, w1 ... by default.
     stiffness : float, optional
         Of its tyre or suspension [N/m], by which wheels on the ground share the load; give
         it to all wheels or to none, which are then equally stiff.

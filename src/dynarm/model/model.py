@@ -103,8 +103,7 @@ class Model(Calls):
         """Joint forces (..., n) [N m or N] for accelerations qdd; wrench (..., 6) acts on the tool, in its axes.
 
         inverse_dynamics(q, qd, qdd, wrench) = inverse_dynamics(q, qd, qdd) - J' wrench, J in tool axes (and with it
-        the load that friction may grow with). friction_state (..., m): the memory of friction, by
-        `model.friction_state`; without it each element is guessed from velocity and acceleration.
+        the load that friction may grow with).
 
         Parameters
         ----------
@@ -123,7 +122,8 @@ class Model(Calls):
             Minimal parameters in the order of `model.minimal.names`, for models compiled with
             `parameters="inputs"`.
         friction_state : array_like (..., m), optional
-            The memory of friction, from `model.friction_state`.
+            The memory of friction, from `model.friction_state`; without it each element is
+            guessed from velocity and acceleration.
         out : ndarray, optional
             Array that the result is written into.
         threads : int, optional
@@ -153,9 +153,6 @@ class Model(Calls):
     ) -> FloatArray:  # fmt: skip
         """Accelerations (..., n) under joint forces tau; wrench (..., 6) acts on the tool, in its axes.
 
-        friction_state (..., m): the memory of friction, by `model.friction_state`; without it, the acceleration being
-        what is asked for, elements count as slipped, the way the joint moves.
-
         Parameters
         ----------
         q : array_like (..., nq)
@@ -173,7 +170,8 @@ class Model(Calls):
             Minimal parameters in the order of `model.minimal.names`, for models compiled with
             `parameters="inputs"`.
         friction_state : array_like (..., m), optional
-            The memory of friction, from `model.friction_state`.
+            The memory of friction, from `model.friction_state`; without it elements count as
+            slipped the way the joint moves, because the acceleration is not known yet.
         out : ndarray, optional
             Array that the result is written into.
         threads : int, optional

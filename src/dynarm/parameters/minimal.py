@@ -59,8 +59,6 @@ __all__ = [
 class MinimalParameters:
     """The minimal linear combinations of a robot's inertia parameters: values = matrix @ arm.parameters.ravel().
 
-    values       (p,) of this arm
-
     Attributes
     ----------
     arm : Arm

@@ -76,7 +76,8 @@ def excite(
         "condition": of all unknowns' regressor; "logdet": the largest determinant of the
         information; "recursive": the largest cond(A_i) of Lin's procedure.
     period : float, optional
-        Time after which the motion repeats itself [s]; the whole duration by default.
+        Time after which the motion repeats itself [s]; by default the duration in whole periods
+        of about ten seconds.
     rate : float, default 100.0
         Samples a second [Hz].
     position : pair or sequence of pairs, optional

@@ -148,11 +148,19 @@ class Identifiability:
         if self.small:
             lines.append("too small to be told from 0: " + ", ".join(self.small))
         lines += [
-            f"  free combination (doubt {doubt:.2g}): {text}" for doubt, text in self.directions[:8]
+            f"  free combination ({_uncertain(doubt)}): {text}"
+            for doubt, text in self.directions[:8]
         ]
         if len(self.directions) > 8:
             lines.append(f"  and {len(self.directions) - 8} more")
         return "\n".join([*lines, *self.advice])
+
+
+def _uncertain(doubt: float) -> str:
+    """A doubt in words."""
+    if not np.isfinite(doubt):
+        return "not known at all"
+    return f"uncertain by {100 * doubt:.0f} % of its usual size"
 
 
 def _rank(X: np.ndarray) -> tuple[int, float]:
