@@ -143,16 +143,10 @@ def count(
         from .studies import Asked, study
 
         asked = Asked(quantity, formulation, html, as_json)
-        return study(
-            arms,
-            asked,
-            (equivalence, schedule, rows),
-            50 if digits is None else digits,
-            processors,
-            generic,
-        )
-    wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
-    report = _counted(arms, wanted, generic)
+        kinds = equivalence, schedule, rows
+        return study(arms, asked, kinds, digits, processors, generic)
+    every = [q for q in QUANTITIES if q not in DIFFERENTIATED]
+    report = _counted(arms, every if quantity is None else [quantity], generic)
     if html:
         from ..report.counts import page
 

@@ -231,7 +231,7 @@ def formulations(quantity: str) -> tuple[str, ...]:
     Examples
     --------
     >>> dynarm.formulations("coriolis_tensor")
-    ('lagrange', 'strobed', 'base_composite', 'base_composite_moved', 'composite')
+    ('lagrange', 'strobed', 'strobed_modified', 'base_composite', 'base_composite_moved', 'composite')
     """
     check_quantity(quantity)
     names = [row.name for row in TABLE if row.quantity == quantity]

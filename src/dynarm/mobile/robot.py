@@ -501,7 +501,7 @@ class MobileManipulator(Wheeled):
         --------
         >>> contact = robot.contact(q, z, tau)
         >>> print(contact.status)
-        stands (smallest measure 292.4 N rad); axle forces are indeterminate: minimum-norm split (contact elastic)
+        stands (smallest measure 292.4 N rad, 25.9 degrees); axle forces are indeterminate: minimum-norm split (contact elastic)
         """
         return contact_of(self, self.evaluate(q, z, tau, load, locked), contact)
 

@@ -124,43 +124,50 @@ def path_page(
                 "to tipping, at the least": f"{float(ground.degrees.min()):.3g}°",
             }
         ),
-        figures_grid(
-            [
-                figure(
-                    figures.lines(
-                        fast.s, {"speed": fast.rate}, "along the path [m, rad]", "speed along it"
-                    ),
-                    "Speed along the path, from rest to rest.",
-                ),
-                figure(
-                    figures.lines(fast.s, used, "along the path [m, rad]", "part of the limit"),
-                    "How much of each limit is used, the worst wheel, edge or joint of a kind; 1: all of it.",
-                ),
-                figure(
-                    figures.lines(
-                        fast.motion.t,
-                        {name: fast.motion.z[:, k] for k, name in enumerate(robot.speed_names)},
-                        "time [s]",
-                        "speed [m/s or rad/s]",
-                    )
-                ),
-                figure(
-                    figures.lines(
-                        fast.s,
-                        {
-                            f"{a} to {b}": np.degrees(ground.angles[:, k])
-                            for k, (a, b) in enumerate(ground.axes)
-                        },
-                        "along the path [m, rad]",
-                        "to tipping [°]",
-                    ),
-                    "Degrees to tipping over each side of the support polygon.",
-                ),
-            ]
-        ),
+        _along(robot, fast, ground, used),
         table(("limited by", "% of the points"), rows, wide=("limited by",)),
     )
     write_page(path, f"A path of {robot.name}", [part], fast.status)
+
+
+def _along(
+    robot: MobileManipulator, fast: Retimed, ground: Ground, used: Mapping[str, np.ndarray]
+) -> Markup:
+    """Speeds, used parts of limits and degrees to tipping along the path."""
+    return figures_grid(
+        [
+            figure(
+                figures.lines(
+                    fast.s, {"speed": fast.rate}, "along the path [m, rad]", "speed along it"
+                ),
+                "Speed along the path, from rest to rest.",
+            ),
+            figure(
+                figures.lines(fast.s, used, "along the path [m, rad]", "part of the limit"),
+                "How much of each limit is used, the worst wheel, edge or joint of a kind; 1: all of it.",
+            ),
+            figure(
+                figures.lines(
+                    fast.motion.t,
+                    {name: fast.motion.z[:, k] for k, name in enumerate(robot.speed_names)},
+                    "time [s]",
+                    "speed [m/s or rad/s]",
+                )
+            ),
+            figure(
+                figures.lines(
+                    fast.s,
+                    {
+                        f"{a} to {b}": np.degrees(ground.angles[:, k])
+                        for k, (a, b) in enumerate(ground.axes)
+                    },
+                    "along the path [m, rad]",
+                    "to tipping [°]",
+                ),
+                "Degrees to tipping over each side of the support polygon.",
+            ),
+        ]
+    )
 
 
 def _closed(points: np.ndarray) -> np.ndarray:
