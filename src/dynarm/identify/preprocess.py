@@ -22,11 +22,10 @@ from ..border.kinds import Kept, Outside
 from ..errors import InputError
 from .logs.base import TURN, base_speeds, with_turns
 from .logs.log import Log
-from .rests import RESTS, fast_rows, resting
-from .segments import SIDE, TimeSegment, segments, stretches
+from .rests import RESTS, fast_rows, moving_share, resting, spans
+from .segments import LONG, SIDE, TimeSegment, sample_start, segments, stretches
 from .spline import spline_of
 
-LONG = 60_000  # samples of a log that choices look at
 VELOCITIES = ("auto", "recorded", "differentiate")
 SMOOTHINGS = ("auto", "filter", "spline")
 _NEIGHBOURS = 4000  # samples beyond a segment's ends that are smoothed with it, at least
@@ -329,10 +328,16 @@ def speeds_of(q: np.ndarray, floating: bool, rate: float) -> np.ndarray:
 
 
 def middle(log: Log) -> Log:
-    """The log, or as much from its middle as a choice needs."""
+    """The log, or as much from its middle as a choice needs; from elsewhere where the robot mostly rests there."""
     if len(log) <= LONG:
         return log
-    start = (len(log) - LONG) // 2
+    span = spans(log.q)
+
+    def moving(start: int) -> float:
+        window = slice(start, start + LONG)
+        return moving_share(log.t[window], log.q[window], span)
+
+    start = sample_start(len(log), moving)
     return log.rows(slice(start, start + LONG))
 
 

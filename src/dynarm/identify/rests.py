@@ -68,6 +68,14 @@ def at_rest(q: np.ndarray, rate: float) -> np.ndarray:
     return np.asarray(travel <= _REST_TRAVEL * q.std(axis=0))
 
 
+def moving_share(t: np.ndarray, q: np.ndarray, span: np.ndarray) -> float:
+    """The part of the time in which any joint moves; span: the range of its positions in the whole recording."""
+    size = max(2, int(_REST_TIME / float(np.median(np.diff(t)))))
+    starts = range(0, max(len(q) - size, 0) + 1, size)
+    travel = np.array([np.ptp(q[k : k + size], axis=0) for k in starts])
+    return float((travel > _REST_TRAVEL * span).any(axis=1).mean())
+
+
 def fast_rows(
     slow: float | tuple[float, ...] | str | None, q: np.ndarray, qd: np.ndarray, rate: float
 ) -> np.ndarray:

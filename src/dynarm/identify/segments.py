@@ -6,7 +6,7 @@ a sample depends on a bounded neighbourhood, whether the log is held in memory o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,9 +15,25 @@ import numpy as np
 from .logs.log import Log
 
 LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
+LONG = 60_000  # samples of a log that choices look at
+_LIVELY = 0.5  # part of them in which something moves, else they are sought elsewhere,
+_SOUGHT = 9  # in so many places
 SHORTEST = 8  # samples of a stretch that can be smoothed
 SEGMENT = 60_000  # samples
 SIDE = SEGMENT // 4  # samples on either side that are at hand, and the shortest last segment
+
+
+def sample_start(length: int, moving: Callable[[int], float]) -> int:
+    """The first of LONG rows that choices look at: those in the middle, or where most moves if little does there.
+
+    moving: of rows from one on, in which part of their time something moves.
+    """
+    middle = (length - LONG) // 2
+    if moving(middle) >= _LIVELY:
+        return middle
+    places = np.linspace(0, length - LONG, _SOUGHT).astype(int).tolist()
+    most: int = max([middle, *places], key=moving)
+    return most
 
 
 def gap_of(log: Log) -> float:

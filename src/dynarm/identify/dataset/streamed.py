@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...border.kinds import FloatArray
 from ...errors import DynarmWarning, InputError
 from ..fitting import fitted_rows, fitting_log
 from ..flow import Away, Flow
 from ..logs.log import Log
-from ..preprocess import LONG, Preparation, Recording, Stretch, smooth_segment
-from ..segments import SEGMENT, TimeSegment, segments, stretches
+from ..preprocess import Preparation, Recording, Stretch, smooth_segment
+from ..rests import moving_share
+from ..segments import LONG, SEGMENT, TimeSegment, sample_start, segments, stretches
 from .cutting import Usual, cut, limits
 from .files import Dataset
 from .notes import heard, say
@@ -112,8 +114,7 @@ class Streamed(Recording):
                 self._runs.append(run)
                 continue
             sample = samples.get(id(run)) or fitting_log(seen.arm, _middle(seen, run), rows)
-            low = np.min([span.low for span in run.files], axis=0)
-            high = np.max([span.high for span in run.files], axis=0)
+            low, high = _range(run)
             self._runs.append(_Long(run, limits(sample, high - low)))
         self._away: Callable[[Preparation], Away] | None = None
         if cluster is not None:
@@ -161,7 +162,21 @@ def _sampled(runs: tuple[FileRun, ...], most: int | None) -> list[FileRun]:
 
 
 def _middle(seen: Survey, run: FileRun) -> Log:
-    """As much from the middle of a recording as a choice needs."""
+    """As much of a recording as a choice needs, from where it is taken of one that is held in memory."""
     if run.rows <= LONG:
         return seen.read(run)
-    return seen.read(run, (run.rows - LONG) // 2, LONG)
+    low, high = _range(run)
+    logs: dict[int, Log] = {}
+
+    def moving(start: int) -> float:
+        if start not in logs:
+            logs[start] = seen.read(run, start, LONG)
+        return moving_share(logs[start].t, logs[start].q, high - low)
+
+    return logs[sample_start(run.rows, moving)]
+
+
+def _range(run: FileRun) -> tuple[FloatArray, FloatArray]:
+    """Between which the positions of a recording lie."""
+    low = np.min([span.low for span in run.files], axis=0)
+    return low, np.max([span.high for span in run.files], axis=0)

@@ -16,9 +16,9 @@ from dynarm.identify.dataset.files import Dataset, byte_count
 from dynarm.identify.dataset.streamed import Streamed
 from dynarm.identify.dataset.survey import survey
 from dynarm.identify.logs.noted import noted
-from dynarm.identify.preprocess import Preparation, Recording, smooth, smooth_all
+from dynarm.identify.preprocess import Preparation, Recording, middle, smooth, smooth_all
 from dynarm.identify.result import Fit
-from dynarm.identify.segments import SEGMENT, SIDE, bounds
+from dynarm.identify.segments import LONG, SEGMENT, SIDE, bounds
 from fuzz import logs
 
 ROWS, STEP = 140_000, 0.002
@@ -38,7 +38,7 @@ class Motion:
             columns |= {f"q{j + 1}": self.q[rows, j], f"tau{j + 1}": self.tau[rows, j]}
         return pd.DataFrame(columns)
 
-    def log(self, rows: slice = slice(None)) -> dynarm.Log:
+    def log(self, rows: slice | np.ndarray = slice(None)) -> dynarm.Log:
         return dynarm.Log(self.t[rows], self.q[rows], self.tau[rows])
 
 
@@ -192,6 +192,22 @@ def test_segments_hardly_differ_from_the_whole_stretch(motion):
         its = getattr(whole, name)
         np.testing.assert_allclose(mine, its, rtol=0, atol=1e-9 * np.abs(its).max())
     assert Recording([log]).pieces(how)[1].t[0] == log.t[SEGMENT]
+
+
+def test_choices_look_at_motion_where_the_middle_rests(tmp_path):
+    rows = 140_000
+    still = (np.arange(rows) > 30_000) & (np.arange(rows) < 100_000)
+    phase = np.cumsum(~still) * STEP
+    rng = np.random.default_rng(0)
+    q = np.column_stack([np.sin(phase), np.cos(2 * phase)]) + 1e-5 * rng.normal(size=(rows, 2))
+    motion = Motion(STEP * np.arange(rows), q, rng.normal(size=(rows, 2)))
+    motion.frame(slice(None)).to_parquet(tmp_path / "a.parquet")
+    sample = middle(motion.log())
+    assert len(sample) == LONG and sample.t[0] > 40_000 * STEP  # more of the end moves
+    streamed = Streamed(survey(Dataset(tmp_path), dynarm.load("two_link")), None)
+    np.testing.assert_array_equal(streamed.logs[0].q, sample.q)
+    lively = middle(motion.log(~still))
+    assert lively.t[0] == motion.t[~still][(len(motion.t[~still]) - LONG) // 2]
 
 
 def test_no_segment_is_short():
