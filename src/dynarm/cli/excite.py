@@ -49,7 +49,10 @@ NOISE = typer.Option(
 
 
 FLOOR = typer.Option(
-    "0", "--floor", help="Height [m] of the plane that every link stays above, or none."
+    "usual",
+    "--floor",
+    help="Height [m] of the plane that every link stays above, or none; usual: 0, or a pedestal's foot, but none where "
+    "the robot hangs below.",
 )
 COLLISIONS = typer.Option(True, "--collisions/--no-collisions", help="Links stay off each other.")
 HOME = typer.Option(
@@ -188,7 +191,7 @@ def _bodies(arm: Arm, floor: str, collisions: bool, home: str | None) -> dict[st
     wanted: dict[str, Outside] = {"collisions": collisions, "floor": True}
     if floor == "none":
         wanted["floor"] = False
-    elif floor != "0":
+    elif floor != "usual":
         wanted["floor"] = numbers("--floor", floor, 1)[0]
     if home is not None:
         angles = [turning(arm)[i] for i in arm.coupling.masters]

@@ -21,7 +21,8 @@ from .shapes import Shapes
 _POSES = 1500  # drawn at random to see what can move and touch at all
 _ALWAYS = 0.85  # part of the poses in which a pair overlaps that asks for tighter capsules,
 _STILL = 0.6  # and by these tells nothing
-_HANGING = 0.01  # part of the poses that must keep off the usual floor for it to be one
+_HANGING = 0.01  # part of the poses that must keep off the usual floor for it to be one,
+_BELOW_IT = 0.4  # and of each link's, which on an arm that stands are half of them, or nearly
 _BELOW = (
     0.05  # of the robot's size: how far a base reaches below its frame that stands on what is there
 )
@@ -239,9 +240,13 @@ def _lifted(
     none = np.zeros((0, 2), int)
     if not ends:
         return none, f"{plane}: no joint moves anything towards it"
-    clear = (np.min(heights, axis=0) > margin).mean()
-    if clear < _HANGING and not asked:
-        often = "every pose" if not clear else "nearly every pose"
+    above = np.array(heights) > margin
+    clear = above.all(axis=0).mean()
+    hangs = clear < _HANGING or above.mean(axis=1).min() < _BELOW_IT
+    if hangs and not asked:
+        often = (
+            "every pose" if not clear else "nearly every pose" if clear < _HANGING else "most poses"
+        )
         return none, f"{plane}: some link is below it in {often} tried; give floor= if it is one"
     return np.array(ends), f"{plane}, every moving link, {shapes.source}"
 

@@ -93,9 +93,9 @@ def excite(
         ((x, y, z) lowest, (x, y, z) highest) of the tools in the base link; of a tree
         without tools, of the frames of all its links.
     floor : bool | float, default True
-        Height [m] of the plane in the base link that all moving links stay above; True: 0,
-        or the lowest point of a base that reaches far below, but none where the robot hangs
-        below it in nearly every pose; False: no floor.
+        Height [m] of the plane in the base link that all moving links stay above; True: 0, or
+        the lowest point of a base that reaches far below, but none where the robot hangs below
+        it: some link in most poses; False: no floor.
     collisions : bool, default True
         Links stay off each other, by capsules about the collision shapes of a URDF, else
         about rods from joint to joint. `checked` and `unchecked` of the result say what was

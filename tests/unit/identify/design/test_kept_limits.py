@@ -221,6 +221,26 @@ def test_a_base_that_stands_on_a_pedestal_has_its_floor_below():
         assert given.floor == 0.0  # what was asked for stays where it is
 
 
+def test_an_arm_that_hangs_at_a_shoulder_has_no_floor_unless_it_is_asked_for():
+    from benchmarks.collisions import example_robot
+
+    from dynarm.identify.design.clearance import clearance_of
+    from dynarm.identify.design.shapes import shapes_of
+
+    arm = dynarm.load(
+        example_robot("talos_left_arm.urdf"), tip="arm_left_7_link", allow_massless=True
+    )
+    shapes, limits = shapes_of(arm), limits_of(arm, *[None] * 5)
+    look = clearance_of(arm, shapes, limits, 0.0, True, False)
+    assert not len(look.ends) and any("below it in most poses" in line for line in look.unchecked)
+    asked = clearance_of(arm, shapes, limits, 0.0, True, True)
+    assert len(asked.ends) and any(line.startswith("floor") for line in asked.checked)
+    for file in ("ur5_robot.urdf", "so101.urdf"):  # these stand, and reach below their base
+        standing = dynarm.load(example_robot(file), allow_massless=True)
+        limits = limits_of(standing, *[None] * 5)
+        assert len(clearance_of(standing, shapes_of(standing), limits, 0.0, True, False).ends)
+
+
 def test_fingers_that_follow_each_other_may_touch():
     from benchmarks.collisions import example_robot
 
