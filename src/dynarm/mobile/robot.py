@@ -285,9 +285,14 @@ class MobileManipulator(Wheeled):
         return motion_through(self, t, q)
 
     def safe_speed(
-        self, motion: Outside, friction: Numbers, load: Given = None, contact: str = "elastic"
+        self,
+        motion: Outside,
+        friction: Numbers,
+        load: Given = None,
+        contact: str = "elastic",
+        gravity: Given = None,
     ) -> SafeSpeed:
         """The largest time scaling of a motion for which no wheel slips or lifts; see `pace.safe_speed`."""
         from .pace import safe_speed
 
-        return safe_speed(self, motion, friction, load, contact)
+        return safe_speed(self, motion, friction, load, contact, gravity)
