@@ -162,6 +162,7 @@ def safe_speed(
     friction: Numbers,
     load: Given = None,
     contact: str = "elastic",
+    gravity: Given = None,
 ) -> SafeSpeed:
     """The largest s such that the motion, driven s times as fast, keeps every wheel in its friction cone.
 
@@ -179,6 +180,8 @@ def safe_speed(
         Force then couple on the tool, the same at every speed.
     contact : str, default "elastic"
         How more than three wheels share the load: "elastic", "best" or "worst".
+    gravity : array_like (3,) or (N, 3), optional
+        In the axes of the platform, for a slope, or for each sample its own [m/s^2].
 
     Returns
     -------
@@ -205,13 +208,14 @@ def safe_speed(
     push = np.zeros(6) if load is None else reals("load", load, wanted, names)
     if push.shape != (6,) or not np.isfinite(push).all():
         raise InputError(f"load is {shown(load)}; give force, then couple: 6 finite numbers")
-    moved = demands(robot, q, z, zd, push)
+    down = None if gravity is None else _down(robot, gravity, len(q))
+    moved = demands(robot, q, z, zd, push, down)
     if robot.slides:  # alike at every speed: two speeds tell what grows with the square
-        twice = demands(robot, q, 2 * z, 4 * zd, push)
+        twice = demands(robot, q, 2 * z, 4 * zd, push, down)
         pairs = zip(moved, twice, strict=True)
         still = [difference(a, scaled(difference(b, a), 1 / 3)) for a, b in pairs]
     else:
-        still = demands(robot, q, 0 * z, 0 * zd, push)
+        still = demands(robot, q, 0 * z, 0 * zd, push, down)
     phi = q[:, 3] if robot.guidance.steered else np.zeros(len(q))
 
     def window(k: int, way: str) -> Window:
@@ -236,6 +240,15 @@ def safe_speed(
     return SafeSpeed(
         scale, limits, lowest, sample, at.wheel, status, contact, at.edge, {contact: scale} | others
     )
+
+
+def _down(robot: MobileManipulator, gravity: Numbers, count: int) -> np.ndarray:
+    """Gravity in the axes of {v}, of all samples or of each."""
+    wanted = "3 numbers, or 3 for each sample"
+    x = reals("gravity", gravity, wanted, robot.entry_names("gravity"))
+    if x.shape not in ((3,), (count, 3)) or not np.isfinite(x).all():
+        raise InputError(f"gravity is {shown(gravity)}; give {wanted} (shape ({count}, 3)), finite")
+    return x
 
 
 def _times(scale: float) -> str:

@@ -266,9 +266,17 @@ def _spread(
 
 
 def demands(
-    robot: MobileManipulator, q: np.ndarray, z: np.ndarray, zd: np.ndarray, load: np.ndarray
+    robot: MobileManipulator,
+    q: np.ndarray,
+    z: np.ndarray,
+    zd: np.ndarray,
+    load: np.ndarray,
+    gravity: np.ndarray | None = None,
 ) -> list[Demand]:
-    """What each sample (N, ...) of a prescribed motion asks of the ground."""
+    """What each sample (N, ...) of a prescribed motion asks of the ground; gravity: on slopes."""
+    if gravity is not None:
+        outputs = robot.call("demand", q, z, zd, gravity, load)[:2]
+        return [Demand(*row) for row in zip(*outputs, strict=True)]
     needed, ground, push = robot.call("prescribed", q, z, zd, load)[:3]
     B = robot.call("equations", q, z)[2]
     f, w = robot.formulas, len(robot.wheels)

@@ -887,7 +887,12 @@ class MobileManipulator(Wheeled):
         return motion_through(self, t, q)
 
     def safe_speed(
-        self, motion: Outside, friction: Numbers, load: Given = None, contact: str = "elastic"
+        self,
+        motion: Outside,
+        friction: Numbers,
+        load: Given = None,
+        contact: str = "elastic",
+        gravity: Given = None,
     ) -> SafeSpeed:
         """The largest time scaling of a motion for which no wheel slips or lifts.
 
@@ -902,6 +907,8 @@ class MobileManipulator(Wheeled):
         contact : str, default "elastic"
             How more than three wheels share the load: "elastic", as springs; "best" or "worst",
             in the way that asks for the least or the most friction.
+        gravity : array_like (3,) or (N, 3), optional
+            In the axes of the platform, for a slope, or for each sample its own [m/s^2].
 
         Returns
         -------
@@ -917,4 +924,4 @@ class MobileManipulator(Wheeled):
         """
         from .pace import safe_speed
 
-        return safe_speed(self, motion, friction, load, contact)
+        return safe_speed(self, motion, friction, load, contact, gravity)

@@ -109,65 +109,48 @@ def path_page(
 
     ground: under the path's points.
     """
-    kinds: dict[str, list[int]] = {}
-    for k, name in enumerate(fast.limits):
-        kinds.setdefault(name.split()[0], []).append(k)
-    used = {kind: fast.parts[:, places].max(-1) for kind, places in kinds.items()}
     words, counts = np.unique(np.array(fast.by), return_counts=True)
     rows = [[str(words[k]), 100 * float(counts[k]) / len(fast.by)] for k in np.argsort(-counts)]
+    numbers = {
+        "time": f"{fast.time:.4g} s",
+        "fastest along it": f"{float(fast.rate.max()):.4g}",
+        "to tipping, at the least": f"{float(ground.degrees.min()):.3g}°",
+    }
     part = section(
         "The path in the shortest time",
-        facts(
-            {
-                "time": f"{fast.time:.4g} s",
-                "fastest along it": f"{float(fast.rate.max()):.4g}",
-                "to tipping, at the least": f"{float(ground.degrees.min()):.3g}°",
-            }
-        ),
-        _along(robot, fast, ground, used),
+        facts(numbers),
+        figures_grid(_along(robot, fast, ground)),
         table(("limited by", "% of the points"), rows, wide=("limited by",)),
     )
     write_page(path, f"A path of {robot.name}", [part], fast.status)
 
 
-def _along(
-    robot: MobileManipulator, fast: Retimed, ground: Ground, used: Mapping[str, np.ndarray]
-) -> Markup:
-    """Speeds, used parts of limits and degrees to tipping along the path."""
-    return figures_grid(
-        [
-            figure(
-                figures.lines(
-                    fast.s, {"speed": fast.rate}, "along the path [m, rad]", "speed along it"
-                ),
-                "Speed along the path, from rest to rest.",
-            ),
-            figure(
-                figures.lines(fast.s, used, "along the path [m, rad]", "part of the limit"),
-                "How much of each limit is used, the worst wheel, edge or joint of a kind; 1: all of it.",
-            ),
-            figure(
-                figures.lines(
-                    fast.motion.t,
-                    {name: fast.motion.z[:, k] for k, name in enumerate(robot.speed_names)},
-                    "time [s]",
-                    "speed [m/s or rad/s]",
-                )
-            ),
-            figure(
-                figures.lines(
-                    fast.s,
-                    {
-                        f"{a} to {b}": np.degrees(ground.angles[:, k])
-                        for k, (a, b) in enumerate(ground.axes)
-                    },
-                    "along the path [m, rad]",
-                    "to tipping [°]",
-                ),
-                "Degrees to tipping over each side of the support polygon.",
-            ),
-        ]
-    )
+def _along(robot: MobileManipulator, fast: Retimed, ground: Ground) -> list[Markup]:
+    """Speed, parts of the limits, and degrees to tipping along a path; speeds against time."""
+    kinds: dict[str, list[int]] = {}
+    for k, name in enumerate(fast.limits):
+        kinds.setdefault(name.split()[0], []).append(k)
+    used = {kind: fast.parts[:, places].max(-1) for kind, places in kinds.items()}
+    angles = {
+        f"{a} to {b}": np.degrees(ground.angles[:, k]) for k, (a, b) in enumerate(ground.axes)
+    }
+    speeds = {name: fast.motion.z[:, k] for k, name in enumerate(robot.speed_names)}
+    along = "along the path [m, rad]"
+    return [
+        figure(
+            figures.lines(fast.s, {"speed": fast.rate}, along, "speed along it"),
+            "Speed along the path, from rest to rest.",
+        ),
+        figure(
+            figures.lines(fast.s, used, along, "part of the limit"),
+            "How much of each limit is used, the worst wheel, edge or joint of a kind; 1: all of it.",
+        ),
+        figure(figures.lines(fast.motion.t, speeds, "time [s]", "speed [m/s or rad/s]")),
+        figure(
+            figures.lines(fast.s, angles, along, "to tipping [°]"),
+            "Degrees to tipping over each side of the support polygon.",
+        ),
+    ]
 
 
 def _closed(points: np.ndarray) -> np.ndarray:

@@ -143,6 +143,27 @@ def test_safe_speed_ends_where_admissible_does(make, way):
             assert answer.contact == way and f"(contact {way}; " in answer.status
 
 
+@pytest.mark.parametrize("make", [six, car])
+def test_safe_speed_on_a_slope_is_that_of_limits(make):
+    """Braking on a slope: the square of the scale is the deceleration that `limits` allows there."""
+    robot = make()
+    motion = brake(robot, -1.0)
+    level = robot.safe_speed(motion, 0.4)
+    same = robot.safe_speed(motion, 0.4, gravity=[0, 0, -9.81])
+    assert same.scale == pytest.approx(level.scale, rel=1e-7) and same.wheel == level.wheel
+    steep = 9.81 * np.array([0.05, 0.0, -np.sqrt(1 - 0.05**2)])  # downhill
+    for way in CONTACTS:
+        slower = robot.safe_speed(motion, 0.4, contact=way, gravity=steep)
+        wanted = robot.limits(motion.q[0], friction=0.4, gravity=steep, contact=way)
+        if np.isnan(wanted.deceleration):
+            assert slower.scale == 0
+        else:
+            assert slower.scale**2 == pytest.approx(wanted.deceleration, rel=1e-6, abs=1e-6)
+        assert slower.scale < robot.safe_speed(motion, 0.4, contact=way).scale or way == "worst"
+    with pytest.raises(InputError, match=r"gravity is .*; give 3 numbers"):
+        robot.safe_speed(motion, 0.4, gravity=[[0, 0, -9.81]] * 2)
+
+
 def test_margins_of_all_ways_are_told():
     robot = six()
     tau = robot.hold(np.zeros(5))
