@@ -9,6 +9,7 @@ import math
 import os
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from dynarm.errors import UnknownName
 from dynarm.parameters.closed_forms import Form, reduced
 from dynarm.parameters.spelling import written
 from oracles.minimal_arms import minimal_arm
-from strategies import sample_trees
+from strategies import sample_arms, sample_trees
 
 TOTAL = int(os.environ.get("DYNARM_FORMS", "60"))
 CONVENTIONS = ("lin1995", "linfang1999", "gautier1990")
@@ -219,6 +220,38 @@ def test_why_a_mass_is_absent():
     assert "frame, where it would be, never moves" in mp.why("m2")
     driven = dynarm.minimal_parameters(dynarm.Arm(joints), armature=True)
     assert "motor's reflected inertia" in driven.why("Ia1")
+
+
+def velocities(arm, i, q):
+    """(joints, 3) each: what the speeds of joints 0 to i give the origin and the turning of link i, in its frame."""
+    poses, T = [], np.eye(4)
+    for joint, x in zip(arm.joints, q, strict=True):
+        moved = {"theta": joint.theta + x} if joint.revolute else {"d": joint.d + x}
+        T = T @ replace(joint, **moved).displacement()
+        poses.append(T)
+    R, p = poses[i][:3, :3], poses[i][:3, 3]
+    rows = []
+    for joint, T in zip(arm.joints[: i + 1], poses, strict=False):
+        z = T[:3, 2]
+        rows.append((np.cross(z, p - T[:3, 3]), z) if joint.revolute else (z, 0 * z))
+    return np.array([v @ R for v, _ in rows]), np.array([w @ R for _, w in rows])
+
+
+@pytest.mark.parametrize("arm", list(sample_arms(12, 24)), ids=lambda arm: arm.name)
+def test_reasons_are_true_of_the_motion(arm):
+    """An origin that never moves, a link that only slides or turns about one axis: in its frame, in some poses."""
+    mp = dynarm.minimal_parameters(arm)
+    for q in np.random.default_rng(2).uniform(-2, 2, (2, arm.n)):
+        for name in mp.natural:
+            told, link = mp.why(name), int(re.search(r"\d+", name)[0]) - 1
+            linear, turning = velocities(arm, link, q)
+            if "never moves" in told:
+                assert np.abs(linear).max() < 1e-6, name
+            elif "only slides" in told:
+                assert not turning.any(), name
+            elif "one axis only" in told:
+                u = turning[np.linalg.norm(turning, axis=1).argmax()]
+                assert np.linalg.norm(np.cross(turning, u)) < 1e-3, name
 
 
 def test_whole_factors_of_what_is_merged_are_written_as_such():
