@@ -273,3 +273,16 @@ def test_of_many_joints_and_logs_the_worst_are_drawn_and_it_is_said():
     assert sum(len(str(p)) for s in drawn for p in s.parts) < 400_000
     two = dynarm.load("two_link")
     assert torques.predictions(two, []) == [] and len(torques.predictions(arm, checks[:1])) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (2.0, "2.00"), (0.0562, "0.0562"), (0.000054, "0.0000540"), (99.96, "100"), (194.4, "194"),
+        (0.9996, "1.00"), (0.0, "0"), (np.nan, "–"), (-13.25, "−13.2"), (3e-9, "3·10⁻⁹"),
+    ],
+)  # fmt: skip
+def test_errors_have_three_digits_also_where_the_last_is_a_zero(value, shown):
+    from dynarm.report.outcome import rounded
+
+    assert rounded(value).shown == shown
