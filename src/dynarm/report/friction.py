@@ -10,6 +10,7 @@ from ..dynamics.friction_curves import presliding_loop, ripple_curve, velocity_c
 from ..identify.bodies import wrench_forces
 from . import figures
 from .html import Markup, Section, figure, figures_grid, lines, note, section, table
+from .outcome import rounded
 
 if TYPE_CHECKING:
     from ..border.kinds import FloatArray
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..robot.arm import Joint
 
 POINTS = 700  # of the logs behind a curve
+SLOWEST = 1e-6  # [rad/s or m/s] of a joint that moves
 DRAWN = 16  # joints
 _SPEEDS = 201
 _USUAL, _MOST = 50, 95  # percentiles of the load that curves are drawn for
@@ -34,9 +36,13 @@ def friction_sections(fit: Fit) -> list[Section]:
         return []
     joints = [terms.arm.joints[i] for i in terms.arm.coupling.masters]
     clouds = clouds_of(fit)
-    made = [_curve(fit, k, joint, clouds[k]) for k, joint in enumerate(joints[:DRAWN])]
+    drawn = [k for k in range(len(joints[:DRAWN])) if not _rests(clouds[k])]
+    made = [_curve(fit, k, joints[k], clouds[k]) for k in drawn]
     made += [m for k, joint in enumerate(joints[:DRAWN]) for m in _memory(fit, k, joint)]
     many = f" Of {len(joints)} joints the first {DRAWN} are drawn." if len(joints) > DRAWN else ""
+    still = [str(joints[k].name) for k in range(len(joints[:DRAWN])) if k not in drawn]
+    if still:
+        many += f" Without a curve, because the logs do not move them: {', '.join(still)}."
     return [
         section(
             "Friction curves",
@@ -49,6 +55,11 @@ def friction_sections(fit: Fit) -> list[Section]:
             _tried(fit),
         )
     ]
+
+
+def _rests(cloud: Cloud) -> bool:
+    """Whether a joint never moves in the logs, so that nothing is known of its friction over speed."""
+    return bool(len(cloud[0])) and float(np.abs(cloud[0]).max()) < SLOWEST
 
 
 def clouds_of(fit: Fit) -> list[Cloud]:
@@ -144,7 +155,7 @@ def _tried(fit: Fit) -> Markup | None:
         [
             one.joint,
             one.family,
-            "–" if np.isnan(one.gain) else 100 * float(one.gain),
+            rounded(100 * float(one.gain), 2),
             "yes" if one.taken else "no",
             one.reason,
         ]

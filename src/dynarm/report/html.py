@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 COMPUTES = 'class="live"'  # stands in pages that carry a robot which computes
+NONE = "–"  # in place of a number that there is none of
 FINEST, LARGEST = -5, 7  # powers of ten between which numbers are written out
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 DIGITS = 5  # significant digits of numbers in figures
@@ -124,7 +125,7 @@ class Cell:
 def number(value: Outside, digits: int = 5) -> str:
     """A number as people read it, without an e; a dash for what is none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
+        return NONE
     if isinstance(value, (int, np.integer)):
         return str(value)
     if math.isinf(value):
@@ -153,7 +154,8 @@ def table(
 ) -> Markup:
     """A table that sorts by a click on a heading. Numbers stand right; `wide` columns wrap; row `best` is bold."""
     numeric = [
-        bool(rows) and all(_is_number(row[k]) or row[k] in ("", None) for row in rows)
+        any(_is_number(row[k]) for row in rows)
+        and all(_is_number(row[k]) or row[k] in ("", None, NONE) for row in rows)
         for k in range(len(columns))
     ]
     head = Markup("").join(
@@ -188,7 +190,10 @@ def _cell(value: Outside, is_number: bool, wide: bool) -> Markup:
         shown, sort = value.shown, value.value
         kinds.append(value.kind)
     elif is_number:
-        shown, sort = ("", None) if value in ("", None) else (number(value), value)
+        empty = value in ("", None, NONE)
+        shown, sort = (value or "", None) if empty else (number(value), value)
+    elif isinstance(value, (float, np.floating)):
+        shown, sort = number(value), value
     kinds += ["number"] * (is_number and "number" not in kinds) + ["wide"] * wide
     names = " ".join(k for k in kinds if k)
     attributes = Markup(' class="{}"').format(names) if names else Markup("")

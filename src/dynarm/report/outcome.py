@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import numpy as np
 from ..identify.rows import force_names, force_units
 from . import figures
 from .html import Cell, Markup, Section, facts, figure, number, section, table, verdict
+from .unknowns import told
 
 if TYPE_CHECKING:
     from ..identify.judgement.verdict import Validation, Verdict
@@ -18,27 +20,29 @@ if TYPE_CHECKING:
     from ..robot.arm import Arm
 
 FINE = 0.0995  # an error below which percentages have two places, above which one
+SMALLEST = 1e-6  # that is written out
 DIGITS = 3  # significant ones of an error
 ONE_SCALE = "RMS error of the torques as measured, nothing filtered, in % of their standard deviation and in their unit"
 OPEN = ("hardly", "not")  # grades of unknowns that a better motion would determine
 
 
 def rounded(x: float, digits: int = DIGITS) -> Cell:
-    """An error as people read it, sorted by its value; a dash where there is nothing to explain."""
-    if np.isnan(x):
-        return Cell("–", "", "number")
-    return Cell(number(float(x), digits), float(x), "number")
+    """An error with so many digits, sorted by its value; a dash where there is nothing to explain."""
+    size = abs(float(f"{x:.{digits}g}"))
+    if np.isnan(x) or not SMALLEST < size < np.inf:
+        return Cell(number(float(x), digits), "" if np.isnan(x) else float(x), "number")
+    return told(float(x), max(0, digits - 1 - math.floor(math.log10(size))))
 
 
 def verdict_box(
     judged: Verdict, more: Sequence[str] = (), checks: Sequence[Validation] = ()
 ) -> Markup:
     """The verdict's word, its reasons, and with each what to do; logs by their names, not where they lie."""
-    told = [f"{r.text} → {r.advice}" if r.advice else r.text for r in judged.told]
+    lines = [f"{r.text} → {r.advice}" if r.advice else r.text for r in judged.told]
     for check in checks:
-        told = [text.replace(check.source, Path(check.source).name) for text in told]
+        lines = [text.replace(check.source, Path(check.source).name) for text in lines]
     doubtful = judged.exit_code == 0
-    return verdict(judged.passed, [*told, *more], bad=judged.word, unsure=doubtful)
+    return verdict(judged.passed, [*lines, *more], bad=judged.word, unsure=doubtful)
 
 
 def outcome(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
@@ -155,8 +159,8 @@ def _table(
     rows: list[list[object]] = []
     for j, (joint, unit) in enumerate(zip(joints, units, strict=True)):
         pairs = zip(shares, sizes, strict=True)
-        told = [rounded(x) for share, size in pairs for x in (100 * share[j], size[j])]
-        rows.append([joint, *told, *([] if same else [unit])])
+        cells = [rounded(x) for share, size in pairs for x in (100 * share[j], size[j])]
+        rows.append([joint, *cells, *([] if same else [unit])])
     columns = ["joint", *heads, *([] if same else ["unit"])]
     return table(columns, rows, ONE_SCALE, tall=len(rows) > 24)
 

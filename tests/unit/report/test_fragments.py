@@ -255,3 +255,12 @@ def test_printed_counts_sort_by_their_sum_and_their_column_needs_one():
     assert [row[rows.columns.index("total")][0] for row in rows.rows] == ["15", "27", ""]
     (bare,) = inside(cost_table(COSTS[1:2])).tables
     assert "printed" not in bare.columns and rows.columns[0] == "formulation"
+
+
+def test_numbers_among_words_are_written_as_numbers_and_dashes_are_none():
+    mixed = str(table(("x",), [[0.9200566972306534], ["word"]]))
+    assert ">0.92006<" in mixed and "0.920056697230" not in mixed.replace(
+        'data-value="0.920056697"', ""
+    )
+    dashed = str(table(("x",), [["–"], [1.5]]))
+    assert dashed.count('class="number"') == 3 and ">–<" in dashed and ">1.5<" in dashed

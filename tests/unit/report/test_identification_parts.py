@@ -146,6 +146,30 @@ def test_friction_is_drawn_where_it_depends_on_speed(friction, drawn):
         )
 
 
+def test_a_joint_that_rests_has_no_friction_curve_and_it_is_said(monkeypatch):
+    """Its range of speeds is rounding; a curve over it would tell nothing."""
+    arm = dynarm.load("two_link")
+    terms = SimpleNamespace(
+        friction=("viscous",),
+        arm=arm,
+        listed=(),
+        joints=range(2),
+        friction_of=lambda k, values: None,
+    )
+    fit = SimpleNamespace(
+        record=SimpleNamespace(terms=terms),
+        friction_curve=lambda k, points=2: (np.array([-1.0, 1.0]), np.array([-2.0, 2.0])),
+        choice_=Choice((), ()),
+        values_=np.zeros(0),
+    )
+    moves = np.linspace(-1, 1, 9)
+    clouds = [(moves, moves, moves), (1e-11 * moves, moves, moves)]
+    monkeypatch.setattr("dynarm.report.friction.clouds_of", lambda fit: clouds)
+    part = parts(*friction_sections(fit))["Friction curves"]
+    assert [f["layout"]["title"]["text"] for f in part.figures] == [arm.joints[0].name]
+    assert f"do not move them: {arm.joints[1].name}." in part.text
+
+
 def apart(lower: list[float], upper: list[float]) -> bool:
     """Whether two drawings share a figure's height, the lower one small, with room for words between them."""
     return (
@@ -249,3 +273,16 @@ def test_of_many_joints_and_logs_the_worst_are_drawn_and_it_is_said():
     assert sum(len(str(p)) for s in drawn for p in s.parts) < 400_000
     two = dynarm.load("two_link")
     assert torques.predictions(two, []) == [] and len(torques.predictions(arm, checks[:1])) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (2.0, "2.00"), (0.0562, "0.0562"), (0.000054, "0.0000540"), (99.96, "100"), (194.4, "194"),
+        (0.9996, "1.00"), (0.0, "0"), (np.nan, "–"), (-13.25, "−13.2"), (3e-9, "3·10⁻⁹"),
+    ],
+)  # fmt: skip
+def test_errors_have_three_digits_also_where_the_last_is_a_zero(value, shown):
+    from dynarm.report.outcome import rounded
+
+    assert rounded(value).shown == shown
