@@ -78,7 +78,8 @@ def moving() -> str:
         f'<animateTransform attributeName="transform" type="translate" from="0 0" to="{WIDE} 0" {time}/></path>'
     )
     parts.append(
-        f'<text x="{LEFT + WIDE / 2}" y="316" text-anchor="middle">torque [N m] over 6 s</text>'
+        f'<text x="{LEFT + WIDE / 2}" y="316" text-anchor="middle">'
+        "torque [N m] over 6 s; errors without the sensors' noise</text>"
     )
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 326" font-family="sans-serif" font-size="12" '

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import dynarm
+from dynarm.identify.declared_terms import declared_columns
+from dynarm.identify.logs.declaration import DriveTerms
 from dynarm.identify.regressor import Terms
 
 ROOT = Path(__file__).parents[2]
@@ -100,6 +102,8 @@ def test_guides_and_tutorials_show_something():
 
 def shape(name: str) -> str:
     """A name without the numbers of its joints: U2_11-22 -> U#_11-22, kappa1_4 -> kappa1_#, curve3.1 -> curve#.#"""
+    if "(" in name:  # joints by name
+        return re.sub(r"\(.*\)", "(#)", name)
     if name.startswith("kappa"):
         return re.sub(r"_\d+$", "_#", name)
     return re.sub(r"(?<=[A-Za-z])\d+(?:\.\d+)?", lambda m: "#.#" if "." in m[0] else "#", name)
@@ -148,6 +152,9 @@ def test_glossary_explains_every_name_of_friction():
         terms = search.terms((0.1, 0.1))
         assert isinstance(terms, Terms)
         names |= set(terms.names)
+    drives = DriveTerms(coupling=((1, 2),), springs=(2,))
+    log = dynarm.Log([0, 1, 2], np.zeros((3, 2)), np.zeros((3, 2)), drives=drives)
+    names |= {column.name for column in declared_columns(arm, [log])}
     missing = {name for name in names if shape(name) not in explained()}
     assert not missing, missing
     assert len(names) > 20

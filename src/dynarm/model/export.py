@@ -70,7 +70,28 @@ LINE = 100  # letters of a line of numbers
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written."""
+    """What an export has written.
+
+    `dynarm.export_c` and `dynarm.export_wasm` return it.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder that was written.
+    name : str
+        What files and functions begin with.
+    functions : tuple[str, ...]
+        Names of the functions.
+    stack : int
+        Bytes of temporaries of the function that needs most.
+
+    Examples
+    --------
+    >>> model = dynarm.compile(dynarm.load("two_link"))
+    >>> made = dynarm.export_c(model, "c", quantities=["gravity"])
+    >>> made.functions
+    ('two_link_gravity',)
+    """
 
     folder: Path
     name: str

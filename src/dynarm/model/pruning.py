@@ -106,7 +106,23 @@ def _check(arm: Arm) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Joint forces along a motion, taken apart by kind and by the link whose inertia causes them."""
+    """Joint forces along a motion, taken apart by kind and by the link whose inertia causes them.
+
+    `dynarm.term_shares` makes it; `total`, `rms`, `relative` and `by_kind` sum it up.
+
+    Attributes
+    ----------
+    forces : ndarray
+        Forces (3, n, N, n) [N m or N], by kind (inertial, coriolis, gravity), link, sample
+        and joint.
+
+    Examples
+    --------
+    >>> q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 50, 2))
+    >>> shares = dynarm.term_shares(dynarm.load("two_link"), q, qd, qdd)
+    >>> shares.by_kind.shape
+    (3, 2)
+    """
 
     forces: np.ndarray  # (3, n, N, n) [N m or N]: KINDS, link, sample, joint
 
@@ -189,7 +205,40 @@ def _only(chain: Chain, i: int) -> Chain:
 
 @dataclass(frozen=True, eq=False)
 class Pruned:
-    """Inverse dynamics of an arm without its insignificant terms."""
+    """Inverse dynamics of an arm without its insignificant terms.
+
+    `dynarm.prune` makes it; `dynarm.export_c` takes it.
+
+    Attributes
+    ----------
+    arm : Arm
+        The robot.
+    dropped : tuple[Dropped, ...]
+        Terms of the recursion that were left out, with by="terms".
+    error : ndarray
+        Largest deviation (n,) of each joint's force along the motion [N m or N].
+    limit : ndarray
+        What was allowed (n,).
+    full : Count
+        Operations before.
+    exact : Count
+        Operations of the exact model by its cheapest formulation.
+    omitted : int, default 0
+        Summands of that formulation's graph that were left out, with by="graph".
+    left : Graph, optional
+        That graph without them.
+    checked : ndarray, optional
+        Largest deviation (n,) along another motion, which took no part.
+    box : StateBox, optional
+        The states that the limit holds for; None: those of the motion.
+
+    Examples
+    --------
+    >>> q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 50, 2))
+    >>> pruned = dynarm.prune(dynarm.load("two_link"), q, qd, qdd, error=0.05)
+    >>> bool((pruned.error <= pruned.limit).all())
+    True
+    """
 
     arm: Arm
     dropped: tuple[Dropped, ...]
@@ -220,13 +269,43 @@ class Pruned:
         return None if self.checked is None else bool((self.checked <= self.limit).all())
 
     def covers(self, q: Numbers, qd: Numbers, qdd: Numbers) -> bool:
-        """Whether the limit is promised for all these states (N, n): they lie in `box`."""
+        """Whether the limit is promised for all these states (N, n): they lie in `box`.
+
+        Parameters
+        ----------
+        q : array_like (N, n)
+            Positions.
+        qd : array_like (N, n)
+            Velocities.
+        qdd : array_like (N, n)
+            Accelerations.
+
+        Returns
+        -------
+        bool
+            Whether all of them lie in the box.
+
+        Examples
+        --------
+        >>> pruned.covers(q, qd, qdd)
+        True
+        """
         arm = self.arm
         states = samples(arm.name, arm.n, arm.joint_names, q=q, qd=qd, qdd=qdd)
         return self.box is not None and self.box.holds(*states)
 
     def written(self) -> Written:
-        """What an export makes of it: inverse_dynamics."""
+        """What an export makes of it: inverse_dynamics.
+
+        Returns
+        -------
+        Written
+            What the exporter takes.
+
+        Examples
+        --------
+        >>> files = dynarm.export_c(pruned, "pruned_c")
+        """
         whole = source_of(compile_arm(self.arm))
         words = about_pruned(self.count, self.exact, self.limit, self.box)
         return replace(
@@ -247,7 +326,27 @@ class Pruned:
         return self.graph.count()
 
     def inverse_dynamics(self, q: Numbers, qd: Numbers, qdd: Numbers) -> FloatArray:
-        """Joint forces (..., n) [N m or N] by the pruned recursion, compiled when first called."""
+        """Joint forces (..., n) [N m or N] by the pruned recursion, compiled when first called.
+
+        Parameters
+        ----------
+        q : array_like (..., n)
+            Positions.
+        qd : array_like (..., n)
+            Velocities.
+        qdd : array_like (..., n)
+            Accelerations.
+
+        Returns
+        -------
+        ndarray
+            Joint forces (..., n) [N m or N].
+
+        Examples
+        --------
+        >>> pruned.inverse_dynamics(q, qd, qdd).shape
+        (50, 2)
+        """
         names = self.arm.joint_names
         plain = [unlabelled(x, names, w) for w, x in (("q", q), ("qd", qd), ("qdd", qdd))]
         try:
