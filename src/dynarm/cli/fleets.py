@@ -53,8 +53,9 @@ def identify_fleet(
     ]
     if rows:
         show_table("robots that stand out", ["robot", "by", "deviations", "named beyond"], rows)
+    listed = {f"  {one}" for one in fleet.outliers[:_SHOWN]}  # in the table
     for line in fleet.summary().splitlines():
-        if not line.startswith("  ") or not rows:
+        if line not in listed:
             say(line)
     say(f"wrote {out[0]}/robots.csv, shared.csv, fleet.html")
     return 0

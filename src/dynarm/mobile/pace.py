@@ -204,10 +204,7 @@ def safe_speed(
         )
     eta, contact = coefficients(friction, len(robot.wheels)), contact_word(contact)
     q, z, zd = motion.q, motion.z, motion.zd
-    wanted, names = "force, then couple: 6 numbers", robot.entry_names("load")
-    push = np.zeros(6) if load is None else reals("load", load, wanted, names)
-    if push.shape != (6,) or not np.isfinite(push).all():
-        raise InputError(f"load is {shown(load)}; give force, then couple: 6 finite numbers")
+    push = _push(robot, load)
     down = None if gravity is None else _down(robot, gravity, len(q))
     moved = demands(robot, q, z, zd, push, down)
     if robot.slides:  # alike at every speed: two speeds tell what grows with the square
@@ -240,6 +237,17 @@ def safe_speed(
     return SafeSpeed(
         scale, limits, lowest, sample, at.wheel, status, contact, at.edge, {contact: scale} | others
     )
+
+
+def _push(robot: MobileManipulator, load: Given) -> np.ndarray:
+    """(6,): the load, none where none is given."""
+    if load is None:
+        return np.zeros(6)
+    wanted = "force, then couple: 6 numbers"
+    push: np.ndarray = reals("load", load, wanted, robot.entry_names("load"))
+    if push.shape != (6,) or not np.isfinite(push).all():
+        raise InputError(f"load is {shown(load)}; give force, then couple: 6 finite numbers")
+    return push
 
 
 def _down(robot: MobileManipulator, gravity: Numbers, count: int) -> np.ndarray:

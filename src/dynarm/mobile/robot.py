@@ -500,8 +500,8 @@ class MobileManipulator(Wheeled):
         Examples
         --------
         >>> contact = robot.contact(q, z, tau)
-        >>> print(contact.status)
-        stands (smallest measure 292.4 N rad, 25.9 degrees); axle forces are indeterminate: minimum-norm split (contact elastic)
+        >>> print(contact.status.partition(";")[0])
+        stands (smallest measure 292.4 N rad, 25.9 degrees)
         """
         return contact_of(self, self.evaluate(q, z, tau, load, locked), contact)
 

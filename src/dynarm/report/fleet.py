@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..border.kinds import Json
+from ..border.kinds import FloatArray, Json
 from ..identify.fleet.outliers import LEAST
 from . import figures
 from .html import (
@@ -18,6 +18,7 @@ from .html import (
     facts,
     figure,
     figures_grid,
+    label,
     lines,
     note,
     section,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _DRAWN = 12  # unknowns whose robots are drawn
 _TRENDS = 8  # trends that are drawn
 _NAMED = 12  # robots whose names stand below their dots
+_WIDE = 5.0  # times the median deviation, beyond which an interval does not widen a figure
 _CLIP = 10.0  # deviations beyond which colours do not change
 
 
@@ -133,25 +135,23 @@ def _dots(fleet: Fleet, k: int) -> Json:
     robots = list(fleet.robots)
     x, s = fleet.values_[:, k], fleet.std_[:, k]
     out = np.array([name in fleet.outlier_names_ for name in robots])
-    place = np.arange(len(robots))
-    data = []
+    names = [label(robot) for robot in robots]
+    mean = [fleet.pool.mean[k]] * len(robots)
+    data = [_by_name(names, mean, "all share", "--c3", line={"dash": "dash"})]
     for chosen, name, colour in ((~out, "robots", "--c1"), (out, "stand out", "--c2")):
         for i in np.flatnonzero(chosen & np.isfinite(s)):
             bar = [x[i] - 1.96 * s[i], x[i] + 1.96 * s[i]]
             data.append(
-                figures.line(
-                    [place[i]] * 2, bar, robots[i], colour, showlegend=False, hoverinfo="skip"
-                )
+                _by_name([names[i]] * 2, bar, names[i], colour, showlegend=False, hoverinfo="skip")
             )
         if chosen.any():
             data.append(
                 {
                     "type": "scatter",
                     "mode": "markers",
-                    "x": place[chosen],
+                    "x": [names[i] for i in np.flatnonzero(chosen)],
                     "y": x[chosen],
                     "name": name,
-                    "text": [robots[i] for i in np.flatnonzero(chosen)],
                     "marker": {"color": colour, "size": 6},
                 }
             )
@@ -162,11 +162,22 @@ def _dots(fleet: Fleet, k: int) -> Json:
     named = {"tickvals": place, "ticktext": robots} if len(robots) <= _NAMED else {}
     layout = {
         "xaxis": figures.axis("robot", **named),
-        "yaxis": figures.axis(fleet.names[k] + unit),
+        "yaxis": figures.axis(fleet.names[k] + unit, range=_limits(x, s)),
         "legend": figures.LEGEND,
         "showlegend": bool(out.any()),
     }
     return {"data": data, "layout": layout}
+
+
+def _limits(x: FloatArray, s: FloatArray) -> list[float]:
+    """Between what a figure of robots lies: all values, and the intervals but for those that would hide all others."""
+    usual = (
+        s <= _WIDE * np.median(s[np.isfinite(s)]) if np.isfinite(s).any() else np.ones(len(s), bool)
+    )
+    reach = np.where(usual & np.isfinite(s), 1.96 * s, 0.0)
+    low, high = float((x - reach).min()), float((x + reach).max())
+    room = 0.05 * (high - low) or 1.0
+    return [low - room, high + room]
 
 
 def _shared(fleet: Fleet) -> Section:

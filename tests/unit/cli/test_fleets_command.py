@@ -47,6 +47,17 @@ def test_tables_and_page_hold_what_the_library_finds(fleet, tmp_path):
     assert "1 stands out" in html and "What all share" in html and len(html) < 300_000
 
 
+def test_figures_call_robots_by_their_names(fleet):
+    from dynarm.report import fleet as pages
+
+    _, expected = fleet
+    drawn = pages._dots(expected, 0)
+    assert list(drawn["data"][0]["x"]) == list(expected.robots)  # in their order
+    low, high = drawn["layout"]["yaxis"]["range"]
+    values = expected.values_[:, 0]
+    assert low < values.min() and values.max() < high
+
+
 def test_json_says_who_stands_out(fleet, tmp_path):
     folder, expected = fleet
     told = json.loads(identified(folder, tmp_path / "out", "--json").check().out)

@@ -8,6 +8,9 @@ because workers may come later.
 from __future__ import annotations
 
 import builtins
+import logging
+import signal
+import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -80,12 +83,24 @@ def scheduler(address: str) -> Iterator[Foreign]:
 @contextmanager
 def local_workers(count: int) -> Iterator[Foreign]:
     """A client of so many worker processes on this machine, which end with it."""
-    how = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with (
-        _distributed().LocalCluster(n_workers=count, **how) as cluster,
-        _distributed().Client(cluster, set_as_default=False) as client,
-    ):
+    how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with _uninterrupted():
+        made = _distributed().LocalCluster(n_workers=count, **how)
+    with made as cluster, _distributed().Client(cluster, set_as_default=False) as client:
         yield client
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes that are started meanwhile never see an interruption of the terminal: this one ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def cluster_of(client: Outside) -> Cluster:

@@ -20,6 +20,7 @@ from ..auto import Decided
 from ..dataset.cluster import cluster_of
 from ..dataset.files import Dataset, dataset_of
 from ..estimators.factors import Factors, block_edges
+from ..fitting import check_length
 from ..identifier import Identifier
 from ..logs.log import Log
 from ..prediction import friction_curve
@@ -35,6 +36,7 @@ from .pooling import pooled
 from .result import Fleet, RobotFit
 
 _SAMPLE = 5  # robots whose choices are asked for
+_ROWS = 10  # rows for each unknown that a robot has, at least
 _AUTO = "auto"
 _ERROR = "error of "
 _WORSE = 2.0  # times the usual error
@@ -223,7 +225,9 @@ def _robot(
         if not logs:
             return None, reader.bad
         try:
-            fit = fit_as(identifier, chosen, Recording(logs), logs)
+            recording = Recording(logs)
+            _check_rows(chosen, recording)
+            fit = fit_as(identifier, chosen, recording, logs)
         except DynarmError as error:
             reader.refuse(robot, error)
             return None, reader.bad
@@ -241,6 +245,17 @@ def _robot(
     )
     by_time = {period: _periods(fit, factors, dates, period) for period in PERIODS}
     return (light, by_time), reader.bad
+
+
+def _check_rows(chosen: Decided, recording: Recording) -> None:
+    """Refuse a robot that has too few rows to be compared with others."""
+    pieces = recording.checked(chosen.how)
+    check_length(chosen.terms, pieces, chosen.how)
+    rows, unknowns = sum(int(piece.keep.sum()) for piece in pieces), chosen.terms.size
+    if rows < _ROWS * unknowns:
+        raise InputError(
+            f"{rows} rows in motion for {unknowns} unknowns, too few to compare it with others; record longer"
+        )
 
 
 def _by_hour(log: Log, date: float | None) -> Iterator[tuple[Log, float | None]]:

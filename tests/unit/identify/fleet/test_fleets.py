@@ -232,6 +232,15 @@ def test_a_bad_log_names_its_robot_and_can_be_left_out(base, plain):
     assert "broken" in lost and lost in fleet.summary()
 
 
+def test_a_robot_of_a_few_rows_is_left_out_by_name(base, plain):
+    logs, expected = plain
+    data = {f"arm-{k}": [log] for k, log in enumerate(logs)}
+    data["short"] = [logs[0].rows(slice(20))]
+    fleet = dynarm.fit_fleet(base, data, skip_bad=True, friction=PLAIN)
+    assert list(fleet.robots) == list(expected.robots)
+    assert "robot short: " in fleet.left_out[0] and "record longer" in fleet.left_out[0]
+
+
 def test_an_unknown_robot_is_refused_by_name(plain):
     with pytest.raises(InputError, match="no robot 'x'"):
         plain[1]["x"]
