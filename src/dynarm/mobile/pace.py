@@ -17,7 +17,7 @@ from ..border.words import brief
 from ..errors import InputError, KindError
 from .admissibility import coefficients, told_contact
 from .constraints import roller
-from .reach import Window, demands, difference, reach, scaled
+from .reach import Demand, Window, demands, difference, reach, scaled
 from .sharing import CONTACTS, contact_word
 
 if TYPE_CHECKING:
@@ -206,13 +206,7 @@ def safe_speed(
     q, z, zd = motion.q, motion.z, motion.zd
     push = _push(robot, load)
     down = None if gravity is None else _down(robot, gravity, len(q))
-    moved = demands(robot, q, z, zd, push, down)
-    if robot.slides:  # alike at every speed: two speeds tell what grows with the square
-        twice = demands(robot, q, 2 * z, 4 * zd, push, down)
-        pairs = zip(moved, twice, strict=True)
-        still = [difference(a, scaled(difference(b, a), 1 / 3)) for a, b in pairs]
-    else:
-        still = demands(robot, q, 0 * z, 0 * zd, push, down)
+    still, moved = _growing(robot, q, z, zd, (push, down))
     phi = q[:, 3] if robot.guidance.steered else np.zeros(len(q))
 
     def window(k: int, way: str) -> Window:
@@ -248,6 +242,23 @@ def _push(robot: MobileManipulator, load: Given) -> np.ndarray:
     if push.shape != (6,) or not np.isfinite(push).all():
         raise InputError(f"load is {shown(load)}; give force, then couple: 6 finite numbers")
     return push
+
+
+def _growing(
+    robot: MobileManipulator,
+    q: np.ndarray,
+    z: np.ndarray,
+    zd: np.ndarray,
+    acting: tuple[np.ndarray, np.ndarray | None],
+) -> tuple[list[Demand], list[Demand]]:
+    """What each sample asks whatever the speed, and as it is driven; acting: load, gravity."""
+    moved = demands(robot, q, z, zd, *acting)
+    if not robot.slides:
+        return demands(robot, q, 0 * z, 0 * zd, *acting), moved
+    # friction of sliding is alike at every speed: two speeds tell what grows with the square
+    twice = demands(robot, q, 2 * z, 4 * zd, *acting)
+    pairs = zip(moved, twice, strict=True)
+    return [difference(a, scaled(difference(b, a), 1 / 3)) for a, b in pairs], moved
 
 
 def _down(robot: MobileManipulator, gravity: Numbers, count: int) -> np.ndarray:

@@ -136,22 +136,25 @@ def _dots(fleet: Fleet, k: int) -> Json:
     x, s = fleet.values_[:, k], fleet.std_[:, k]
     out = np.array([name in fleet.outlier_names_ for name in robots])
     names = [label(robot) for robot in robots]
-    mean = [fleet.pool.mean[k]] * len(robots)
-    data = [_by_name(names, mean, "all share", "--c3", line={"dash": "dash"})]
+    place = np.arange(len(robots))
+    data = []
     for chosen, name, colour in ((~out, "robots", "--c1"), (out, "stand out", "--c2")):
         for i in np.flatnonzero(chosen & np.isfinite(s)):
             bar = [x[i] - 1.96 * s[i], x[i] + 1.96 * s[i]]
             data.append(
-                _by_name([names[i]] * 2, bar, names[i], colour, showlegend=False, hoverinfo="skip")
+                figures.line(
+                    [place[i]] * 2, bar, names[i], colour, showlegend=False, hoverinfo="skip"
+                )
             )
         if chosen.any():
             data.append(
                 {
                     "type": "scatter",
                     "mode": "markers",
-                    "x": [names[i] for i in np.flatnonzero(chosen)],
+                    "x": place[chosen],
                     "y": x[chosen],
                     "name": name,
+                    "text": [names[i] for i in np.flatnonzero(chosen)],
                     "marker": {"color": colour, "size": 6},
                 }
             )
@@ -159,7 +162,7 @@ def _dots(fleet: Fleet, k: int) -> Json:
     mean = fleet.pool.mean[k]
     data.append(figures.line(ends, [mean, mean], "all share", "--c3", line={"dash": "dash"}))
     unit = f" [{_written(fleet.units[k])}]" if fleet.units[k] else ""
-    named = {"tickvals": place, "ticktext": robots} if len(robots) <= _NAMED else {}
+    named = {"tickvals": place, "ticktext": names} if len(robots) <= _NAMED else {}
     layout = {
         "xaxis": figures.axis("robot", **named),
         "yaxis": figures.axis(fleet.names[k] + unit, range=_limits(x, s)),
