@@ -54,6 +54,7 @@ PAPERS = ("here on its arm", "by its listing", "printed", "corrected")
 LONG = 12  # joints beyond which methods of O(n^3) and worse are left out
 MOST = 60
 FIFTY = 50  # digits, unless told
+STUDIES = ("--equivalence", "--schedule", "--rows")
 
 
 ROBOT = typer.Argument(
@@ -128,25 +129,22 @@ def count(
 
     writable_all({"--html": (html, (".html",))})
     wheeled = mobile_of(robot, wheels, portion)
+    kinds = (equivalence, schedule, rows)
+    _check_study(kinds, digits, processors, formulation)
     if wheeled is not None:
+        words = "is for arms; of an arm on wheels all functions are counted"
+        refuse_given(words, {**dict(zip(STUDIES, kinds, strict=True)), "--quantity": quantity})
+        refuse_given(words, {"--html": html, "--n": n})
         return count_mobile(wheeled, as_json)
     if quantity is not None:
         check_quantity(quantity)
     arms = _arms(robot, n, type, principal, portion)
     generic = None if n is None else (type or 1, principal)
-    _check_study((equivalence, schedule, rows), digits, processors, formulation)
-    if equivalence or schedule or rows:
+    if any(kinds):
         from .studies import Asked, study
 
         asked = Asked(quantity, formulation, html, as_json)
-        return study(
-            arms,
-            asked,
-            (equivalence, schedule, rows),
-            50 if digits is None else digits,
-            processors,
-            generic,
-        )
+        return study(arms, asked, kinds, digits, processors, generic)
     wanted = [q for q in QUANTITIES if q not in DIFFERENTIATED] if quantity is None else [quantity]
     report = _counted(arms, wanted, generic)
     if html:
