@@ -56,6 +56,7 @@ PAPERS = ("here on its arm", "by its listing", "printed", "corrected")
 LONG = 12  # joints beyond which methods of O(n^3) and worse are left out
 MOST = 60
 FIFTY = 50  # digits, unless told
+STUDIES = ("--equivalence", "--schedule", "--rows")
 
 
 ROBOT = typer.Argument(
@@ -130,7 +131,12 @@ def count(
 
     writable_all({"--html": (html, (".html",))})
     wheeled = mobile_of(robot, wheels, portion)
+    kinds = (equivalence, schedule, rows)
+    _check_study(kinds, digits, processors, formulation)
     if wheeled is not None:
+        words = "is for arms; of an arm on wheels all functions are counted"
+        refuse_given(words, {**dict(zip(STUDIES, kinds, strict=True)), "--quantity": quantity})
+        refuse_given(words, {"--n": n})
         page_of = f"dynarm mobile {robot} --html FILE"
         refuse_given(f"is about arms; the page of a robot on wheels: {page_of}", {"--html": html})
         return count_mobile(wheeled, as_json)
@@ -138,12 +144,10 @@ def count(
         check_quantity(quantity)
     arms = _arms(robot, n, type, principal, portion)
     generic = None if n is None else (type or 1, principal)
-    _check_study((equivalence, schedule, rows), digits, processors, formulation)
-    if equivalence or schedule or rows:
+    if any(kinds):
         from .studies import Asked, study
 
         asked = Asked(quantity, formulation, html, as_json)
-        kinds = equivalence, schedule, rows
         return study(arms, asked, kinds, digits, processors, generic)
     every = [q for q in QUANTITIES if q not in DIFFERENTIATED]
     report = _counted(arms, every if quantity is None else [quantity], generic)

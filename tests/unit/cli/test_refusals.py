@@ -57,6 +57,10 @@ REFUSED = {
         ["count", "go2", "--rows", "-q", "mass_matrix"],
         "the listings are of chains of two joints and more, the first rotational; without --rows",
     ),
+    "a study of an arm on wheels": (
+        ["count", "tanner2001", "--schedule", "-q", "bias"],
+        "is for arms; of an arm on wheels all functions are counted",
+    ),
     "rows of nothing": (["count", "two_link", "--rows"], "mass_matrix_and_bias"),
     "rows that no paper has": (
         ["count", "two_link", "--rows", "-q", "mass_matrix", "--formulation", "partial_velocity"],
