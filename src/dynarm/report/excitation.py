@@ -108,15 +108,17 @@ def _curve(motion: Trajectory, values: np.ndarray, limits: np.ndarray, word: str
     return figure({"data": data, "layout": layout}, height=340)
 
 
+def _range(low: float, high: float) -> str:
+    return f"{low:.3g} … {high:.3g}".replace("-", "−")
+
+
 def _near(motion: Trajectory) -> Markup:
     """For every joint the most that the motion asks for, beside its limit."""
     kept = motion.kept
     rows = []
     for j, name in enumerate(motion.joint_names):
-        row: list[object] = [name, f"{motion.q[:, j].min():.3g} … {motion.q[:, j].max():.3g}"]
-        row.append(
-            "–" if kept is None else f"{kept.position[j, 0]:.3g} … {kept.position[j, 1]:.3g}"
-        )
+        row: list[object] = [name, _range(motion.q[:, j].min(), motion.q[:, j].max())]
+        row.append("–" if kept is None else _range(kept.position[j, 0], kept.position[j, 1]))
         tops = (motion.qd, None if kept is None else kept.velocity)
         quick = (motion.qdd, None if kept is None else kept.acceleration)
         strong = (motion.tau, None if kept is None else kept.torque)

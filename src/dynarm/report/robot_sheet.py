@@ -128,7 +128,7 @@ def _joint_table(arm: Arm) -> tuple[tuple[str, ...], list[list[object]]]:
 def _chain_row(j: Joint) -> list[object]:
     factor, unit = (180 / math.pi, "°") if j.revolute else (1.0, " m")
     limits = (
-        " … ".join(f"{x * factor:.4g}{unit}" for x in j.position_limits)
+        " … ".join(f"{x * factor:.4g}{unit}" for x in j.position_limits).replace("-", "−")
         if j.position_limits
         else ""
     )

@@ -391,7 +391,7 @@ def test_the_sheet_shows_the_robot_s_own_numbers(sheet, arm):
             assert shown == ""
             continue
         unit, factor = ("°", 180 / np.pi) if joint.revolute else (" m", 1.0)
-        ends = [float(x.removesuffix(unit)) for x in shown.split(" … ")]
+        ends = [number(x.removesuffix(unit)) for x in shown.split(" … ")]
         np.testing.assert_allclose(ends, np.multiply(joint.position_limits, factor), rtol=5e-4)
     minimal = sheet.page["Minimal parameters"]
     assert minimal.facts["minimal"] == str(sheet.minimal.count)
@@ -405,8 +405,8 @@ def test_the_sheet_shows_the_robot_s_own_numbers(sheet, arm):
 def test_a_slide_s_limits_are_metres():
     joint = dynarm.Joint(kind="prismatic", mass=1.0, position_limits=(-0.25, 0.5), name="s")
     turn = dynarm.Joint(mass=1.0, position_limits=(-np.pi, np.pi / 2), name="t")
-    assert robot_sheet._chain_row(joint)[-2] == "-0.25 m … 0.5 m"
-    assert robot_sheet._chain_row(turn)[-2] == "-180° … 90°"
+    assert robot_sheet._chain_row(joint)[-2] == "−0.25 m … 0.5 m"
+    assert robot_sheet._chain_row(turn)[-2] == "−180° … 90°"
 
 
 def test_the_sheet_s_costs_and_mass_matrix_are_computed_ones(sheet, arm):
