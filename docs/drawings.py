@@ -15,7 +15,7 @@ import numpy as np
 
 import dynarm
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parent))  # last: docs/ has a benchmarks.py of its own
 from plotting import (
     BLUE,
     GREY,

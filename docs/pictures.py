@@ -139,7 +139,7 @@ def _panel(x0: int, title: str, across: str, width: float, height: float) -> lis
     ]
 
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parent))  # last: docs/ has a benchmarks.py of its own
 from drawings import DRAWINGS  # noqa: E402  beside this file
 from moving import moving  # noqa: E402
 

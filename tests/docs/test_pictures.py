@@ -16,7 +16,7 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 PICTURES = DOCS / "pictures"
-sys.path.insert(0, str(DOCS))
+sys.path.append(str(DOCS))  # last: docs/ has a benchmarks.py of its own
 from drawings import DRAWINGS  # noqa: E402  where docs/ keeps it
 
 DEAR = {"recording_fit", "control"}

@@ -44,7 +44,7 @@ class Identifier(Searchable):
         The robot; its geometry must be right, its masses need not be.
     friction : str, tuple, Friction or list, default "auto"
         Columns of every joint: any of "viscous", "coulomb", "offset"; a dynarm.Friction, or
-        one a joint, whose coefficients are unknown besides; or "auto": all three, and
+        one for each joint, whose coefficients are unknown besides; or "auto": all three, and
         whichever families of curves, hysteresis, load, ripple and coupling lower the error
         on time that was not fitted (`fit.choice_`); (): none.
     shape : str, default "auto"
@@ -59,7 +59,7 @@ class Identifier(Searchable):
     cutoff : float, optional
         [Hz] of the low-pass filter; None: chosen from the data.
     width : float or sequence, optional
-        Of tanh [rad/s or m/s], a number or one a joint; None: for each joint that which
+        Of tanh [rad/s or m/s], a number or one for each joint; None: for each joint that which
         explains its torque best.
     asymmetric : bool, default False
         Friction by direction; the offset is then part of it.
@@ -88,7 +88,7 @@ class Identifier(Searchable):
         alone, which tells all minimal parameters), "both"; None: whatever the logs hold.
         Unknowns that these rows do not feel are told as not determined.
     pd : pair, optional
-        (kp, kd) of the joints' controller, numbers or one a joint: logs hold commanded
+        (kp, kd) of the joints' controller, numbers or one for each joint: logs hold commanded
         positions (q_command) in place of torques, torque = kp (q_command - q) - kd qd; the
         fit is a PositionFit: drives and delay.
 
@@ -253,7 +253,7 @@ class Identifier(Searchable):
         Parameters
         ----------
         widths : tuple[float, ...], optional
-            Widths of the smoothed sign, one a joint.
+            Widths of the smoothed sign, one for each joint.
 
         Returns
         -------
@@ -426,7 +426,7 @@ class Identifier(Searchable):
         Returns
         -------
         list[Validation]
-            One validation a run.
+            One validation for each run.
 
         Examples
         --------

@@ -26,7 +26,7 @@ class Column:
     name : str
         What the coefficient is called among the unknowns.
     function : Forces
-        function(q, qd, qdd), one scalar a joint each, returning the force on each joint for
+        function(q, qd, qdd), one scalar for each joint, returning the force on each joint for
         a coefficient of one, 0 where a joint does not feel it.
 
     Examples

@@ -57,7 +57,7 @@ class Preparation:
         "fir" (linear phase) or "chebyshev" (order 8, 0.05 dB, forwards and backwards).
     slow : float | tuple[float, ...] | str, optional
         [rad/s or m/s] rows of a joint slower than this are left out, because friction at
-        rest may be anything: a number, one a joint, or None: a fiftieth of the usual speed;
+        rest may be anything: a number, one for each joint, or None: a fiftieth of the usual speed;
         0: keep all; "rests": those of joints that hardly travel for half a second.
     trim : int, optional
         Samples left out at the start of each stretch; None: what the filter's ends may

@@ -596,7 +596,7 @@ class Fit(LinkByLink):
         Returns
         -------
         DataFrame
-            A row a minimal parameter.
+            One row for each minimal parameter.
 
         Examples
         --------

@@ -175,7 +175,7 @@ def safe_speed(
     motion : Motion
         A Motion, a Run, or (t, q) with sampled coordinates.
     friction : float or array_like (w,)
-        Coefficient, one or one a wheel.
+        Coefficient, one or one for each wheel.
     load : array_like (6,), optional
         Force then couple on the tool, the same at every speed.
     contact : str, default "elastic"

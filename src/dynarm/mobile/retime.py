@@ -159,7 +159,7 @@ def retime(
     motion : Motion, Run or (t, q)
         Only its path counts, not its times.
     friction : float or array_like (w,)
-        Coefficient, one or one a wheel.
+        Coefficient, one or one for each wheel.
     gravity : array_like (..., 3), optional
         Acceleration of gravity [m/s^2] in the axes of the platform, for slopes; default:
         straight down.

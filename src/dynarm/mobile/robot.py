@@ -659,7 +659,7 @@ class MobileManipulator(Wheeled):
         tau : array_like (..., inputs)
             Torques of the drives, as `robot.input_names` orders them [N m].
         friction : float or array_like (w,)
-            Coefficient of friction with the ground, one number or one a wheel.
+            Coefficient of friction with the ground, one number or one for each wheel.
         load : array_like (..., 6), optional
             Force then couple acting on the tool, in the axes of the tool [N, N m].
         locked : bool, default False
@@ -701,7 +701,7 @@ class MobileManipulator(Wheeled):
         z : array_like (nz,), optional
             Speeds at which acceleration and braking are asked for; default: at rest.
         friction : float or array_like (w,), default 0.6
-            Coefficient of friction with the ground, one number or one a wheel.
+            Coefficient of friction with the ground, one number or one for each wheel.
         gravity : array_like (..., 3), optional
             Acceleration of gravity [m/s^2] in the axes of the platform, for slopes; default:
             straight down.
@@ -746,7 +746,7 @@ class MobileManipulator(Wheeled):
         speed : float
             Speed at which braking begins [m/s].
         friction : float or array_like (w,), default 0.6
-            Coefficient of friction with the ground, one number or one a wheel.
+            Coefficient of friction with the ground, one number or one for each wheel.
         gravity : array_like (..., 3), optional
             Acceleration of gravity [m/s^2] in the axes of the platform, for slopes; default:
             straight down.
@@ -778,7 +778,7 @@ class MobileManipulator(Wheeled):
         motion : Motion, Run or (t, q)
             The motion whose path is kept.
         friction : float or array_like (w,)
-            Coefficient of friction with the ground, one number or one a wheel.
+            Coefficient of friction with the ground, one number or one for each wheel.
         **options : object
             Further arguments of `dynarm.mobile.retime.retime`: gravity, load, torque, points,
             top.
@@ -806,7 +806,7 @@ class MobileManipulator(Wheeled):
         Parameters
         ----------
         friction : float or array_like (w,), default 0.6
-            Coefficient of friction with the ground, one number or one a wheel.
+            Coefficient of friction with the ground, one number or one for each wheel.
         **options : object
             Further arguments of `dynarm.mobile.payload.payload_map`: poses, gravity, torque,
             count, most, seed.
@@ -901,7 +901,7 @@ class MobileManipulator(Wheeled):
         motion : Motion, Run or (t, q)
             The motion.
         friction : float or array_like (w,)
-            Coefficient of friction with the ground, one number or one a wheel.
+            Coefficient of friction with the ground, one number or one for each wheel.
         load : array_like (..., 6), optional
             Force then couple acting on the tool, in the axes of the tool [N, N m].
         contact : str, default "elastic"

@@ -150,7 +150,7 @@ class Equivalence:
         Returns
         -------
         str
-            The text, one step of the proof a paragraph.
+            The text, one paragraph for each step of the proof.
 
         Examples
         --------

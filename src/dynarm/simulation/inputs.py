@@ -123,7 +123,7 @@ class Sampled:
     t : array_like (T,)
         Times [s].
     values : array_like (T, n) or (T, N, n)
-        One row a time; with a second axis, one a sample of a batch.
+        One row for each time; with a second axis, one for each sample of a batch.
     hold : str, default "zero"
         "zero" keeps each row until the next, "linear" goes straight between them.
     labels : tuple[Outside, ...], optional

@@ -262,7 +262,7 @@ class Run(EnergyBooks):
         Returns
         -------
         DataFrame
-            A row a time (and sample).
+            One row for each time (and sample).
 
         Examples
         --------

@@ -81,7 +81,7 @@ def excite(
     rate : float, default 100.0
         Samples a second [Hz].
     position : pair or sequence of pairs, optional
-        (low, high) for all joints, or one pair a joint; default: the joints' own limits,
+        (low, high) for all joints, or one pair for each joint; default: the joints' own limits,
         else half a turn.
     velocity : float or array_like (n,), optional
         Largest speeds; default: the joints' own limits, else 2 rad/s.
