@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 KINDS: tuple[tuple[str, str, str], ...] = (  # pattern of a name, kind in a list, words about one
     (
-        r"(?:U(\d+)_33|Izz(\d+)R?)(?:\+Ia\d+)?",
+        r"(?:U(\d+)_33|Izz(\d+)R?)(?:\+Ia\d+)*",
         "inertia about the own joint",
         "inertia of link {i} and of what it carries about the axis of joint {i}",
     ),
@@ -31,15 +31,58 @@ KINDS: tuple[tuple[str, str, str], ...] = (  # pattern of a name, kind in a list
         "mass moments",
         "mass times distance of the centre of mass, along an axis of link {i}, with what it carries",
     ),
-    (r"m(\d+)R?", "masses", "mass of link {i} and of what moves with it"),
+    (
+        r"kappa[12]_(\d+)",
+        "mass moments of translating links",
+        "mass times distance of the centre of mass of link {i}, with what it carries, along a direction that is felt",
+    ),
+    (r"m(\d+)R?(?:\+Ia\d+)*", "masses", "mass of link {i} and of what moves with it"),
     (r"Ia(\d+)", "motor inertias", "inertia of the motor of joint {i}, seen at the joint"),
     (
         r"viscous(\d+)",
         "viscous friction",
         "friction of joint {i} that grows with its speed, per unit of speed",
     ),
+    (
+        r"(?:viscous|coulomb)_negative(\d+)",
+        "friction backwards",
+        "friction of joint {i} where it moves backwards",
+    ),
+    (
+        r"curve(\d+)\.\d+",
+        "friction curves",
+        "part of the curve of the friction of joint {i} over its speed",
+    ),
+    (
+        r"presliding(\d+)\.\d+",
+        "friction with memory",
+        "friction of joint {i} that gives before it slips: it depends on where the joint came from",
+    ),
+    (
+        r"load_(?:curve|presliding)(\d+)\.\d+",
+        "friction under load",
+        "friction of joint {i} that grows with the load on it",
+    ),
+    (
+        r"ripple(\d+)\.\d+_(?:sine|cosine)",
+        "torque ripple",
+        "torque that repeats with every turn of the motor or gears of joint {i}",
+    ),
+    (
+        r"coupling(\d+)\.\d+_\w+",
+        "coupling of joints",
+        "what joint {i} feels of another joint's motion, by gears that both share",
+    ),
     (r"coulomb(\d+)", "dry friction", "friction of joint {i} that does not depend on its speed"),
     (r"offset(\d+)", "torque offsets", "constant torque of joint {i}: an offset of its sensor"),
+)
+DECLARED: tuple[
+    tuple[str, str], ...
+] = (  # names with those of joints, as a log's channels declare them
+    (r"Ia\((.+),(.+)\)", "inertia of the motors that {0} and {1} share"),
+    (r"fv\((.+),(.+)\)", "friction that {0} and {1} share and that grows with speed"),
+    (r"fc\((.+),(.+)\)", "dry friction that {0} and {1} share"),
+    (r"spring\((.+)\)", "force of the spring on {0} per distance from where it rests"),
 )
 GRADES: Mapping[str, str] = {
     "determined": "Well determined",
@@ -69,6 +112,10 @@ def meaning(name: str, joints: Sequence[str] = ()) -> str:
             more = f" ({joints[i - 1]})" if 0 < i <= len(joints) else ""
             motor = "; the motor's inertia is part of it" if "+Ia" in name else ""
             return words.format(i=i) + more + motor
+    for pattern, words in DECLARED:
+        match = re.fullmatch(pattern, name)
+        if match:
+            return words.format(*match.groups())
     return ""
 
 
