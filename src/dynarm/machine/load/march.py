@@ -68,7 +68,9 @@ class March:
     def __init__(self, ufunc: np.ufunc, cores: Sequence[int]):
         self.ufunc, self.cores = ufunc, tuple(cores)
         self.loop = inner_loop(ufunc)
-        self.run = _march(host())[0] if self.loop else None
+        # threads that come first at the same time make one each, of which the cache keeps the first
+        self._code = _march(host()) if self.loop else None
+        self.run = None if self._code is None else self._code[0]
 
     def __call__(
         self,
