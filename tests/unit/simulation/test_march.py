@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
 import dynarm
-from dynarm.machine.load.march import March
+from dynarm.machine.load.engine import LoadedCode
+from dynarm.machine.load.march import March, _march
 from dynarm.simulation.integrators import rk4_step
 from dynarm.simulation.plant import Plant
 from dynarm.simulation.system import rates
@@ -41,6 +45,24 @@ def test_march_is_repetition(step, samples, fallback, monkeypatch):
     operands = [x[0], tau[0], tau[0], tau[0], h, x[1]]
     march(operands, [x.strides[0], *[tau.strides[0]] * 3, 0, x.strides[0]], COUNT, samples)
     assert np.array_equal(x, want)
+
+
+def test_a_march_keeps_its_code_where_another_thread_made_it_too(step, monkeypatch):
+    """Threads that come first at once compile it twice, and the cache keeps the code of one of them."""
+    monkeypatch.setattr("dynarm.machine.load.march._march", _march.__wrapped__)
+    living = []
+    real = LoadedCode.__init__
+    monkeypatch.setattr(
+        LoadedCode,
+        "__init__",
+        lambda code, tracker: living.append(weakref.ref(code)) or real(code, tracker),
+    )
+    march = March(step.ufunc, step.cores)
+    gc.collect()
+    assert living[0]() is not None
+    del march
+    gc.collect()
+    assert living[0]() is None
 
 
 def test_march_over_strided_memory(step):
