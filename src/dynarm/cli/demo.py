@@ -147,7 +147,7 @@ def _tell_logs(story: Story) -> None:
 def _tell_fit(story: Story) -> None:
     import numpy as np
 
-    from .judgement import show_errors, show_verdict
+    from .judgement import show_scale, show_verdict
 
     fit, verdict = story.fit, story.verdict
     check = fit.identifiability_
@@ -158,7 +158,7 @@ def _tell_fit(story: Story) -> None:
     inside = np.abs(fit.values_ - story.true_values) < 1.96 * fit.std_
     say(f"The truth, known here, lies inside {inside.sum()} of {len(inside)} 95 % intervals.")
     say()
-    show_errors(fit, story.checks)
+    show_scale(fit, story.checks)
     show_verdict(verdict)
     say()
 

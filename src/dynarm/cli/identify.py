@@ -257,7 +257,7 @@ def _show(fit: Fit, checks: Sequence[Validation], verdict: Verdict, written: Del
         say(f"{written.back}: {note}")
     say()
     show_scale(fit, checks)
-    show_errors(fit, checks)
+    show_errors(fit)
     if fit.runs_:
         say(fit.runs_.told)
     for line in fit.identifiability_.summary().splitlines():

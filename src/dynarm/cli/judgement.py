@@ -18,20 +18,18 @@ if TYPE_CHECKING:
 _SPOKEN = {"feasible": "--feasible"}
 
 
-def show_errors(fit: Fit, checks: Sequence[Validation]) -> None:
-    """Error over deviation of every joint: fitted, made consistent, predicted."""
+def show_errors(fit: Fit) -> None:
+    """Fitted error of every joint, of the values and of consistent ones, filtered as the rows were: their own scale."""
     from ..identify.rows import force_names
     from ..identify.tables import told
 
-    predicted = [(_short(c.source), word) for c in checks for word in ("on", "in the band of")]
-    columns = ["joint", "fitted", "consistent", *(f"{word} {name}" for name, word in predicted)]
+    names = force_names(fit.record.terms.arm)
     rows = [
-        [name, told(own), told(safe), *(told(e[j]) for c in checks for e in (c.relative, c.band))]
-        for j, (name, own, safe) in enumerate(
-            zip(force_names(fit.record.terms.arm), fit.relative_, fit.consistent_, strict=True)
-        )
+        [name, told(own), told(safe)]
+        for name, own, safe in zip(names, fit.relative_, fit.consistent_, strict=True)
     ]
-    show_table("RMS error over the torque's standard deviation", columns, rows)
+    title = "Rows of the fit, filtered: RMS error over the torque's standard deviation"
+    show_table(title, ["joint", "fitted", "consistent"], rows)
 
 
 def show_scale(fit: Fit, checks: Sequence[Validation]) -> None:
