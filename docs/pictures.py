@@ -19,6 +19,11 @@ ROBOT, QUANTITY = "puma560", "mass_matrix"
 RECORDINGS = Path(__file__).parent / "tutorials" / "recordings"
 PAGES = {  # picture -> command, page that it writes, width and height [pixels]
     "report": (["demo", "--out", "demo"], "demo/report.html", (1180, 820)),
+    "verdict": (
+        ["demo", "--out", "demo"],
+        "demo/report.html#identified",
+        (1180, 900),
+    ),
     "mobile": (["mobile", "tanner2001", "--case", "5"], "tanner2001_case5.html", (1180, 1220)),
     "live": (["info", "panda", "--html", "panda.html"], "panda.html#move-it", (1180, 760)),
     "excite": (
