@@ -42,6 +42,7 @@ def spoken(message: str, options: Mapping[str, str]) -> str:
         option, _, opposite = declared.partition("/")
         if opposite:
             text = re.sub(rf"(?<![\w-]){word}=False\b", opposite, text)
+        text = re.sub(rf"\bwith {word}=False\b", f"without {option}", text)
         for shape, words in _ONE_OF:
             text = re.sub(rf"(?<![\w-]){word}{shape}", rf"{option}{words}", text)
         text = re.sub(rf"\b{word}=True \({option}\)", option, text)

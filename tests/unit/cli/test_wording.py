@@ -125,6 +125,11 @@ def test_macros_and_packages(tmp_path):
     assert "--no-snap" in dynarm("count", "--n", "3", "--no-snap").refusal()
 
 
+def test_a_flag_that_is_off_is_left_out():
+    said = "robot 'go2' is on a free base, load it with floating=False"
+    assert spoken(said, {"floating": "--floating"}).endswith("load it without --floating")
+
+
 def test_options_with_an_opposite():
     options = {"snap": "--snap/--no-snap", "tip": "--tip"}
     assert spoken("load with snap=False, or snap=True", options) == "load with --no-snap, or --snap"
