@@ -337,7 +337,7 @@ def middle(log: Log) -> Log:
         window = slice(start, start + LONG)
         return moving_share(log.t[window], log.q[window], span)
 
-    start = sample_start(len(log), moving)
+    start = sample_start(len(log), LONG, moving)
     return log.rows(slice(start, start + LONG))
 
 

@@ -23,15 +23,15 @@ SEGMENT = 60_000  # samples
 SIDE = SEGMENT // 4  # samples on either side that are at hand, and the shortest last segment
 
 
-def sample_start(length: int, moving: Callable[[int], float]) -> int:
-    """The first of LONG rows that choices look at: those in the middle, or where most moves if little does there.
+def sample_start(length: int, wanted: int, moving: Callable[[int], float]) -> int:
+    """The first of so many rows that choices look at: those in the middle, or where most moves if little does there.
 
     moving: of rows from one on, in which part of their time something moves.
     """
-    middle = (length - LONG) // 2
+    middle = (length - wanted) // 2
     if moving(middle) >= _LIVELY:
         return middle
-    places = np.linspace(0, length - LONG, _SOUGHT).astype(int).tolist()
+    places = np.linspace(0, length - wanted, _SOUGHT).astype(int).tolist()
     most: int = max([middle, *places], key=moving)
     return most
 

@@ -52,7 +52,11 @@ def test_figures_call_robots_by_their_names(fleet):
 
     _, expected = fleet
     drawn = pages._dots(expected, 0)
-    assert list(drawn["data"][0]["x"]) == list(expected.robots)  # in their order
+    ticks = drawn["layout"]["xaxis"]
+    assert list(ticks["ticktext"]) == list(expected.robots)  # in their order
+    assert list(ticks["tickvals"]) == list(range(len(expected.robots)))
+    (dots,) = (one for one in drawn["data"] if one.get("name") == "robots")
+    assert [list(expected.robots)[int(k)] for k in dots["x"]] == list(dots["text"])
     low, high = drawn["layout"]["yaxis"]["range"]
     values = expected.values_[:, 0]
     assert low < values.min() and values.max() < high

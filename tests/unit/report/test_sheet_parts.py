@@ -305,7 +305,7 @@ def test_a_machine_that_tips_says_when_and_loses_its_friction(rolling):
     assert standing.facts["length of the run"] == "0.5 s"
     tipped = SimpleNamespace(
         t=run.t, q=run.q, measure=np.where(run.t < 0.2, -1.0, run.measure), intervals=[(0.0, 0.2), (0.3, 0.35)],
-        friction_needed=run.friction_needed,
+        friction_needed=run.friction_needed, tipover=run.tipover,
     )  # fmt: skip
     part = parts(mobile._above(robot, tipped, outline))["View from above"]
     assert part.facts["most friction needed"] == "a wheel lifts"

@@ -43,7 +43,8 @@ def told() -> SimpleNamespace:
     fit = SimpleNamespace(
         names_=("a", "b", "c", "d", "e"), values_=true + off * std, std_=std, condition_=123.4,
         identifiability_=SimpleNamespace(grades=grades),
-        relative_=np.array([0.01, 0.03]), consistent_=np.array([0.02, 0.04]),
+        relative_=np.array([0.01, 0.03]),
+        fitted_=SimpleNamespace(rmse=[0.5, 0.7], relative=[0.01, 0.03], band=[0.002, 0.004]),
         record=SimpleNamespace(terms=SimpleNamespace(arm=arm)),
     )  # fmt: skip
     cost = {"formulation": "x", "mul": 100, "add": 80}
@@ -118,6 +119,7 @@ def test_the_demo_tells_the_same_numbers(told, capsys):
     assert "5 unknowns" in text and "3 determined, condition number 123." in text
     assert "lies inside 3 of 5 95 % intervals" in text
     assert "largest tracking error 1.23 mrad or mm in 5 s (rk4, success)" in text
+    assert "shoulder N m 0.5 1 0.2 1 2 -" in text and "elbow N m 0.7 3 0.4 1 6 -" in text
 
 
 @pytest.mark.parametrize(("agreement", "word"), [(9e-13, "agree"), (1.2e-12, "DISAGREE")])

@@ -173,7 +173,7 @@ def _middle(seen: Survey, run: FileRun) -> Log:
             logs[start] = seen.read(run, start, LONG)
         return moving_share(logs[start].t, logs[start].q, high - low)
 
-    return logs[sample_start(run.rows, moving)]
+    return logs[sample_start(run.rows, LONG, moving)]
 
 
 def _range(run: FileRun) -> tuple[FloatArray, FloatArray]:
