@@ -129,6 +129,30 @@ def test_planned_motions(wheels, arms):
             np.testing.assert_allclose(drives, answer.wheels, atol=EXACT * size)
 
 
+@pytest.mark.parametrize("arm", ARMS)
+def test_accelerations_on_wheels_that_steer_themselves(arm):
+    """The model on pinocchio says what inputs a motion needs; under these the robot moves so."""
+    robot, other, joints = machines("swerve", (arm,))
+    q, z, zd, load = states(robot, 4, 5)
+    down = np.array([0.0, 0.0, -9.81])
+    tau = robot.inverse_dynamics(q, z, zd, down, load)
+    w = len(robot.wheels)
+    checked = 0
+    for k in range(len(q)):
+        answer = other.planned(robot.guidance.speeds, joints, q[k], z[k], zd[k], down, load[k])
+        if answer.measure < 0 or robot.ground(q[k], z[k], zd[k], down, load[k]).lifted.any():
+            continue
+        drives = np.cos(answer.headings) * tau[k, :w] + np.sin(answer.headings) * tau[k, w : 2 * w]
+        size = EXACT * 9.81 * other.weighs
+        np.testing.assert_allclose(drives, answer.wheels, atol=size)
+        np.testing.assert_allclose(tau[k, 2 * w :], list(answer.joints.values()), atol=size)
+        np.testing.assert_allclose(
+            robot.acceleration(q[k], z[k], tau[k], load[k]), zd[k], atol=1e-9
+        )
+        checked += 1
+    assert checked
+
+
 @pytest.mark.parametrize(
     ("wheels", "arms"),
     [c for c in CASES if c[0] != "swerve"],
