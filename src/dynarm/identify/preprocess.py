@@ -22,7 +22,7 @@ from ..border.kinds import Kept, Outside
 from ..errors import InputError
 from .logs.base import TURN, base_speeds, with_turns
 from .logs.log import Log
-from .rests import RESTS, fast_rows, moving_share, resting, spans
+from .rests import RESTS, fast_rows, motionless, moving_share, spans
 from .segments import LONG, SIDE, TimeSegment, sample_start, segments, stretches
 from .spline import spline_of
 
@@ -238,7 +238,7 @@ def smooth(log: Log, how: Preparation) -> Stretch:
         q, qd, qdd = _splined(log, even.t - how.delay)
     else:
         q, qd, qdd = _later(even, _filtered(even, rate, how), how.delay)
-    still = resting(even.q, 7 if even.floating else 0)
+    still = motionless(even.q, 7 if even.floating else 0)
     if still.any():
         qd, qdd = (np.where(still, 0.0, x) for x in (qd, qdd))
     only_rests = how.slow == RESTS or (how.smoothing == "spline" and how.slow is None)

@@ -13,6 +13,10 @@ RESTS = "rests"  # slow rows that are left out: those of joints that rest
 _FOLD = 64  # rows that are looked at side by side
 _REST = 1e-3  # [rad or m] range of the positions of a joint that rests
 _SMALL = 5e-3  # of the widest range of another joint's: where all move little, none rests
+_JITTER = (
+    0.1  # steps' mean square over that of the spread; of white noise 2, of what moves next to none
+)
+_COUNTS = 4  # positions of an encoder that rests
 _REST_TIME = 0.5  # [s] in which a joint that rests for a while ...
 _REST_TRAVEL = 2e-3  # ... travels no more than this part of its positions' standard deviation
 
@@ -39,6 +43,32 @@ def resting(q: np.ndarray, base: int = 0) -> np.ndarray:
     if not base:
         return np.asarray(still)
     return np.concatenate([np.full(6, still[:base].all()), still[base:]])
+
+
+def motionless(q: np.ndarray, base: int = 0) -> np.ndarray:
+    """(nv,) which speeds are none: of joints that rest, or whose positions are noise about one place.
+
+    So rests of a whole arm are told, where `resting` has no moving joint to compare with.
+    """
+    noise = np.array([_is_noise(column) for column in q.T], dtype=bool)
+    if base:
+        noise = np.concatenate([np.full(6, noise[:base].all()), noise[base:]])
+    return np.asarray(resting(q, base) | noise)
+
+
+def same_place(q: np.ndarray, speeds: int) -> np.ndarray:
+    """(speeds,) of which joints the positions (N, nq) are one place; of a free base, all or none."""
+    same = spans(q) < _REST
+    base = 7 if q.shape[1] > speeds else 0
+    return np.concatenate([np.full(6 if base else 0, same[:base].all()), same[base:]])
+
+
+def _is_noise(x: np.ndarray) -> bool:
+    """Whether positions of a small range jump about in it, or between a few counts of an encoder."""
+    if np.ptp(x) >= _REST:
+        return False
+    spread = float(x.var())
+    return len(np.unique(x)) <= _COUNTS or float((np.diff(x) ** 2).mean()) > _JITTER * spread
 
 
 def idle_rows(arm: Arm, still: np.ndarray) -> np.ndarray:

@@ -24,7 +24,8 @@ def measured(t, q, qd, qdd):
 
 def rests(jitter, poses=1):
     t = np.arange(2000) / 200
-    q = np.repeat(RNG.uniform(-1, 1, (poses, 2)), 2000 // poses, axis=0)
+    places = (np.arange(poses)[:, None] * [3, 7] % 10 + RNG.random((poses, 2))) / 5 - 1  # far apart
+    q = np.repeat(places, 2000 // poses, axis=0)
     still = measured(t, q, 0 * q, 0 * q)
     return replace(still, q=q + RNG.normal(0, jitter, q.shape))
 
@@ -38,6 +39,31 @@ def test_a_log_of_rests_only_is_said_to_be_one(log):
     assert "nothing but rests" in fit.status_ and fit.status_.startswith("doubtful")
     verdict = fit.verdict(noisy_log(ARM, 0.1))
     assert verdict.word == "FAIL" and any("record a motion" in r for r in verdict.reasons)
+
+
+@pytest.mark.filterwarnings("ignore:.*(jumps in row|steps of):dynarm.DynarmWarning")
+@pytest.mark.parametrize("jitter, step", [(1e-5, 0.0), (3e-6, 1e-5), (2e-5, 1e-4)])
+@pytest.mark.parametrize("poses", [1, 10])
+def test_the_noise_of_rests_tells_nothing_of_inertia_and_friction(jitter, step, poses):
+    log = rests(jitter, poses)
+    q = np.round(log.q / step) * step if step else log.q
+    fit = Identifier(TWO).fit(replace(log, q=q))
+    told = dict(zip(fit.names_, fit.identifiability_.grades, strict=True))
+    moving = [name for name in fit.names_ if name.startswith(("U", "Ia", "viscous", "coulomb"))]
+    assert len(moving) >= 6
+    assert {told[name] for name in moving} == {"not"}
+    # in one pose torques are a constant and noise; what they are in several is explained by the weight
+    assert np.isnan(fit.relative_).all() if poses == 1 else (fit.relative_ < 0.1).all()
+
+
+@pytest.mark.parametrize("size", [3e-4, 3e-3])
+def test_a_small_motion_is_no_noise(size):
+    """Of less than a milliradian, as a piezo drive makes it."""
+    t, q, qd, qdd = multi_sine(2)
+    log = measured(t, size * q, size * qd, size * qdd)
+    exact = replace(log, tau=exact_torque(ARM, log.q, size * qd, size * qdd))
+    fit = Identifier(TWO, armature=False).fit(exact)
+    assert "not" not in fit.identifiability_.grades[:2]
 
 
 def test_a_motion_is_no_rest():

@@ -15,7 +15,7 @@ from ..estimators.problem import Problem, Solution
 from ..flow import excerpt, rows_of
 from ..preprocess import Preparation, Stretch
 from ..regressor import Terms
-from ..rests import idle_rows
+from ..rests import idle_rows, same_place
 
 _MOTION = 0.95  # part of the velocities' power that says where the motion's frequencies end
 _LEAST = 0.1  # of an inflation: what leaks into low frequencies cannot be told from more
@@ -79,8 +79,7 @@ def residuals(
     swell = np.array([inflation(r, k, d) for r, k, d in zip(left, counts, lost, strict=True)])
     if not some.all() and some.any():
         swell[~some] = swell[some].mean()
-    still = np.all([(piece.qd == 0).all(axis=0) for piece in pieces], axis=0)
-    told = some & ~idle_rows(terms.arm, still)
+    told = some & ~idle_rows(terms.arm, _still(pieces))
     return Residuals(
         tuple(_thin(x) for x in time),
         tuple(_thin(x) for x in measured),
@@ -92,6 +91,13 @@ def residuals(
         (np.abs(lags) < bound[:, None]).mean(axis=1),
         tuple(_spectrum(x, r) for x, r in zip(time, left, strict=True)),
     )
+
+
+def _still(pieces: Sequence[Stretch]) -> np.ndarray:
+    """(nv,) which speeds are none, at one place in all pieces."""
+    ends = [x for piece in pieces for x in (piece.q.min(axis=0), piece.q.max(axis=0))]
+    span = same_place(np.array(ends), pieces[0].qd.shape[1])
+    return np.asarray(span & np.all([(piece.qd == 0).all(axis=0) for piece in pieces], axis=0))
 
 
 def _excerpt(pieces: Sequence[Stretch]) -> list[Stretch]:
