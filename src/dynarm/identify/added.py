@@ -1,8 +1,9 @@
 """The payload that a fit of the arm without it leaves unexplained in logs with it.
 
-tau - forces of the fit = Z payload + noise, joints weighted by what is left of each. Friction that grows with the load
-grows with the payload's weight, so that a few passes are made. The certainty is that of the noise, autocorrelation
-accounted for, and that of the fit's own values.
+tau - forces of the fit = Z payload + D changes + noise: friction need not be quite what it was in the runs of the fit,
+so that its parts may change by as much as they do from run to run (`friction/changes.py`). Friction that grows with the
+load grows with the payload's weight, so that a few passes are made. Joints are weighted by what is left of each,
+autocorrelation accounted for; the certainty is that of the noise, of the changes, and of the fit's own values.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..errors import InputError
 from ..robot.arm import Arm
 from .bodies import wrench_forces
 from .carried import Payload, payload_of, torque_of
+from .friction.changes import Changes, changes_of
 from .friction.columns import Along
 from .judgement.statistics import inflation
 from .prediction import forces_along
@@ -51,6 +53,24 @@ class _Run:
         """(N, n): what the arm alone leaves of the torques."""
         return np.asarray(self.tau - self.held - self.own(fit, ten))
 
+    def changed(self, changes: Changes, ten: np.ndarray) -> np.ndarray:
+        """(N, joints, 3): the parts of the friction under the payload's weight."""
+        return changes.columns(self.states, self.deflected, self.held + self.Z @ ten)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Solved:
+    """The ten numbers and the changes (n, 3) of the logs, with what the solution was made of."""
+
+    ten: np.ndarray
+    change: np.ndarray
+    weight: np.ndarray  # (n,) 1 / variance of what is left of each torque, per independent sample
+    D: list[np.ndarray]  # (N, n, 3) of each log; the columns of a base are 0
+    mean: np.ndarray  # (n, 3, 10) what changes take over from the ten
+    inverse: np.ndarray  # (10, 10) covariance by noise and changes
+    told: np.ndarray
+    untold: np.ndarray
+
 
 def added_payload(fit: Fit, arm: Arm, loaded: Sequence[Outside], tool: str | None) -> Payload:
     """The payload on a tool of the arm, held against a fit of the arm without it."""
@@ -63,11 +83,19 @@ def added_payload(fit: Fit, arm: Arm, loaded: Sequence[Outside], tool: str | Non
     runs = [_run(fit, arm, log, tool) for log in loaded]
     if sum(len(run.tau) for run in runs) < _LEAST:
         raise InputError(f"the logs with the payload have fewer than {_LEAST} samples; give more")
-    ten, sigma = np.zeros(10), np.ones(own.nv)
+    changes = changes_of(fit)
+    weight, ten = _weight([run.left(fit, np.zeros(10)) for run in runs]), np.zeros(10)
     for _ in range(_PASSES):
         left = [run.left(fit, ten) for run in runs]
-        ten, sigma = _solved(runs, left, sigma)
-    return _certain(fit, runs, ten, sigma)
+        solved = _solved(runs, left, changes, weight, ten)
+        ten = solved.ten
+        weight = _weight(
+            [
+                y - run.Z @ ten - (D * solved.change).sum(axis=-1)
+                for run, y, D in zip(runs, left, solved.D, strict=True)
+            ]
+        )
+    return _certain(fit, runs, solved)
 
 
 def unexplained(
@@ -89,47 +117,75 @@ def _run(fit: Fit, arm: Arm, given: Outside, tool: str | None) -> _Run:
     return _Run((q, qd, qdd), log.tau, deflected, held, Z)
 
 
+def _weight(left: Sequence[np.ndarray]) -> np.ndarray:
+    """(n,) of each torque 1 / (mean square left, times its autocorrelation's inflation); 0 where none was measured."""
+    rest = np.concatenate(list(left))
+    seen = np.isfinite(rest).all(axis=0)
+    largest = float(np.nanmax(np.abs(rest), initial=0.0))
+    floor = max((1e-12 * largest) ** 2, 1e-300)
+    swell = [
+        max(inflation(part[:, j]) for part in left) if ok else 1.0 for j, ok in enumerate(seen)
+    ]
+    square = np.where(seen, (np.where(seen, rest, 0.0) ** 2).mean(axis=0), np.inf)
+    return np.asarray(1 / (np.maximum(square, floor) * swell))
+
+
 def _solved(
-    runs: Sequence[_Run], left: Sequence[np.ndarray], sigma: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The ten numbers by weighted least squares, and the deviation of what they leave of each joint's torque."""
-    Z = np.concatenate([run.Z for run in runs])
-    y = np.concatenate(list(left))
-    seen = np.isfinite(y).all(axis=0)
-    A = (Z / sigma[:, None])[:, seen].reshape(-1, 10)
-    scale = _lengths(A)
-    ten = np.linalg.lstsq(A / scale, (y / sigma)[:, seen].ravel(), rcond=_TOLD)[0] / scale
-    rest = y - Z @ ten
-    floor = 1e-12 * max(float(np.nanmax(np.abs(y))), 1e-300)
-    return ten, np.maximum(np.sqrt((rest**2).mean(axis=0)), floor)
-
-
-def _certain(fit: Fit, runs: Sequence[_Run], ten: np.ndarray, sigma: np.ndarray) -> Payload:
-    """The payload with its covariance: of the noise, and of the values of the fit."""
-    seen = np.isfinite(sigma)
-    weight = np.where(seen, 1 / np.where(seen, sigma, 1.0), 0.0)
-    information, noisy = np.zeros((10, 10)), np.zeros((10, 10))
-    mixed = np.zeros((10, len(fit.values_)))
-    for run in runs:
-        rest = run.left(fit, ten) - run.Z @ ten
-        for j in np.flatnonzero(seen):
-            A = run.Z[:, j] * weight[j]
-            information += A.T @ A
-            noisy += inflation(rest[:, j]) * (A.T @ A)
-        mixed += _mixed(fit, run, ten, weight**2)
-    s = np.sqrt(np.maximum(np.diag(information), 1e-300))
-    values, V = np.linalg.eigh(information / s / s[:, None])
+    runs: Sequence[_Run],
+    left: Sequence[np.ndarray],
+    changes: Changes,
+    weight: np.ndarray,
+    before: np.ndarray,
+) -> _Solved:
+    """The ten numbers by weighted least squares, the changes held to their deviations and eliminated."""
+    n, seen = len(weight), weight > 0
+    D = [_filled(run.changed(changes, before), n) for run in runs]
+    dry = np.sqrt(np.concatenate([d[:, :, 1] ** 2 for d in D]).mean(axis=0))
+    first = n - changes.parts.shape[1]
+    spread = np.vstack([np.zeros((first, 3)), changes.deviations(dry[first:])])
+    A, b = np.zeros((10, 10)), np.zeros(10)
+    mean, kept = np.zeros((n, 3, 10)), np.zeros((n, 3))
+    for j in np.flatnonzero(seen):
+        Z = np.concatenate([run.Z[:, j] for run in runs])
+        X = np.concatenate([d[:, j] for d in D]) * spread[j]
+        y = np.concatenate([one[:, j] for one in left])
+        held = np.linalg.solve(
+            weight[j] * X.T @ X + np.eye(3), weight[j] * X.T @ np.column_stack([Z, y])
+        )
+        mean[j], kept[j] = spread[j][:, None] * held[:, :10], spread[j] * held[:, 10]
+        rest = np.column_stack([Z, y]) - X @ held
+        A += weight[j] * Z.T @ rest[:, :10]
+        b += weight[j] * Z.T @ rest[:, 10]
+    s = np.sqrt(np.maximum(np.diag(A), 1e-300))
+    values, V = np.linalg.eigh(A / s / s[:, None])
     told = values > _TOLD**2 * values[-1]
     inverse = (V[:, told] / values[told]) @ V[:, told].T / s / s[:, None]
-    gain = inverse @ mixed
-    spread = inverse @ noisy @ inverse + gain @ fit.covariance_ @ gain.T
-    return payload_of(ten, spread, V[:, told].T * s, V[:, ~told].T / s)
+    ten = inverse @ b
+    change = kept - mean @ ten
+    return _Solved(ten, change, weight, D, mean, inverse, V[:, told].T * s, V[:, ~told].T / s)
 
 
-def _mixed(fit: Fit, run: _Run, ten: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(10, p): Z' W X, part by part."""
+def _filled(columns: np.ndarray, n: int) -> np.ndarray:
+    """(N, n, 3), a free base's being 0."""
+    out = np.zeros((len(columns), n, columns.shape[-1]))
+    out[:, n - columns.shape[1] :] = columns
+    return out
+
+
+def _certain(fit: Fit, runs: Sequence[_Run], solved: _Solved) -> Payload:
+    """The payload with its covariance: of noise and changes, and of the values of the fit."""
+    mixed = np.zeros((10, len(fit.values_)))
+    for run, D in zip(runs, solved.D, strict=True):
+        mixed += _mixed(fit, run, D, solved)
+    gain = solved.inverse @ mixed
+    spread = solved.inverse + gain @ fit.covariance_ @ gain.T
+    return payload_of(solved.ten, spread, solved.told, solved.untold)
+
+
+def _mixed(fit: Fit, run: _Run, D: np.ndarray, solved: _Solved) -> np.ndarray:
+    """(10, p): Z' W X, of Z what the changes leave, part by part."""
     terms = fit.record.terms
-    held, total = run.held + run.Z @ ten, 0.0
+    held, total = run.held + run.Z @ solved.ten, 0.0
     for low in range(0, len(run.tau), _PART):
         part = slice(low, low + _PART)
         q, qd, qdd = (x[part] for x in run.states)
@@ -137,10 +193,6 @@ def _mixed(fit: Fit, run: _Run, ten: np.ndarray, weight: np.ndarray) -> np.ndarr
         deflected = None if run.deflected is None else run.deflected[part]
         along = Along(deflected, load) if terms.listed else None
         X = terms.evaluate(q, qd, qdd, along)
-        total = total + np.einsum("njk,j,njp->kp", run.Z[part], weight, X, optimize=True)
+        Z = run.Z[part] - np.einsum("njc,jck->njk", D[part], solved.mean)
+        total = total + np.einsum("njk,j,njp->kp", Z, solved.weight, X, optimize=True)
     return np.asarray(total)
-
-
-def _lengths(A: np.ndarray) -> np.ndarray:
-    size = np.linalg.norm(A, axis=0)
-    return np.where(size > 0, size, 1.0)

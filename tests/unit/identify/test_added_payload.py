@@ -9,6 +9,7 @@ import pytest
 
 import dynarm
 from dynarm import DynarmError, Friction
+from dynarm.identify.friction.changes import changes_of
 from oracles.simulated_log import exact_log, noisy_log
 
 MASS, COM, INERTIA = 2.0, (0.02, -0.01, 0.1), np.diag([0.01, 0.012, 0.008])
@@ -55,6 +56,63 @@ def test_what_is_said_of_noisy_logs_covers_the_truth(arm, loaded, noisy):
         assert seen.mass_std < 0.05 and (seen.com_std < 0.02).all()
     spread = np.sqrt(np.mean(np.square(told), axis=0))
     assert (spread > 0.3).all() and (spread < 2.0).all()
+
+
+def warmer(arm, seed):
+    """The arm with the friction of another run: a tenth of it more or less, and an offset that wandered."""
+    rng = np.random.default_rng(seed)
+    joints = [
+        replace(
+            j,
+            friction=Friction(
+                viscous=0.6 * (1 + 0.1 * rng.normal()),
+                coulomb=0.9 * (1 + 0.1 * rng.normal()),
+                offset=0.05 * rng.normal(),
+            ),
+        )
+        for j in arm.joints
+    ]
+    return replace(arm, joints=tuple(joints))
+
+
+def test_friction_that_changed_since_the_fit_is_no_payload(arm, loaded):
+    """Against a fit of one run: errors stay as large as they are said to be, and small."""
+    words = {**PLAIN, "friction": ("viscous", "coulomb", "offset")}
+    fit = dynarm.Identifier(arm, **words, cutoff=15.0).fit(noisy_log(arm, 0.05, seed=1))
+    told, centres = [], []
+    for seed in range(8):
+        log = noisy_log(warmer(loaded, seed), 0.05, seed=20 + seed, motion=3 + seed)
+        seen = dynarm.identify_payload(arm, fit, log)
+        told.append([(seen.parameters[0] - MASS) / seen.mass_std])
+        told[-1] += list((seen.parameters[1:4] / seen.parameters[0] - COM) / seen.com_std)
+        centres.append(seen.parameters[1:4] / seen.parameters[0] - COM)
+        assert abs(seen.mass - MASS) < 0.03
+    spread = np.sqrt(np.mean(np.square(told), axis=0))
+    assert (spread > 0.2).all() and (spread < 2.0).all(), spread
+    # a millimetre and more with friction held as it was fitted
+    assert np.sqrt(np.mean(np.square(centres))) < 6e-4
+
+
+def test_changes_are_held_to_what_runs_differ_by(arm):
+    words = {**PLAIN, "friction": ("viscous", "coulomb", "offset")}
+    search = dynarm.Identifier(arm, **words, cutoff=15.0)
+    calm, lively = (
+        search.fit(
+            [
+                noisy_log(warmer(arm, seed) if wander else arm, 0.05, seed=seed, motion=seed)
+                for seed in range(6)
+            ]
+        )
+        for wander in (False, True)
+    )
+    dry = np.full(6, 0.9)
+    few, many = (changes_of(fit).deviations(dry) for fit in (calm, lively))
+    assert few.shape == (6, 3) and (few < many).mean() > 0.8
+    np.testing.assert_allclose(np.sqrt((many[:, :2] ** 2).mean(axis=0)), 0.1, rtol=0.5)
+    np.testing.assert_allclose(np.sqrt((many[:, 2] ** 2).mean()), 0.05, rtol=0.5)
+    # nothing that the fit has not may change
+    bare = dynarm.Identifier(arm, **PLAIN, cutoff=15.0).fit(noisy_log(arm, 0.05, seed=1))
+    assert (changes_of(bare).deviations(dry)[:, 2] == 0).all()
 
 
 def test_the_certainty_of_the_fit_counts(arm, loaded, noisy):
