@@ -71,6 +71,10 @@ def identify_payload(
 ) -> Payload:
     """The payload that explains the difference between logs without and with it; options are those of Identifier.
 
+    The logs without it are fitted as Identifier fits them, friction chosen from them, and the payload is what that
+    fit leaves, while friction may have changed as it does from run to run. With friction given in the options, one
+    plain fit is made of both.
+
     Parameters
     ----------
     arm : Arm
@@ -107,6 +111,8 @@ def identify_payload(
     if isinstance(without, Fit):
         return _beside(arm, without, loaded, tool, options)
     identifier = Identifier(arm, **options)
+    if identifier.automatic and not identifier.columns:
+        return added_payload(identifier.fit(without), arm, logs_of(loaded, arm), tool)
     sources = _sources(identifier, without, loaded, _payload_columns(arm, arm.tool_named(tool)))
     method = table.named(identifier.estimator)
     method = method if method.together else table.named("wls")

@@ -46,6 +46,17 @@ def test_payload_of_noisy_logs_lies_within_its_doubt(arm):
     assert carrying.check() == []
 
 
+def test_logs_without_it_are_fitted_by_defaults(arm):
+    """So friction with memory or load is none of the payload's; with plain friction given, both are one fit."""
+    loaded = arm.with_payload(MASS, COM, INERTIA)
+    logs = noisy_log(arm, 0.3, seed=1), noisy_log(loaded, 0.3, seed=2, motion=5)
+    found = dynarm.identify_payload(arm, *logs)
+    by_fit = dynarm.identify_payload(arm, dynarm.Identifier(arm).fit(logs[0]), logs[1])
+    np.testing.assert_array_equal(found.parameters, by_fit.parameters)
+    plain = dynarm.identify_payload(arm, *logs, friction=("viscous", "coulomb", "offset"))
+    assert not np.array_equal(found.parameters, plain.parameters)
+
+
 def test_declared_springs_are_no_payload(arm):
     """A spring that the channels declare is found beside the load; undeclared, it would be taken for one."""
     spring, loaded = 40.0, arm.with_payload(MASS, COM, INERTIA)
