@@ -1,8 +1,7 @@
-"""Datasets on a Dask cluster: each partition is folded where it is read, and only triangles and an excerpt travel.
+"""The door to Dask: reaching a cluster, whose workers have this dynarm, and waiting for what they do.
 
 Dask is the engine: it spreads the tasks, brings in workers that come later, and does those of lost workers again.
-Tasks are functions of dynarm, so workers need the same dynarm; which one they have is asked first, and by every task,
-because workers may come later.
+It would wait for ever where no worker comes, or all are full; here a fit gives up then, and takes its tasks back.
 """
 
 from __future__ import annotations
@@ -11,46 +10,30 @@ import builtins
 import logging
 import signal
 import threading
+import time
 import types
+import warnings
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import reduce
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from pathlib import Path
 
 from ... import __version__
 from ...border.arguments import shown
 from ...border.extras import extra
 from ...border.kinds import Foreign, Kept, Outside
-from ...errors import DynarmError, InputError, KindError, ModelError
-from ...robot.arm import Arm
-from ..estimators.factors import BLOCKS, Factors, Tick, Weigh, edges_in, fold
-from ..estimators.merging import Folded, Partial, grouped, places, together, whole
-from ..flow import Flow
-from ..preprocess import Preparation, Stretch, smooth_segment
-from ..regressor import Terms
-from ..segments import SEGMENT
-from .cutting import Usual
-from .files import Dataset
-from .partitions import (
-    MOST,
-    Glance,
-    Partition,
-    chunks_of,
-    glances,
-    long_partitions,
-    segments_of,
-    short_partition,
-)
-from .survey import FileRun, Span, Survey, look_at
+from ...errors import DynarmWarning, InputError, KindError, ModelError
+from .tasks import apart_task, check_version, dynarm_here
 
-_PATIENCE = 10.0  # seconds until a scheduler has answered
-_WORKERS = 120.0  # seconds until a first worker has come
-_ARITY = 8  # factors that are put together by one task
-_SHARES = 4  # partitions for each thread of the workers, at least
-
-Change = Callable[[Stretch], Stretch]
+_ANSWER = 10.0  # seconds until a scheduler has answered
+_WORKERS = 120.0  # seconds without a worker until a fit gives up, unless Dask's own setting says so
+_SETTING = "distributed.scheduler.no-workers-timeout"
+_NOTICE = 5.0  # seconds until it is said that a worker is waited for
+_LOOK = 1.0  # seconds between two looks at whether there are workers
+_AHEAD = 2  # parts for each thread of the workers that are handed over before they are needed
+_TRIES = 4  # that a part is handed over, where workers are lost with it
+_LARGE = "Sending large graph"  # how Dask's remark begins that a dataset's list of files is long
 
 
 # ---- reaching a cluster
@@ -69,14 +52,16 @@ def _distributed() -> Foreign:
 def scheduler(address: str) -> Iterator[Foreign]:
     """A client of the scheduler at an address such as tcp://host:8786."""
     try:
-        client = _distributed().Client(address, timeout=_PATIENCE, set_as_default=False)
+        client = _distributed().Client(address, timeout=_ANSWER, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(
             f"no Dask scheduler answers at {shown(address)} ({reason}); start one with `dask scheduler`, and give its "
             "address as tcp://host:8786"
         ) from None
-    with client:
+    from distributed.utils import silence_logging_cmgr
+
+    with silence_logging_cmgr(logging.CRITICAL), client:
         yield client
 
 
@@ -111,68 +96,65 @@ def cluster_of(client: Outside) -> Cluster:
         raise KindError("client is asynchronous; give one made with asynchronous=False")
     if client.status != "running":
         raise InputError(f"client is {client.status}; connect it to its scheduler again")
-    probe = types.FunctionType(_dynarm_here.__code__, {"__builtins__": builtins}, "dynarm_here")
-    probe.__module__ = "__main__"  # so that it is sent as it stands, to workers without dynarm too
-    _await_worker(client, probe)
-    for worker, version in client.run(probe).items():
-        _check_version(f"worker {worker}", version, __version__)
-    _check_version("the scheduler", client.run_on_scheduler(probe), __version__)  # it unpacks tasks
+    probe = _by_value(dynarm_here)
+    _await_worker(client)
+    for worker, version in client.run(probe, on_error="return").items():
+        if isinstance(version, OSError):
+            continue  # it went meanwhile, as workers of adaptive clusters do
+        if isinstance(version, Exception):
+            raise InputError(f"worker {worker} cannot import dynarm ({version}); install it again")
+        check_version(f"worker {worker}", version, __version__)
+    check_version("the scheduler", client.run_on_scheduler(probe), __version__)  # it unpacks tasks
     return Cluster(client)
 
 
-def _await_worker(client: Foreign, probe: Callable[[], str]) -> None:
+def _by_value(what: Callable[..., Kept]) -> Callable[..., Kept]:
+    """A function that is sent as it stands, to where there is no dynarm too."""
+    sent = types.FunctionType(what.__code__, {"__builtins__": builtins}, what.__name__)
+    sent.__module__ = "__main__"
+    return sent
+
+
+def _await_worker(client: Foreign) -> None:
     """Wait for a first worker; an adaptive cluster starts one when there is something to do."""
     if client.nthreads():
         return
+    address, patience = client.scheduler.address, _patience()
+    task = client.submit(_by_value(dynarm_here), pure=False)
     try:
-        client.submit(probe, pure=False).result(timeout=_WORKERS)
-    except TimeoutError:
+        with suppress(TimeoutError):
+            task.result(timeout=min(_NOTICE, patience))
+            return
+        if patience > _NOTICE:
+            text = f"no worker has joined the scheduler at {address}; one is waited for, {patience:g} s at most"
+            warnings.warn(text, DynarmWarning, stacklevel=5)
+        task.result(timeout=max(patience - _NOTICE, 0.0))
+    except (TimeoutError, _no_worker()):
+        task.cancel()
         raise InputError(
-            f"no worker has joined the scheduler at {client.scheduler.address} after {_WORKERS:g} s; start one with "
-            f"`dask worker {client.scheduler.address}`"
+            f"no worker has joined the scheduler at {address} after {patience:g} s; start one with "
+            f"`dask worker {address}`"
         ) from None
 
 
-def _dynarm_here() -> str:
-    """The version of dynarm that a worker has; nothing where it has none."""
-    try:
-        import dynarm
-    except ImportError:
-        return ""
-    return str(dynarm.__version__)
+def _patience() -> float:
+    """Seconds without a worker until a fit gives up."""
+    import dask
+    from dask.utils import parse_timedelta
+
+    told = dask.config.get(_SETTING, None)
+    return _WORKERS if told is None else float(parse_timedelta(told))
 
 
-def _check_version(worker: str, version: str, wanted: str) -> None:
-    if version != wanted:
-        have = f"dynarm {version}" if version else "no dynarm"
-        raise InputError(
-            f"{worker} has {have}, this process dynarm {wanted}; install the same on all workers"
-        )
+def _no_worker() -> type[Exception]:
+    """What tasks fail with where a scheduler itself gives up waiting for workers; Dask has it since 2024.9."""
+    from distributed import scheduler as part
+
+    kind: type[Exception] = getattr(part, "NoWorkerError", part.KilledWorker)
+    return kind
 
 
-# ---- tasks: what workers do
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Work:
-    """What all tasks of a dataset need."""
-
-    seen: Survey
-    rows: str | None
-    version: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Folding:
-    """What a pass over the data does with each stretch."""
-
-    terms: Terms
-    how: Preparation
-    prepared: Preparation
-    changes: tuple[Change, ...]
-    weigh: Weigh | None
-    blocks: int
-    total: int
+# ---- doing tasks
 
 
 def _same(value: Kept) -> Kept:
@@ -180,70 +162,15 @@ def _same(value: Kept) -> Kept:
     return value
 
 
-@contextmanager
-def _naming(told: str) -> Iterator[None]:
-    """Errors say which part of the data they came from."""
-    try:
-        yield
-    except DynarmError as error:
-        text = str(error)
-        raise type(error)(text if told in text else f"{text} (in {told})") from None
-    except Exception as error:
-        raise ModelError(f"{told}: {type(error).__name__}: {error}") from error
+def _at_work(dask_scheduler: Foreign) -> tuple[int, int]:
+    """How many workers there are, and how many of them take tasks or do one."""
+    there = list(dask_scheduler.workers.values())
+    busy = [one for one in there if one.status.name == "running" or one.executing]
+    return len(there), len(busy)
 
 
-def look_task(dataset: Dataset, arm: Arm, path: Path, version: str) -> Span | DynarmError:
-    """A first look at one file."""
-    _check_version("a worker", _dynarm_here(), version)
-    return look_at(path, dataset, arm)
-
-
-def glance_task(work: Work, partition: Partition, low: int, high: int) -> list[Glance]:
-    """Where stretches begin in some chunks of a long recording."""
-    with _naming(partition.chunks[low].told):
-        return glances(work.seen, work.rows, partition, low, high)
-
-
-def fold_task(work: Work, partition: Partition, folding: Folding) -> Folded:
-    """One partition, folded."""
-    _check_version("a worker", _dynarm_here(), work.version)
-    blocks = samples = 0
-
-    def made() -> Iterator[Stretch]:
-        nonlocal blocks, samples
-        for segment in segments_of(work.seen, work.rows, partition):
-            piece = replace(smooth_segment(segment, folding.prepared), run=partition.index)
-            piece = reduce(lambda one, change: change(one), folding.changes, piece)
-            blocks += len(edges_in(piece, folding.total, folding.blocks)) - 1
-            samples += len(piece)
-            yield piece
-
-    with _naming(partition.told):
-        flow = Flow(made, folding.total)
-        factors = fold(folding.terms, flow, folding.how, folding.weigh, folding.blocks)
-        return Folded(factors, blocks, samples, tuple(flow.seen()))
-
-
-def _extent(part: Folded) -> tuple[int, int, int]:
-    return (*part.extent, part.samples)
-
-
-def _excerpt(part: Folded) -> tuple[Stretch, ...]:
-    return part.excerpt
-
-
-def _together(*partials: Partial) -> Partial:
-    return together(partials)
-
-
-def apart_task(version: str, told: str, what: Callable[..., Kept], *given: Kept) -> Kept:
-    """Whatever can be done apart from all else, such as the fit of one robot; told: how an error calls it."""
-    _check_version("a worker", _dynarm_here(), version)
-    with _naming(told):
-        return what(*given)
-
-
-# ---- a dataset on a cluster
+class _Lost(ModelError):
+    """Tasks that nobody does any more, though the scheduler is there."""
 
 
 class Cluster:
@@ -251,143 +178,171 @@ class Cluster:
 
     def __init__(self, client: Foreign):
         self.client = client
+        self.patience = _patience()
+        self._made: weakref.WeakSet[Foreign] = weakref.WeakSet()
+        self._told: dict[str, str] = {}  # what a task looks at, by the task's key
 
-    def task(self, what: Callable[..., object], *given: Kept) -> Foreign:
-        """One task, which is done anew whatever was done before."""
-        return self.client.submit(what, *given, pure=False)
+    @property
+    def threads(self) -> int:
+        """Tasks that workers do at a time."""
+        count: int = sum(self.client.nthreads().values())
+        return max(1, count)
+
+    def task(self, what: Callable[..., object], *given: Kept, told: str = "") -> Foreign:
+        """One task, which is done anew whatever was done before; told: how messages call what it looks at."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=_LARGE)
+            made = self.client.submit(what, *given, pure=False)
+        self._made.add(made)
+        if told:
+            self._told[made.key] = told
+        return made
+
+    def shared(self, value: Kept) -> Foreign:
+        """A value that many tasks take."""
+        return self.task(_same, value)
 
     def results(self, tasks: Sequence[Foreign]) -> list[Kept]:
         """What the tasks returned, in order; the error of the first that failed."""
-        with _told():
+        with self._attended():
             return list(self.client.gather(list(tasks)))
 
     def finished(self, tasks: Sequence[Foreign]) -> Iterator[Kept]:
         """What the tasks returned, as they end."""
-        with _told():
+        with self._attended():
             for task in _distributed().as_completed(list(tasks), loop=self.client.loop):
                 yield task.result()
 
     def each(
-        self, what: Callable[..., Kept], shared: Kept, given: Sequence[tuple[str, Kept]]
-    ) -> Iterator[Kept]:
-        """What a function returns for what all share and each of some (name, value), in order."""
-        common = self.task(_same, shared)
-        tasks = [
-            self.task(apart_task, __version__, name, what, common, name, value)
-            for name, value in given
-        ]
-        for task in tasks:
-            yield self.results([task])[0]
-
-    def looked(
-        self, dataset: Dataset, arm: Arm, files: Sequence[Path]
-    ) -> Iterator[Span | DynarmError]:
-        """A first look at all files, in order."""
-        shared = self.task(_same, replace(dataset, progress=None)), self.task(_same, arm)
-        whole_names = [path.absolute() for path in files]
-        tasks = [self.task(look_task, *shared, path, __version__) for path in whole_names]
-        for task in tasks:
-            yield self.results([task])[0]
-
-    def spread_out(
-        self, seen: Survey, rows: str | None, runs: Sequence[tuple[FileRun, Usual | None]]
-    ) -> Callable[[Preparation], ClusterFlow]:
-        """What makes the stretches of all recordings, by their preparation.
-
-        usual: of recordings that are too long to be read whole.
-        """
-        work = Work(replace(seen, dataset=replace(seen.dataset, progress=None)), rows, __version__)
-        shared = self.task(_same, work)
-        every = [(run, usual, self._glances(shared, run, usual)) for run, usual in runs]
-        threads = max(1, sum(self.client.nthreads().values()))
-        size = min(MOST, max(1, seen.rows // (_SHARES * threads * SEGMENT)))
-        parts: list[Partition] = []
-        for k, (run, usual, tasks) in enumerate(every):
-            if usual is None:
-                parts.append(replace(short_partition(run), index=k))
-                continue
-            told = [glance for some in self.results(tasks) for glance in some]
-            long = long_partitions(_long(run, usual), told, size)
-            parts += [replace(part, index=k) for part in long]
-        return lambda how: ClusterFlow(self, work, parts, how, seen.rows)
-
-    def _glances(self, work: Foreign, run: FileRun, usual: Usual | None) -> list[Foreign]:
-        """Tasks that look where the stretches of a long recording begin."""
-        if usual is None:
-            return []
-        long = _long(run, usual)
-        count = len(long.chunks)
-        lows = range(0, count, MOST)
-        return [self.task(glance_task, work, long, k, min(k + MOST, count)) for k in lows]
-
-
-def _long(run: FileRun, usual: Usual) -> Partition:
-    """A long recording, before it is cut."""
-    return Partition(run, run.name, usual, chunks_of(run))
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Troubles of workers, told as ours."""
-    try:
-        yield
-    except _distributed().KilledWorker as error:
-        raise ModelError(
-            f"workers died again and again at one task ({str(error).splitlines()[0]}); give them more memory, and look "
-            "at their logs"
-        ) from None
-    except _distributed().CancelledError as error:
-        raise ModelError(
-            f"the scheduler was lost ({str(error).splitlines()[0]}); start it again, and look at its log"
-        ) from None
-    except ImportError as error:
-        raise InputError(f"a worker has no dynarm, or not all that it needs ({error})") from None
-
-
-@dataclass(eq=False)
-class ClusterFlow:
-    """The stretches of a dataset's partitions, which workers make and fold."""
-
-    cluster: Cluster
-    work: Work
-    partitions: Sequence[Partition]
-    prepared: Preparation
-    total: int
-    changes: tuple[Change, ...] = ()
-    _seen: list[Stretch] | None = field(default=None, repr=False)
-
-    def mapped(self, change: Change) -> ClusterFlow:
-        """The same stretches, each changed."""
-        return replace(self, changes=(*self.changes, change), _seen=None)
-
-    def excerpts(self) -> list[Stretch] | None:
-        """An excerpt of all stretches, kept from the first fold."""
-        return self._seen
-
-    def fold(
         self,
-        terms: Terms,
-        how: Preparation,
-        weigh: Weigh | None = None,
-        blocks: int = BLOCKS,
-        tick: Tick | None = None,
-    ) -> Factors:
-        """The factors of all partitions, put together in a tree."""
-        task, results = self.cluster.task, self.cluster.results
-        folding = Folding(terms, how, self.prepared, self.changes, weigh, blocks, self.total)
-        work, pass_ = task(_same, self.work), task(_same, folding)
-        parts = [task(fold_task, work, one, pass_) for one in self.partitions]
-        extents = [task(_extent, part) for part in parts]
-        for _, _, samples in self.cluster.finished(extents):
-            if tick is not None:
-                tick(samples)
-        firsts, group, count = places([(own, filled) for own, filled, _ in results(extents)])
-        if self._seen is None:
-            some = results([task(_excerpt, part) for part in parts])
-            self._seen = [piece for one in some for piece in one]
-        level = [
-            task(grouped, part, first, group) for part, first in zip(parts, firsts, strict=True)
-        ]
-        while len(level) > 1:
-            level = [task(_together, *level[k : k + _ARITY]) for k in range(0, len(level), _ARITY)]
-        return whole(results(level)[0], count, terms.support, terms.size)
+        what: Callable[..., Kept],
+        shared: Kept,
+        given: Sequence[tuple[str, Kept]],
+        held: bool = False,
+    ) -> Iterator[Kept]:
+        """What a function returns for what all share and each of some (name, value), in order.
+
+        held: whether values are large, so that only a few are handed over at a time.
+        """
+        common = self.shared(shared)
+
+        def begun(name: str, value: Kept) -> Foreign:
+            there = self._handed_over(value) if held else value
+            return self.task(apart_task, __version__, name, what, common, name, there, told=name)
+
+        coming = deque(given)
+        ahead: deque[tuple[Foreign, str, Kept]] = deque()
+        while coming or ahead:
+            while coming and (not held or len(ahead) < _AHEAD * self.threads):
+                one = coming.popleft()
+                ahead.append((begun(*one), *one))
+            yield self._outcome(*ahead.popleft(), begun)
+
+    def _outcome(
+        self, task: Foreign, name: str, value: Kept, begun: Callable[[str, Kept], Foreign]
+    ) -> Kept:
+        """What a task returned; begun anew where a worker was lost with what it was handed."""
+        for _ in range(_TRIES - 1):
+            with suppress(_Lost):
+                return self.results([task])[0]
+            task = begun(name, value)
+        return self.results([task])[0]
+
+    def _handed_over(self, value: Kept) -> Foreign:
+        """A large value, sent to a worker from which tasks fetch it; not with a task, which the scheduler keeps."""
+        for _ in range(_TRIES):
+            _await_worker(self.client)
+            with suppress(TimeoutError, OSError):  # a worker went meanwhile
+                (there,) = self.client.scatter([value], hash=False)
+                return there
+        raise self._deserted(0)
+
+    # ---- waiting
+
+    @contextmanager
+    def _attended(self) -> Iterator[None]:
+        """While tasks are waited for: given up where no worker does them; troubles of workers, told as ours."""
+        over, gone = threading.Event(), list[ModelError]()
+        watch = threading.Thread(target=self._watch, args=(over, gone), daemon=True)
+        watch.start()
+        try:
+            with self._translated(gone):
+                yield
+        except _Lost:
+            raise
+        except BaseException:
+            self._cancel()
+            raise
+        finally:
+            over.set()
+            watch.join()
+
+    def _watch(self, over: threading.Event, gone: list[ModelError]) -> None:
+        """Cancel all tasks once no worker has taken or done any for as long as patience lasts."""
+        probe, since = _by_value(_at_work), time.monotonic()
+        while not over.wait(min(_LOOK, self.patience)):
+            try:
+                there, busy = self.client.run_on_scheduler(probe)
+            except Exception:
+                continue  # a scheduler that is lost is told by the tasks themselves
+            if busy:
+                since = time.monotonic()
+            elif time.monotonic() - since > self.patience:
+                gone.append(self._deserted(there))
+                self._cancel()
+                return
+
+    def _deserted(self, there: int) -> ModelError:
+        address, wait = self.client.scheduler.address, f"for {self.patience:g} s"
+        if there:
+            return ModelError(
+                f"the workers of the scheduler at {address} have been paused {wait}, as they are while their memory is "
+                "full; give each more of it (`dask worker --memory-limit`, fewer workers or threads on a machine)"
+            )
+        return ModelError(
+            f"no worker has been left at the scheduler at {address} {wait}; start some with `dask worker {address}`, "
+            f"and look at the logs of those that ended (Dask's setting {_SETTING} says how long to wait)"
+        )
+
+    def _cancel(self) -> None:
+        """Take all tasks back that were made here."""
+        with suppress(Exception):  # a lost scheduler has none left
+            if self.client.status == "running":
+                self.client.cancel(list(self._made), force=True)
+
+    @contextmanager
+    def _translated(self, gone: Sequence[ModelError]) -> Iterator[None]:
+        """Troubles of workers, told as ours; gone: what was found out about all of them."""
+        dask = _distributed()
+        try:
+            yield
+        except dask.KilledWorker as error:
+            raise self._killed(error) from None
+        except _no_worker():
+            raise self._deserted(0) from None
+        except dask.CancelledError as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            if gone:
+                raise gone[0] from None
+            if self.client.status == "running":
+                raise _Lost(
+                    f"tasks were cancelled at the scheduler ({reason}); fit again"
+                ) from None
+            raise ModelError(
+                f"the scheduler was lost ({reason}); start it again, and look at its log"
+            ) from None
+        except ImportError as error:
+            raise InputError(
+                f"a worker has no dynarm, or not all that it needs ({error})"
+            ) from None
+
+    def _killed(self, error: Foreign) -> ModelError:
+        limit, died = error.last_worker.memory_limit, error.allowed_failures + 1
+        have = f"; the last had {limit / 1e6:.0f} MB" if limit else ""
+        many = (
+            f"{died} workers died of it, one after the other" if died > 1 else "a worker died of it"
+        )
+        return ModelError(
+            f"{self._told.get(error.task, 'one task')}: {many}, as they do when their memory is too small{have}; give "
+            "each more (`dask worker --memory-limit`, fewer workers or threads on a machine), and look at their logs"
+        )

@@ -64,7 +64,7 @@ class Partition:
     run: FileRun
     told: str
     usual: Usual | None = None
-    chunks: tuple[Chunk, ...] = ()  # of the whole recording
+    chunks: tuple[Chunk, ...] = ()
     segments: tuple[Placed, ...] = ()
     index: int = 0  # of the recording among all
 
@@ -97,13 +97,20 @@ def _between(first: Chunk, last: Chunk) -> str:
     return first.told if first == last else f"{first.told} to {last.told}"
 
 
-def glances(
-    seen: Survey, rows: str | None, partition: Partition, low: int, high: int
-) -> list[Glance]:
-    """What chunks low to high of a long recording tell."""
+def part_of(whole: Partition, low: int, high: int) -> Partition:
+    """Chunks low to high of a long recording and the files that hold them, without those of all the others."""
+    chunks = whole.chunks[low:high]
+    first, last = chunks[0].file, chunks[-1].file
+    run = FileRun(whole.run.files[first : last + 1])
+    own = tuple(replace(chunk, file=chunk.file - first) for chunk in chunks)
+    return replace(whole, run=run, told=_between(chunks[0], chunks[-1]), chunks=own)
+
+
+def glances(seen: Survey, rows: str | None, partition: Partition) -> list[Glance]:
+    """What the chunks of a part of a long recording tell."""
     assert partition.usual is not None
     told = []
-    for part in _read(seen, rows, partition, low, high):
+    for part in _read(seen, rows, partition):
         clean = None if part is None else cleaned(part, partition.usual)
         if clean is None:
             told.append(Glance())
@@ -113,15 +120,11 @@ def glances(
     return told
 
 
-def _read(
-    seen: Survey, rows: str | None, partition: Partition, low: int, high: int
-) -> Iterator[Log | None]:
-    """The logs of chunks low to high, neighbours in a file by one reading; None where a chunk holds no rows."""
-    numbered = list(enumerate(partition.chunks))[low:high]
-    for file, group in groupby(numbered, key=lambda one: one[1].file):
-        places = [k for k, _ in group]
-        first, last = partition.chunks[places[0]], partition.chunks[places[-1]]
-        span = partition.run.files[file]
+def _read(seen: Survey, rows: str | None, partition: Partition) -> Iterator[Log | None]:
+    """The logs of the chunks, neighbours in a file by one reading; None where a chunk holds no rows."""
+    for file, group in groupby(partition.chunks, key=lambda one: one.file):
+        some = list(group)
+        first, last, span = some[0], some[-1], partition.run.files[file]
         for part in every_part(span.path, seen.dataset.how, seen.arm, first.first, last.last):
             yield None if part is None else fitted_rows(later(part, span.shift), rows)
 
@@ -171,10 +174,16 @@ def long_partitions(whole: Partition, looks: Sequence[Glance], size: int) -> Ite
     assert whole.usual is not None
     every = placed_segments(looks, whole.usual)
     for k in range(0, len(every), size):
-        some = tuple(every[k : k + size])
-        first, last = some[0].reaches[0][0], some[-1].reaches[-1][0]
-        told = _between(whole.chunks[first], whole.chunks[last])
-        yield Partition(whole.run, told, whole.usual, whole.chunks, some)
+        some = every[k : k + size]
+        low, high = some[0].reaches[0][0], 1 + some[-1].reaches[-1][0]
+        segments = tuple(_counted_from(low, one) for one in some)
+        yield replace(part_of(whole, low, high), segments=segments)
+
+
+def _counted_from(low: int, segment: Placed) -> Placed:
+    """The segment, its chunks counted from one of them."""
+    reaches = tuple((chunk - low, first, last) for chunk, first, last in segment.reaches)
+    return replace(segment, reaches=reaches)
 
 
 def segments_of(seen: Survey, rows: str | None, partition: Partition) -> Iterator[TimeSegment]:
@@ -186,9 +195,7 @@ def segments_of(seen: Survey, rows: str | None, partition: Partition) -> Iterato
         for stretch in stretches(log):
             yield from segments(stretch)
         return
-    low = partition.segments[0].reaches[0][0]
-    high = 1 + partition.segments[-1].reaches[-1][0]
-    coming = enumerate(_read(seen, rows, partition, low, high), low)
+    coming = enumerate(_read(seen, rows, partition))
     here: dict[int, Log | None] = {}
     for segment in partition.segments:
         first, last = segment.reaches[0][0], segment.reaches[-1][0]

@@ -20,6 +20,7 @@ from ..logs.formats.apart import parquet_groups, parquet_parts
 from ..logs.formats.csv_parts import csv_parts, csv_rows, has_lines
 from ..logs.formats.table import Table
 from ..logs.log import Log, in_order
+from ..logs.numbers import earlier
 from ..logs.recognition import recognise
 
 ROWS = 60_000  # of a part
@@ -131,9 +132,9 @@ def _part(
         raise type(error)(f"{text} (rows from {before + 1} on)") from None
 
 
-def later(log: Log, shift: float) -> Log:
-    """The log with its times so much later."""
-    return replace(log, t=log.t + shift) if shift else log
+def later(log: Log, shift: int) -> Log:
+    """The log with its times so many nanoseconds later."""
+    return replace(log, t=earlier(log.t, shift)) if shift else log
 
 
 def schema(log: Log) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from ..segments import LONG, SEGMENT, TimeSegment, sample_start, segments, stret
 from .cutting import Usual, cut, limits
 from .files import Dataset
 from .notes import heard, say
+from .spread import looked, spread_out
 from .survey import FileRun, Survey, survey
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ READ = 0.3  # part of the work that a first look at all files is
 def fit_dataset(identifier: Identifier, dataset: Dataset, cluster: Cluster | None = None) -> Fit:
     """The fit of all recordings of a dataset; by the workers of a cluster, where one is given."""
     arm, rows = identifier.arm, identifier.rows
-    looking = None if cluster is None else cluster.looked
+    looking = None if cluster is None else partial(looked, cluster)
     seen = survey(dataset, arm, _look(identifier, dataset), looking)
     identifier = _after(identifier)
     for message in seen.bad:
@@ -119,7 +120,7 @@ class Streamed(Recording):
         self._away: Callable[[Preparation], Away] | None = None
         if cluster is not None:
             runs = [(r.run, r.usual) if isinstance(r, _Long) else (r, None) for r in self._runs]
-            self._away = cluster.spread_out(seen, rows, runs)
+            self._away = spread_out(cluster, seen, rows, runs)
 
     def pieces(self, how: Preparation) -> Flow:  # type: ignore[override]
         """All stretches, segment by segment."""

@@ -14,6 +14,7 @@ from ...border.kinds import FloatArray
 from ...errors import DynarmError, InputError
 from ...robot.arm import Arm
 from ..logs.log import Log
+from ..logs.numbers import earlier
 from .files import Dataset
 from .parts import joined, later, parts, schema
 
@@ -28,7 +29,7 @@ Look = Callable[[int, int, int], None]  # files done, files in all, rows so far
 class Span:
     """One file: its samples, its times [s], what it holds, and between what its positions lie.
 
-    since: the moment that its clock counts from, where it tells; shift [s]: how much later that is than the moment
+    since: the moment that its clock counts from, where it tells; shift [ns]: how much later that is than the moment
     from which times of its recording count.
     """
 
@@ -41,11 +42,12 @@ class Span:
     high: FloatArray
     notes: tuple[str, ...] = ()
     since: np.datetime64 | None = None
-    shift: float = 0.0
+    shift: int = 0
 
-    def after(self, shift: float) -> Span:
-        """The same, whose recording's times count from so much earlier."""
-        return replace(self, start=self.start + shift, stop=self.stop + shift, shift=shift)
+    def after(self, shift: int) -> Span:
+        """The same, whose recording's times count from so many nanoseconds earlier."""
+        start, stop = earlier(np.array([self.start, self.stop]), shift).tolist()
+        return replace(self, start=start, stop=stop, shift=shift)
 
 
 Looking = Callable[[Dataset, Arm, Sequence[Path]], Iterable[Span | DynarmError]]
@@ -217,9 +219,8 @@ def _by_one_clock(spans: Sequence[Span]) -> list[Span]:
     moments = [span.since for span in spans if span.since is not None]
     if len(moments) < len(spans):
         return []
-    first, second = min(moments), np.timedelta64(1, "s")
-    ticks = [(moment - first).astype("m8[ns]") for moment in moments]
-    return [span.after(float(t / second)) for span, t in zip(spans, ticks, strict=True)]
+    ticks = [(moment - min(moments)).astype("m8[ns]").astype(int) for moment in moments]
+    return [span.after(int(shift)) for span, shift in zip(spans, ticks, strict=True)]
 
 
 def _anew(span: Span, first: Span) -> bool:

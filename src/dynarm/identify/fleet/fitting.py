@@ -123,7 +123,8 @@ def fit_fleet(
     if client is None:
         fits: Iterator[_Made] = (_robot(shared, *one) for one in given)
     else:
-        fits = cluster_of(client).each(_robot, shared, given)
+        held = any(isinstance(one, Log) for _, sources in given for one in sources)
+        fits = cluster_of(client).each(_robot, shared, given, held)
     for done, ((robot, _), (made, bad)) in enumerate(zip(given, fits, strict=True), 1):
         reader.bad.extend(bad)
         if made is not None:

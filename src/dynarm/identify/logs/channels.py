@@ -134,8 +134,8 @@ def _time(
             )
         whole = column.dtype.kind in "iu"
         since = moment_of(column if whole else value, scale)
-        if scale == 1.0 and since is None:
-            return value, None
+        if since is None and not (scale != 1.0 and abs(value[0]) * scale > _FAR):
+            return value * scale, None
         # from the first one: nanoseconds since 1970 would not fit a float's digits
         return since_first(column.astype(np.int64) if whole else value, scale), since
 

@@ -15,6 +15,7 @@ from ...errors import FormatError
 _NUMBER = re.compile(rf"\s*(?:{NUMBER}|[+-]?(?:nan|inf(?:inity)?))\s*", re.I | re.A)
 _WRITTEN = re.compile(r"\d[-:]\d|\d\s*days?\b", re.A)  # a date, a time of the day, a duration
 _SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
+_NS = 1e9  # in a second
 _CLOCK = (1e8, 1e10)  # s since 1970: from 1973 to 2286
 _PARTS = {"ms": 1e3, "us": 1e6, "ns": 1e9, "ps": 1e12, "fs": 1e15, "as": 1e18}
 
@@ -98,13 +99,32 @@ def moment_of(column: np.ndarray, scale: float) -> np.datetime64 | None:
         return None if np.isnat(first[0]) else np.datetime64(first[0], "ns")
     if first.dtype.kind not in "iuf" or not clock_start(float(first[0]) * scale):
         return None
-    ticks = round(first[0].item() * round(scale * 1e9))  # of whole numbers exact
+    whole, rest = _ticks(first, scale)
+    ticks = int(whole[0]) * round(scale * _NS) + int(rest[0])
     return np.datetime64(ticks, "ns") if abs(ticks) < 2**63 else None
 
 
 def since_first(column: np.ndarray, scale: float) -> np.ndarray:
-    """Plain numbers of a time's unit in seconds from the first one; whole numbers keep all their digits."""
-    return np.asarray((column - column[0]) * scale, dtype=float)
+    """Plain numbers of a time's unit in seconds from the first one, to the nanosecond.
+
+    Whole nanoseconds, so that rows of one clock have the same times whichever row they are counted from (`earlier`).
+    """
+    whole, rest = _ticks(column, scale)
+    passed = (whole - whole[0]) * round(scale * _NS) + (rest - rest[0])
+    return np.asarray(passed / _NS, dtype=float)
+
+
+def _ticks(column: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """Whole units of time and the nanoseconds beyond them; the sum would not fit a float's digits."""
+    if column.dtype.kind in "iu":
+        return column, np.zeros_like(column)
+    whole = np.floor(column)
+    return whole, np.rint((column - whole) * round(scale * _NS))
+
+
+def earlier(t: np.ndarray, shift: int) -> np.ndarray:
+    """Times [s] counted from a moment so many nanoseconds earlier: those that a clock's rows have from there."""
+    return np.asarray((np.rint(t * _NS).astype(np.int64) + shift) / _NS)
 
 
 def _since_first(what: str, ticks: np.ndarray, missing: np.ndarray) -> np.ndarray:

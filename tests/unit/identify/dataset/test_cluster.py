@@ -1,12 +1,15 @@
 """Datasets on a real Dask cluster of two processes: the numbers of one process, whatever becomes of the workers."""
 
+import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 import warnings
 from itertools import pairwise
 
+import dask
 import numpy as np
 import pytest
 from benchmarks import simulated_fleets as fleets
@@ -16,7 +19,16 @@ import dynarm
 from dynarm.cli.app import run
 from dynarm.errors import DynarmError, DynarmWarning, InputError, KindError
 from dynarm.identify.dataset import cluster as door
+from dynarm.identify.dataset.cutting import limits
 from dynarm.identify.dataset.files import Dataset
+from dynarm.identify.dataset.partitions import (
+    Partition,
+    chunks_of,
+    glances,
+    long_partitions,
+    part_of,
+)
+from dynarm.identify.dataset.survey import survey
 from dynarm.identify.estimators.merging import Folded, grouped, places, together, whole
 from dynarm.identify.result import Fit
 from oracles.simulated_log import multi_sine
@@ -152,6 +164,104 @@ def test_a_lost_worker_changes_nothing(client, folder, alone):
     assert killed[0] not in client.run(os.getpid).values()
 
 
+def test_workers_of_an_adaptive_cluster_may_come_and_go(folder, alone):
+    """None at first; the first that comes is sent away while it folds."""
+    gone = []
+    with (
+        LocalCluster(
+            n_workers=0, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        Client(cluster, set_as_default=False) as one,
+    ):
+        cluster.adapt(minimum=0, maximum=2, interval="100ms", wait_count=1, target_duration="1s")
+        assert not one.nthreads()
+
+        def send_one_away(done: int, whole: int) -> None:
+            if done > 0.75 * whole and not gone:
+                gone.append(next(iter(one.nthreads())))
+                one.retire_workers(gone)
+
+        fit = fitted(Dataset(folder, memory=SMALL), one, progress=send_one_away)
+        assert gone and gone[0] not in one.nthreads()
+    same(fit, alone)
+
+
+@pytest.mark.parametrize("lost", ["worker", "scheduler", "paused"])
+def test_a_fit_without_workers_ends_and_leaves_nothing(folder, tmp_path, monkeypatch, capsys, lost):
+    monkeypatch.setattr(door, "_WORKERS", 2.0)
+    place, folds = tmp_path / "scheduler.json", door.Cluster.finished
+    started = {"scheduler": node("scheduler", False, "--scheduler-file", place)}
+    started["worker"] = node("worker", False, "--scheduler-file", place, "--memory-limit", "0")
+
+    def pause(dask_worker) -> None:
+        dask_worker.status = type(dask_worker.status).paused
+
+    def lose(self, tasks):
+        if lost == "paused":
+            self.client.run(pause)
+        else:
+            started[lost].kill()
+            started[lost].wait()
+        return folds(self, tasks)
+
+    monkeypatch.setattr(door.Cluster, "finished", lose)
+    said = {
+        "worker": "no worker has been left at the scheduler at tcp://",
+        "scheduler": "the scheduler was lost",
+        "paused": "have been paused for 2 s",
+    }
+    line = ["identify", "two_link", str(folder), "--out", str(tmp_path / "out"), "--json"]
+    try:
+        with Client(scheduler_file=str(place), timeout=60, set_as_default=False) as one:
+            one.wait_for_workers(1, timeout=60)
+            assert run([*line, "--scheduler", one.scheduler.address]) == 2
+            told = capsys.readouterr()
+            assert said[lost] in told.err and "Traceback" not in told.err and not told.out
+            assert not (tmp_path / "out").exists()
+            if lost != "scheduler":
+                assert not one.run_on_scheduler(lambda dask_scheduler: dict(dask_scheduler.tasks))
+    finally:
+        for process in started.values():
+            process.kill()
+            process.wait()
+
+
+def test_workers_whose_memory_is_too_small_are_told_with_what_they_worked_on():
+    def hungry(shared, name, value):
+        held = [bytearray(20_000_000) for _ in range(40)]
+        threading.Event().wait(60)  # the nanny ends it before
+        return held
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            memory_limit="400MB",
+            dashboard_address=None,
+            host="127.0.0.1",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as one,
+        pytest.raises(DynarmError, match=r"arm-3: a worker died of it.*the last had 400 MB"),
+    ):
+        list(door.cluster_of(one).each(hungry, None, [("arm-3", 1)]))
+
+
+def test_partitions_tell_of_their_own_files_only(folder):
+    seen = survey(Dataset(folder, memory=SMALL), dynarm.load("two_link"))
+    (run,) = seen.runs
+    usual = limits(seen.read(run, 0, 5000), np.ones(2))
+    whole = Partition(run, run.name, usual, chunks_of(run))
+    looks = glances(seen, None, whole)
+    again = [glances(seen, None, part_of(whole, k, k + 1)) for k in range(len(whole.chunks))]
+    assert [one.length for (one,) in again] == [one.length for one in looks]
+    for part in long_partitions(whole, looks, 1):
+        reached = {chunk for segment in part.segments for chunk, _, _ in segment.reaches}
+        assert reached == set(range(len(part.chunks)))
+        assert {chunk.file for chunk in part.chunks} == set(range(len(part.run.files)))
+
+
 def test_errors_in_a_partition_name_file_and_row_group(client, folder, tmp_path, monkeypatch):
     (tmp_path / "a.parquet").write_bytes((folder / "a.parquet").read_bytes())
     broken = bytearray((folder / "b.parquet").read_bytes())
@@ -205,7 +315,7 @@ def test_workers_must_have_the_same_dynarm(client, folder, monkeypatch):
 @pytest.mark.parametrize("blocked", ["scheduler", "worker", None])
 def test_a_cluster_without_dynarm_or_workers_is_told_so(folder, tmp_path, monkeypatch, blocked):
     """Real processes that cannot import dynarm: started with a finder that refuses it."""
-    monkeypatch.setattr(door, "_WORKERS", 1.0)
+    monkeypatch.setattr(door, "_NOTICE", 0.1)
     place = tmp_path / "scheduler.json"
     started = [node("scheduler", blocked == "scheduler", "--scheduler-file", place)]
     if blocked is not None:
@@ -219,8 +329,15 @@ def test_a_cluster_without_dynarm_or_workers_is_told_so(folder, tmp_path, monkey
         with Client(scheduler_file=str(place), timeout=60, set_as_default=False) as one:
             if blocked is not None:
                 one.wait_for_workers(1, timeout=60)
-            with pytest.raises(InputError, match=said[blocked]):
-                fitted(folder, one)
+            with (
+                dask.config.set({door._SETTING: "1s"}),
+                warnings.catch_warnings(record=True) as notes,
+                pytest.raises(InputError, match=said[blocked]),
+            ):
+                warnings.simplefilter("always")
+                dynarm.Identifier(dynarm.load("two_link")).fit(folder, client=one)
+            waited = [str(note.message) for note in notes if "one is waited for, 1 s" in str(note)]
+            assert len(waited) == (blocked is None)
     finally:
         for process in started:
             process.kill()
@@ -235,7 +352,7 @@ def test_what_is_no_client_is_refused(folder):
 
 
 def test_the_command_line_reaches_a_scheduler(client, folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(door, "_PATIENCE", 1.0)
+    monkeypatch.setattr(door, "_ANSWER", 1.0)
     line = ["identify", "two_link", str(folder), "--out", str(tmp_path / "out"), "--json"]
     assert run([*line, "--scheduler", "tcp://127.0.0.1:1"]) == 2
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
@@ -284,6 +401,29 @@ def test_blocks_are_those_of_one_fold(alone):
                 size = np.abs(its.T @ its).max()
                 np.testing.assert_allclose(mine.T @ mine, its.T @ its, rtol=0, atol=1e-12 * size)
     assert places([(300, 300), (100, 90)]) == ([0, 300], 4, 98)
+
+
+def test_logs_in_memory_travel_once_and_again_where_a_worker_is_lost(client):
+    rng, base = np.random.default_rng(8), dynarm.load("two_link")
+    logs = {f"arm-{k}": [fleets.recording(rng, base, 5.0)] for k in range(6)}
+    how = {"friction": ("viscous", "coulomb", "offset"), "armature": False}
+    killed = []
+
+    def kill_one(done: int, whole: int) -> None:
+        if not killed:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    one = dynarm.fit_fleet(base, logs, **how)
+    with (
+        dask.config.set({"admin.large-graph-warning-threshold": "1kB"}),
+        warnings.catch_warnings(record=True) as said,
+    ):
+        warnings.simplefilter("always")
+        two = dynarm.fit_fleet(base, logs, **how, client=client, progress=kill_one)
+    assert killed and not [str(note.message) for note in said]
+    np.testing.assert_allclose(two.values_, one.values_, rtol=EQUAL)
+    client.wait_for_workers(2, timeout=60)
 
 
 def test_robots_of_a_fleet_are_fitted_by_workers(client, tmp_path):

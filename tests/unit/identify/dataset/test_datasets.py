@@ -3,6 +3,7 @@
 import json
 import warnings
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +171,45 @@ def test_files_of_one_clock_since_1970_are_one_recording(tmp_path, motion, clock
     assert log.since == np.datetime64(1_750_000_000, "s")
     assert log.t[0] == 0 and abs(fit.record.logs[0].t - log.t).max() < 1e-8
     same(fit, quiet(identifier, log))
+
+
+BORDERS = {  # clocks whose rows meet where files do; how the file holds them, how the declaration calls the unit
+    "seconds": (lambda ns: ns / 1e9, None),
+    "milliseconds": (lambda ns: ns / 1e6, "ms"),
+    "nanoseconds": (lambda ns: ns, "ns"),
+    "dates": (pd.to_datetime, None),
+    "milliseconds since boot": (lambda ns: (ns - BOOT) / 1e6, "ms"),
+}
+BOOT = 1_700_000_000_000_000_000
+
+
+@pytest.mark.parametrize("save", ["csv", "parquet"])
+@pytest.mark.parametrize("clock", BORDERS)
+def test_times_are_those_of_the_whole_wherever_files_meet(tmp_path, motion, clock, save):
+    """Files share their border rows, as recorders write them; none is lost, kept twice or moved."""
+    made, unit = BORDERS[clock]
+    rows, cuts = 6000, [0, 1237, 1238 + 611, 4321, 5999]
+    frame = motion.frame(slice(rows))
+    stamps = BOOT + 123_456_789 + 1_000_000 * np.arange(rows) + motion.tau[:rows, 0].astype(int)
+    frame["t"] = made(stamps)
+    channels = {"time": {"column": "t"}, "q": ["q1", "q2"], "tau": ["tau1", "tau2"]}
+    channels["time"] |= {"unit": unit} if unit else {}
+    (tmp_path / "logs").mkdir()
+    files = {f"logs/{k}": frame[low : high + 1] for k, (low, high) in enumerate(pairwise(cuts))}
+    for name, some in {**files, "whole": frame}.items():
+        if save == "csv":
+            some.to_csv(tmp_path / f"{name}.csv", index=False)
+        else:
+            some.to_parquet(tmp_path / f"{name}.parquet")
+    seen = survey(Dataset(tmp_path / "logs", channels), dynarm.load("two_link"))
+    whole = dynarm.Log.read(tmp_path / f"whole.{save}", channels)
+    assert len(seen.runs) == 1
+    read = seen.read(seen.runs[0])
+    np.testing.assert_array_equal(read.t, whole.t)
+    np.testing.assert_array_equal(read.q, whole.q)
+    if "boot" not in clock:
+        apart = (whole.since - np.datetime64(int(stamps[0]), "ns")).astype(int)
+        assert abs(apart) <= (130 if clock != "dates" else 0)  # half of a float's last digit
 
 
 def test_files_recorded_at_the_same_time_are_recordings_of_their_own(tmp_path, motion):

@@ -253,11 +253,11 @@ def test_patterns_count_from_zero_or_one():
 
 
 @pytest.mark.parametrize("unit, scale", [("s", 1), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)])
-def test_times_count_from_the_first_where_they_are_scaled(unit, scale):
+def test_times_of_a_clock_since_a_start_are_kept_in_every_unit(unit, scale):
     given = {"c": 7 + 2 * ONE, "a": ONE, "b": ONE}
     entry = {"time": {"column": "c", "unit": unit}, "q": ["a"], "tau": ["b"]}
     found = table_channels("log", given, declared(entry, "channels"))["t"]
-    np.testing.assert_allclose(found, (7 if unit == "s" else 0) + 2 * scale * ONE)
+    np.testing.assert_allclose(found, scale * (7 + 2 * ONE))
 
 
 def test_seconds_up_to_the_year_5138():
