@@ -20,7 +20,6 @@ from types import ModuleType
 from typing import IO, Self
 
 from dynarm.border import apart
-from dynarm.identify.logs.formats import apart as logs_apart
 
 _PIECE = 1 << 16
 
@@ -39,15 +38,16 @@ class Forked:
             _run(module, arguments, request, write)
         os.close(request)
         os.close(write)
+        self.stdin: IO[bytes] = os.fdopen(self._request, "wb")
         if not asking:
-            os.close(self._request)
+            self.stdin.close()
         self.stdout: IO[bytes] = os.fdopen(answer, "rb")
         self.returncode: int | None = None
 
     def communicate(self, request: bytes, timeout: float) -> tuple[bytes, None]:
         """The answer to a request that fits into a pipe."""
-        os.write(self._request, request)
-        os.close(self._request)
+        self.stdin.write(request)
+        self.stdin.close()
         end, said = time.monotonic() + timeout, b""
         while select.select([self.stdout], [], [], max(end - time.monotonic(), 0))[0]:
             piece = os.read(self.stdout.fileno(), _PIECE)
@@ -70,6 +70,7 @@ class Forked:
 
     def __exit__(self, *_: object) -> None:
         self.stdout.close()
+        self.stdin.close()
         self._wait()
 
 
@@ -97,13 +98,13 @@ def _started(
 
 @contextmanager
 def readers_forked() -> Iterator[None]:
-    """Inside, every reader that works apart does so in a fork."""
+    """Inside, every reader that works apart does so in a fork, which is kept as other readers are."""
     before = apart.started
-    apart.started = logs_apart.started = _started  # type: ignore[assignment]
+    apart.started = _started  # type: ignore[assignment]
     try:
         yield
     finally:
-        apart.started = logs_apart.started = before
+        apart.started = before
 
 
 @contextmanager

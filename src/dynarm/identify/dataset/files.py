@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ...border.arguments import flag, items, path_of, shown
 from ...border.files import is_folder, named
@@ -18,8 +19,7 @@ from ..logs.readers import FORMATS, known_formats
 WANTED = "a folder, a pattern such as 'logs/*.csv', or names of logs"
 BASE = 300 << 20  # bytes that the program itself takes, with what it keeps of a dataset to look at
 LEAST = BASE + (4 << 20)
-_LARGE = 64 << 20  # bytes of a Parquet or CSV file that is read piece by piece
-_IN_PARTS = (".parquet", ".pq", ".csv", ".txt", ".tsv")
+_LARGE = 64 << 20  # bytes of a file that is fitted piece by piece
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _PATTERN = re.compile(r"[*?\[]")
 _BAG = "metadata.yaml"
@@ -38,6 +38,14 @@ def byte_count(what: str, value: Outside) -> int:
             f"{what} is {shown(value)}, not enough to fit a dataset in; give at least {LEAST // 1000**2 + 1}MB"
         )
     return size
+
+
+class Reading(NamedTuple):
+    """How each file is read: channels and topic as for Log.read, and bytes that it may take."""
+
+    channels: Kept
+    topic: str | None
+    room: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,9 +97,9 @@ class Dataset:
         return f"<dynarm.Dataset {shown(self.paths)}, memory {self.memory}>"
 
     @property
-    def how(self) -> tuple[Kept, str | None]:
-        """Channels and topic, by which each file is read."""
-        return self.channels, self.topic
+    def how(self) -> Reading:
+        """By what each file is read."""
+        return Reading(self.channels, self.topic, self.room)
 
     @property
     def room(self) -> int:
@@ -185,10 +193,17 @@ def dataset_of(value: Outside) -> Dataset | None:
 def is_dataset(path: Path) -> bool:
     """Whether a name stands for several logs, or for one that is read piece by piece."""
     try:
-        if path.is_dir():
-            return not is_bag(path)
-        if path.is_file():
-            return path.suffix.lower() in _IN_PARTS and path.stat().st_size > _LARGE
+        folder = path.is_dir()
+        if folder and not is_bag(path):
+            return True
+        if folder or path.is_file():
+            kind = next((one for one in FORMATS if one.is_of(path, folder)), None)
+            return kind is not None and kind.in_parts is not None and _bytes(path) > _LARGE
     except (OSError, ValueError):
         return False
     return bool(_PATTERN.search(str(path)))
+
+
+def _bytes(path: Path) -> int:
+    """Of a file, or of those in a folder."""
+    return sum(one.stat().st_size for one in (path.iterdir() if path.is_dir() else [path]))

@@ -18,9 +18,10 @@ from ...border.kinds import Kept
 from ...errors import DynarmWarning
 from ..fitting import fitted_rows, fitting_log
 from ..logs.log import Log
+from ..logs.readers import row_groups
 from ..segments import SHORTEST, SIDE, TimeSegment, bounds, segments, stretches
 from .cutting import FEWEST, Usual, breaks_between, cleaned, pieces_of, starts_in
-from .parts import edges, every_part, is_parted, later, raw_rows, schema
+from .parts import edges, every_part, later, schema
 from .survey import FileRun, Survey
 
 MOST = 8  # segments of a partition
@@ -78,10 +79,10 @@ def chunks_of(run: FileRun) -> tuple[Chunk, ...]:
     """The parts of a long recording, as one process reads them."""
     chunks: list[Chunk] = []
     for k, span in enumerate(run.files):
-        if not is_parted(span.path):
+        if not span.raw:
             chunks.append(Chunk(k, 0, 0, named(span.path)))
             continue
-        ends = np.cumsum(raw_rows(span.path))
+        ends = np.cumsum(row_groups(span.path) or [span.raw])
         for first, last in pairwise(edges(int(ends[-1]))):
             groups = np.searchsorted(ends, (first, last - 1), side="right")
             where = _groups(*groups) if len(ends) > 1 else f"rows {first + 1} to {last}"
@@ -126,7 +127,8 @@ def _read(seen: Survey, rows: str | None, partition: Partition) -> Iterator[Log 
         some = list(group)
         first, last, span = some[0], some[-1], partition.run.files[file]
         for part in every_part(span.path, seen.dataset.how, seen.arm, first.first, last.last):
-            yield None if part is None else fitted_rows(later(part, span.shift), rows)
+            log = part.log
+            yield None if log is None else fitted_rows(later(log, span.shift), rows)
 
 
 def placed_segments(looks: Sequence[Glance], usual: Usual) -> list[Placed]:

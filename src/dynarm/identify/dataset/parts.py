@@ -2,86 +2,101 @@
 
 from __future__ import annotations
 
-import sys
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from ...border.files import named, size_of
-from ...border.kinds import Kept, Outside
+from ...border.files import named
+from ...border.kinds import Kept
 from ...errors import DynarmError, InputError
 from ...robot.arm import Arm
 from ..logs.channels import columns_of, table_channels
 from ..logs.declaration import Declaration, load_declaration
-from ..logs.formats.apart import parquet_groups, parquet_parts
-from ..logs.formats.csv_parts import csv_parts, csv_rows, has_lines
-from ..logs.formats.table import Table
+from ..logs.formats.table import InParts, Table, length
+from ..logs.formats.table import edges as part_edges
 from ..logs.log import Log, in_order
 from ..logs.numbers import earlier
+from ..logs.readers import parted, table_parts, weight
 from ..logs.recognition import recognise
+from .files import BASE, Reading
 
 ROWS = 60_000  # of a part
-PARQUET = (".parquet", ".pq")
-CSV = (".csv", ".txt", ".tsv")
-_LARGE = 32 << 20  # bytes of a CSV file that is read some of its rows at a time
 STATES = ("t", "q", "qd", "qdd", "tau", "wrench", "reference", "q_command")
+_COPIES = 4  # times its numbers that a file takes while it is read whole
+_SPARE = 32 << 20  # bytes that are there for it in any case
 
 
-def is_parted(path: Path) -> bool:
-    """Whether a file is read some of its rows at a time: Parquet, and CSV where it is large."""
-    kind = path.suffix.lower()
-    if kind in PARQUET:
-        return True
-    return kind in CSV and size_of(path, sys.maxsize) > _LARGE and has_lines(path)
+class LogPart(NamedTuple):
+    """The log of some rows, None where all of them were left out; rows: how many the file has there, if it is cut."""
 
-
-def raw_rows(path: Path) -> list[int]:
-    """How many rows the row groups of such a file have; a CSV file has one."""
-    return parquet_groups(path) if path.suffix.lower() in PARQUET else [csv_rows(path)]
+    log: Log | None
+    rows: int
 
 
 def edges(rows: int) -> list[int]:
-    """Between which rows the parts of a Parquet file lie; the last has up to half more."""
-    return [*range(0, max(rows - ROWS // 2, 0) + 1, ROWS), rows] if rows > ROWS else [0, rows]
+    """Between which rows the parts of a file lie; the last has up to half more."""
+    return part_edges(rows, ROWS)
 
 
-def parts(
-    path: Path, how: tuple[Outside, str | None], arm: Arm, first: int = 0, last: int = 0
-) -> Iterator[Log]:
+def parts(path: Path, how: Reading, arm: Arm, first: int = 0, last: int = 0) -> Iterator[Log]:
     """The log in a file part by part from its row `first` to `last` (0: all), joints in the arm's order.
 
-    how: channels and topic, as for Log.read. Errors name the file.
+    Errors name the file.
     """
     for part in every_part(path, how, arm, first, last):
-        if part is not None:
-            yield part
+        if part.log is not None:
+            yield part.log
 
 
 def every_part(
-    path: Path, how: tuple[Outside, str | None], arm: Arm, first: int = 0, last: int = 0
-) -> Iterator[Log | None]:
-    """The same, with None for parts whose rows are all left out."""
-    channels, topic = how
-    if not is_parted(path):
-        whole = in_order(Log.read(path, channels, topic), arm)
+    path: Path, how: Reading, arm: Arm, first: int = 0, last: int = 0
+) -> Iterator[LogPart]:
+    """The same, with parts whose rows are all left out."""
+    declaration = load_declaration(path, how.channels)
+    others = _others(path, declaration)
+    read = None if others else parted(path)
+    if read is None:
+        _check_memory([path, *others], how.room)
+        whole = in_order(Log.read(path, how.channels, how.topic), arm)
         if first < len(whole):
-            yield whole.rows(slice(first, None)) if first else whole
+            yield LogPart(whole.rows(slice(first, None)) if first else whole, 0)
         return
-    for part in _in_parts(path, channels, first, last):
-        yield None if part is None else in_order(part, arm)
+    for part in _in_parts(path, read, declaration, how.topic, first, last):
+        yield part if part.log is None else part._replace(log=in_order(part.log, arm))
 
 
-def _in_parts(path: Path, channels: Outside, first: int, last: int) -> Iterator[Log | None]:
-    declaration = load_declaration(path, channels)
-    elsewhere = () if declaration is None else declaration.channels.values()
-    if any(entry.file is not None for entry in elsewhere):
-        whole = Log.read(path, channels)
-        if first < len(whole):
-            yield whole.rows(slice(first, None)) if first else whole
-        return
+def _others(path: Path, declaration: Declaration | None) -> list[Path]:
+    """The other files that a log's channels name."""
+    entries = () if declaration is None else declaration.channels.values()
+    names = dict.fromkeys(entry.file for entry in entries if entry.file is not None)
+    return [path.parent / name for name in names]
+
+
+def _check_memory(files: Sequence[Path], room: int) -> None:
+    """Refuse a log that is read whole and does not fit into memory."""
+    need = _COPIES * sum(map(weight, files))
+    if need > max(room, _SPARE):
+        both = f"{math.ceil((BASE + need) / 1e6)}MB"
+        what = "it and the files that its channels name are" if len(files) > 1 else "it is"
+        raise InputError(
+            f"{named(files[0])}: {what} read whole, which needs about {both}, memory is {(BASE + room) // 10**6}MB; "
+            f"give memory='{both}', or save the log as one Parquet or CSV file, which is read in parts"
+        )
+
+
+def _in_parts(
+    path: Path,
+    read: InParts,
+    declaration: Declaration | None,
+    topic: str | None,
+    first: int,
+    last: int,
+) -> Iterator[LogPart]:
     head: Table = {}
     columns: Collection[str] | None = None
 
@@ -92,16 +107,24 @@ def _in_parts(path: Path, channels: Outside, first: int, last: int) -> Iterator[
             hint = f"{path.with_suffix('.toml').name} beside it"
             declaration = recognise(named(path), table, hint)
         columns = columns_of(table, declaration)
-        head = {k: x[:1] for k, x in table.items() if columns is None or k in columns}
+        head = {
+            k: x[:1] if x.ndim else x for k, x in table.items() if columns is None or k in columns
+        }
         return columns
 
     before = first
-    read = parquet_parts if path.suffix.lower() in PARQUET else csv_parts
-    for table in read(path, ROWS, first, last, choose):
+    for table in table_parts(path, read, ROWS, first, last, choose, topic):
         assert declaration is not None
-        rows = len(next(iter(table.values())))
-        yield _part(path, table, head if before else {}, before, declaration)
+        rows = length(table)
+        log = _part(path, table, head if before else {}, before, declaration)
+        yield LogPart(log, rows)
         before += rows
+
+
+def _below(head: np.ndarray, column: np.ndarray, rows: int) -> np.ndarray:
+    """A column with the file's first row before it; single numbers stay as they are."""
+    single = column.ndim == 0 or (len(column) == 1 and rows > 1)
+    return column if single else np.concatenate([head, column])
 
 
 def _part(
@@ -109,14 +132,15 @@ def _part(
 ) -> Log | None:
     """The log of some rows, whose time counts from the file's first row; None where all were left out."""
     source = named(path)
-    extra = 0
+    extra, place = 0, before + (not head)  # of the table's first row
     if head:  # the first row goes along, because clocks of some units count from it
         extra = len(table_channels(source, head, declaration)["q"])
-        table = {name: np.concatenate([head[name], column]) for name, column in table.items()}
+        rows = length(table)
+        table = {name: _below(head[name], column, rows) for name, column in table.items()}
     try:
         channels = table_channels(source, table, declaration)
     except DynarmError as error:
-        raise type(error)(f"{error} (rows from {before + 1} on)") from None
+        raise type(error)(f"{error} (counted from row {place} on)") from None
     whole = {name: channels.pop(name, None) for name in ("joint_names", "drives", "since")}
     dropped = channels.pop("dropped", 0)
     arrays = {name: value[extra:] for name, value in channels.items()}
@@ -129,7 +153,7 @@ def _part(
         return Log(**arrays, **whole, source=str(path), notes=notes)
     except DynarmError as error:
         text = str(error) if source in str(error) else f"{source}: {error}"
-        raise type(error)(f"{text} (rows from {before + 1} on)") from None
+        raise type(error)(f"{text} (counted from row {place} on)") from None
 
 
 def later(log: Log, shift: int) -> Log:

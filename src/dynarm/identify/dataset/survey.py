@@ -16,7 +16,7 @@ from ...robot.arm import Arm
 from ..logs.log import Log
 from ..logs.numbers import earlier
 from .files import Dataset
-from .parts import joined, later, parts, schema
+from .parts import every_part, joined, later, parts, schema
 
 _ANEW = 0.05  # of a recording's first file: a clock that begins within it starts anew,
 _SECOND = 1.0  # or within a second
@@ -30,7 +30,7 @@ class Span:
     """One file: its samples, its times [s], what it holds, and between what its positions lie.
 
     since: the moment that its clock counts from, where it tells; shift [ns]: how much later that is than the moment
-    from which times of its recording count.
+    from which times of its recording count; raw: rows of a file that is read in parts, with those that are left out.
     """
 
     path: Path
@@ -43,6 +43,7 @@ class Span:
     notes: tuple[str, ...] = ()
     since: np.datetime64 | None = None
     shift: int = 0
+    raw: int = 0
 
     def after(self, shift: int) -> Span:
         """The same, whose recording's times count from so many nanoseconds earlier."""
@@ -108,7 +109,7 @@ class Survey:
         for part in self.parts(run, first):
             kept.append(part if have + len(part) <= wanted else part.rows(slice(wanted - have)))
             have += len(kept[-1])
-            if have >= wanted - 1:
+            if rows is not None and have >= wanted - 1:
                 break
         return joined(kept, run.name)
 
@@ -166,12 +167,20 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
     low = high = np.zeros(0)
     notes: list[str] = []
     since: np.datetime64 | None = None
-    for part in parts(path, dataset.how, arm):
+    measured = np.zeros(0, bool)
+    raw = 0
+    for part, count in every_part(path, dataset.how, arm):
+        raw += count
+        if part is None:
+            continue
         if part.t[0] < stop:
             raise InputError(
                 f"{named(path)}: time goes backwards in row {rows + 1} ({stop:.6g} s, then {part.t[0]:.6g} s); cut the "
                 "log there"
             )
+        if rows and (part.measured != measured).any():
+            raise _partly(path, part, part.measured != measured, rows)
+        measured = part.measured
         least, most = part.q.min(axis=0), part.q.max(axis=0)
         low, high = (np.minimum(low, least), np.maximum(high, most)) if rows else (least, most)
         start = float(part.t[0]) if not rows else start
@@ -180,7 +189,15 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         notes += [note for note in part.notes if note not in notes]
     if not rows:
         raise InputError(f"{named(path)}: holds no rows; export the log again")
-    return Span(path, rows, start, stop, holds, low, high, tuple(notes), since)
+    return Span(path, rows, start, stop, holds, low, high, tuple(notes), since, raw=raw)
+
+
+def _partly(path: Path, part: Log, changed: np.ndarray, rows: int) -> InputError:
+    """Torques that are there in some parts of a file only."""
+    return InputError(
+        f"{named(path)}: tau column {np.argmax(changed) + 1} is missing throughout in some rows before or from row "
+        f"{rows + 1} on ({part.t[0]:.6g} s); cut the log there"
+    )
 
 
 def _mixed(span: Span, first: Span) -> InputError:

@@ -114,7 +114,7 @@ def test_rows_that_are_weighted_again_are_read_again(tmp_path, motion):
 
 
 def test_large_csv_files_are_read_in_parts(tmp_path, motion, monkeypatch):
-    monkeypatch.setattr("dynarm.identify.dataset.parts._LARGE", 0)
+    monkeypatch.setattr("dynarm.identify.logs.readers.LARGE", 0)
     monkeypatch.setattr("dynarm.identify.logs.readers._csv", None)  # nothing is read whole
     identifier = dynarm.Identifier(dynarm.load("two_link"), cutoff=8.0, friction=("viscous",))
     folder = parts(motion, tmp_path, 2, "csv")

@@ -11,7 +11,7 @@ from dynarm.identify.logs.channels import columns_of
 from dynarm.identify.logs.declaration import declared
 from dynarm.identify.logs.formats import csv_parts as door
 from dynarm.identify.logs.formats.apart import parquet_parts
-from dynarm.identify.logs.formats.csv_parts import csv_parts, csv_rows, has_lines
+from dynarm.identify.logs.formats.csv_parts import csv_parts
 from dynarm.identify.logs.formats.csv_text import read_csv
 
 ROWS = 1000
@@ -36,7 +36,6 @@ def test_parts_of_csv_are_the_rows_of_the_whole(tmp_path, text, rows, first, las
     path.write_bytes(text.encode())
     whole = read_csv(path)
     tables = list(csv_parts(path, rows, first, last))
-    assert csv_rows(path) == ROWS
     sizes = [len(table["t"]) for table in tables]
     assert all(size == rows for size in sizes[:-1]) and sizes[-1] < 1.5 * rows + 1
     for name, column in whole.items():
@@ -81,12 +80,23 @@ def test_damage_deep_in_a_csv_file_is_told_by_its_line(tmp_path):
         list(csv_parts(path, 100))
 
 
-def test_text_of_two_bytes_a_letter_is_read_whole(tmp_path):
+@pytest.mark.parametrize("text", [PLAIN, QUOTED])
+@pytest.mark.parametrize(
+    ("encoding", "end"), [("utf-16", "\n"), ("utf-16-be", "\r\n"), ("utf-8", "\r")]
+)
+def test_text_of_other_letters_or_ends_of_lines(tmp_path, monkeypatch, text, encoding, end):
+    monkeypatch.setattr(door, "_HEAD", 333)
     path = tmp_path / "log.csv"
-    path.write_text(PLAIN, encoding="utf-16")
-    assert not has_lines(path)
-    path.write_text(PLAIN)
-    assert has_lines(path)
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    path.write_bytes((mark + text).replace("\n", end).encode(encoding))
+    whole = read_csv(path)
+    tables = list(csv_parts(path, 64, 100, 900))
+    for name, column in whole.items():
+        assert (np.concatenate([table[name] for table in tables]) == column[100:900]).all()
+    if encoding == "utf-16":
+        path.write_bytes(path.read_bytes()[:9000] + b"\0\xd8\0\xd8" + path.read_bytes()[9000:])
+        with pytest.raises(FormatError, match=r"log\.csv: byte 90\d\d is not UTF-16"):
+            list(csv_parts(path, 64))
 
 
 def test_the_columns_of_a_declaration():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import struct
 import sys
 import warnings
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ import pytest
 import scipy.io
 
 from dynarm import DynarmError, Log
+from oracles.bag_files import joint_state
 
 N = 50
 T = np.arange(N) * 0.01
@@ -100,30 +100,6 @@ def test_npz(tmp_path):
 def test_mat(tmp_path):
     scipy.io.savemat(tmp_path / "log.mat", {"t": T[:, None], "q": Q, "dq": V, "tau": TAU})
     same(Log.read(tmp_path / "log.mat"))
-
-
-def joint_state(stamp, names, *fields):
-    """A little-endian CDR sensor_msgs/JointState."""
-    out = bytearray(struct.pack("<iI", int(stamp), round((stamp % 1) * 1e9)))
-
-    def pad(size):
-        out.extend(b"\0" * (-len(out) % size))
-
-    def text(word):
-        pad(4)
-        out.extend(struct.pack("<I", len(word) + 1) + word.encode() + b"\0")
-
-    text("world")
-    pad(4)
-    out.extend(struct.pack("<I", len(names)))
-    for name in names:
-        text(name)
-    for field in fields:
-        pad(4)
-        out.extend(struct.pack("<I", len(field)))
-        pad(8)
-        out.extend(struct.pack(f"<{len(field)}d", *field))
-    return b"\0\1\0\0" + bytes(out)
 
 
 def bag(path, messages, kind="sensor_msgs/msg/JointState"):
@@ -295,7 +271,7 @@ def test_bad_files_are_refused_by_name(tmp_path, name):
 
 
 def test_mcap_bags_need_an_extra_and_say_so(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
+    monkeypatch.setitem(sys.modules, "rosbags.rosbag2", None)
     path = tmp_path / "log.mcap"
     path.write_bytes(b"\x89MCAP0\r\n")
     with pytest.raises(DynarmError, match=r"pip install .*\[bags\]"):

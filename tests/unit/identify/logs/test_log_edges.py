@@ -387,7 +387,7 @@ def bag(path, *statements):
 
 
 def test_messages_are_read_by_time_and_counted(tmp_path, monkeypatch):
-    from test_log import joint_state
+    from oracles.bag_files import joint_state
 
     put = "insert into messages(topic_id, timestamp, data) values (?, ?, ?)"
     late, early = (joint_state(s, ["a"], [s], [0.0], [s]) for s in (2.0, 1.0))

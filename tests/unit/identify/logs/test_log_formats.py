@@ -8,6 +8,7 @@ import io
 import json
 import os
 import struct
+import sys
 import zlib
 
 import numpy as np
@@ -17,9 +18,10 @@ import scipy.io
 import scipy.sparse
 
 from dynarm import DynarmError, Log
+from dynarm.border.apart import relaxed
 from dynarm.identify.logs.formats import apart, child
 from dynarm.identify.logs.formats.csv_text import read_csv
-from dynarm.identify.logs.formats.joint_states import JointState, chosen_topic, columns, decoded
+from dynarm.identify.logs.formats.joint_states import chosen_topic, decoded, whole
 from dynarm.identify.logs.formats.mat import read_mat
 from dynarm.identify.logs.formats.table import check_names, check_room, listed, text_column
 from dynarm.identify.logs.numbers import floats, seconds
@@ -319,24 +321,26 @@ def test_damaged_messages_are_counted():
 
 
 def test_messages_become_columns():
-    def state(stamp, names, *fields):
-        return JointState(stamp, names, [np.array(f, float) for f in fields])
+    from oracles.bag_files import joint_state
 
-    table = columns("bag", [
-        (4_000_000_000, state(1.0, ["a", "b"], [1, 2], [], [5, 6])),
-        (5_000_000_000, state(2.0, ["b", "a"], [4, 3], [], [8, 7])),
-        (6_000_000_000, state(3.0, ["b", "x"], [9, 0], [], [9, 0])),
+    def columns(messages):
+        return whole("bag", messages, 10**6)
+
+    table = columns([
+        (4_000_000_000, joint_state(1.0, ["a", "b"], [1, 2], [], [5, 6])),
+        (5_000_000_000, joint_state(2.0, ["b", "a"], [4, 3], [], [8, 7])),
+        (6_000_000_000, joint_state(3.0, ["b", "x"], [9, 0], [], [9, 0])),
     ])  # fmt: skip
     assert list(table) == ["time", "a_position", "b_position", "a_effort", "b_effort"]
     np.testing.assert_array_equal(table["time"], [1, 2, 3])
     np.testing.assert_array_equal(table["a_position"], [1, 3, np.nan])
     np.testing.assert_array_equal(table["b_effort"], [6, 8, 9])
-    unset = columns("bag", [
-        (4_000_000_000, state(1.0, ["a"], [1], [], [])), (5_500_000_000, state(0.0, ["a"], [1], [], []))
+    unset = columns([
+        (4_000_000_000, joint_state(1.0, ["a"], [1], [], [])), (5_500_000_000, joint_state(0.0, ["a"], [1], [], []))
     ])  # fmt: skip
     np.testing.assert_allclose(unset["time"], [4, 5.5])
     with pytest.raises(DynarmError, match="no messages"):
-        columns("bag", [])
+        columns([])
 
 
 def test_which_topic_is_read():
@@ -413,8 +417,15 @@ def test_columns_of_arrow(name):
 def here(monkeypatch):
     """The reading process's functions in this process, which keeps its memory and its output."""
     limits = []
-    monkeypatch.setattr(child, "confine", lambda files, spare: limits.append((spare - 2**30) // 4))
+    monkeypatch.setattr(
+        child, "confine", lambda _, spare, again: limits.append((spare - 2**30) // 4)
+    )
     return limits
+
+
+def parquet_table(path, most):
+    (table,) = child._parquet(path, most)
+    return table
 
 
 def parquet(path, **given):
@@ -426,23 +437,23 @@ def parquet(path, **given):
 
 def test_parquet_is_read_within_its_room(tmp_path, here):
     path = parquet(tmp_path / "a.parquet", t=np.arange(100.0), q=np.arange(100.0))
-    table = child._parquet(path, 1_000_000)
+    table = parquet_table(path, 1_000_000)
     assert list(table) == ["t", "q"] and here == [1_000_000]
     np.testing.assert_array_equal(table["q"], np.arange(100.0))
     with pytest.raises(DynarmError, match="1600 bytes or more"):
-        child._parquet(path, 1599)
+        parquet_table(path, 1599)
     one = parquet(tmp_path / "b.parquet", t=np.zeros(10_000))  # packs well: 8 bytes a row count
-    child._parquet(one, 80_000)
+    parquet_table(one, 80_000)
     with pytest.raises(DynarmError, match="unpacks to 80000"):
-        child._parquet(one, 79_999)
+        parquet_table(one, 79_999)
 
 
 def test_parquet_of_many_columns(tmp_path, here, monkeypatch):
     monkeypatch.setattr(child, "MOST_COLUMNS", 2)
     two = parquet(tmp_path / "a.parquet", a=[1.0], b=[1.0])
-    assert len(child._parquet(two, 10**6)) == 2
+    assert len(parquet_table(two, 10**6)) == 2
     with pytest.raises(DynarmError, match="has 3 columns"):
-        child._parquet(parquet(tmp_path / "b.parquet", a=[1.0], b=[1.0], c=[1.0]), 10**6)
+        parquet_table(parquet(tmp_path / "b.parquet", a=[1.0], b=[1.0], c=[1.0]), 10**6)
 
 
 def conversation(monkeypatch, kind, path, most):
@@ -450,7 +461,10 @@ def conversation(monkeypatch, kind, path, most):
     ours, theirs = os.pipe()
     monkeypatch.setattr(os, "dup", lambda _: theirs)
     monkeypatch.setattr(os, "dup2", lambda *_: None)
-    child.main(kind, str(path), str(most))
+    line = json.dumps([kind, str(path), most]).encode() + b"\n"
+    monkeypatch.setattr(child, "relaxed", lambda: 0)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n" + line)))
+    child.main()
     monkeypatch.undo()
     return os.fdopen(ours, "rb")
 
@@ -459,14 +473,20 @@ def test_what_is_sent_is_received(tmp_path, here, monkeypatch):
     words = [f"{'long' * 11}{k}" for k in range(5)]
     path = parquet(tmp_path / "a.parquet", t=np.arange(5.0), k=np.arange(5, dtype="i2"), w=words)
     with conversation(monkeypatch, "parquet", path, 10**6) as stream:
-        data = stream.read()
+        answer = stream.read()
+    assert answer.startswith(b"\n") and answer.endswith(
+        b'{"over": true}\n'
+    )  # a ping, a table, the end
+    data = answer[1:].removesuffix(b'{"over": true}\n')
     table = apart._received(path, io.BytesIO(data), 50)
     assert table["t"].tolist() == [0, 1, 2, 3, 4] and table["k"].tolist() == [0, 1, 2, 3, 4]
     assert table["w"].tolist() == ["text"] * 5
     with pytest.raises(DynarmError, match="unpacks to 1 bytes"):
         apart._received(path, io.BytesIO(data), 49)
-    assert apart._received(path, io.BytesIO(data[:-1]), 50) is None
-    assert apart._received(path, io.BytesIO(data[:20]), 50) is None
+    assert apart._received(path, io.BytesIO(b'{"over": true}\n'), 50) is None
+    for left in (data[:-1], data[:20], b""):
+        with pytest.raises(apart._BrokeOff):
+            apart._received(path, io.BytesIO(left), 50)
     head = json.loads(data.splitlines()[0])["columns"]
     assert head[0] == {"name": "t", "dtype": "<f8", "shape": [5]}
     assert head[2] == {"name": "w", "says": "text", "rows": 5}
@@ -496,9 +516,13 @@ def test_memory_of_the_reading_process(tmp_path, monkeypatch):
     monkeypatch.setattr(resource, "setrlimit", lambda *args: told.append(args))
     monkeypatch.setattr(child.Path, "read_text", lambda _: "100 20 3")
     path = parquet(tmp_path / "a.parquet", t=np.arange(5.0))
-    child._parquet(path, 5000)
+    parquet_table(path, 5000)
     limit = 100 * os.sysconf("SC_PAGE_SIZE") + 2**30 + 4 * 5000
-    assert told == [(resource.RLIMIT_AS, (limit, limit)), (resource.RLIMIT_CORE, (0, 0))]
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    assert told == [(resource.RLIMIT_AS, (limit, hard)), (resource.RLIMIT_CORE, (0, 0))]
+    told.clear()
+    assert relaxed() == 20 * os.sysconf("SC_PAGE_SIZE")
+    assert told == [(resource.RLIMIT_AS, (hard, hard))]
 
 
 # ---- bounds that every format keeps

@@ -19,6 +19,7 @@ import pytest
 import scipy.io
 
 from dynarm import DynarmError, Log
+from dynarm.border.apart import end_kept
 from dynarm.errors import FileError, FileMissing
 from dynarm.identify.logs.formats import apart
 from dynarm.identify.logs.formats.mat import read_mat
@@ -158,6 +159,7 @@ CHILDREN = {
 @pytest.mark.parametrize("name", CHILDREN)
 def test_what_happens_to_the_reader_does_not_happen_to_us(tmp_path, monkeypatch, name):
     program, words = CHILDREN[name]
+    end_kept()
     real = subprocess.Popen
     monkeypatch.setattr(
         subprocess, "Popen", lambda _, **kw: real([sys.executable, "-c", program], **kw)
@@ -174,12 +176,14 @@ def test_the_reader_does_not_import_from_where_one_stands(tmp_path, monkeypatch)
         (tmp_path / name).write_text("open('touched', 'w')\nraise SystemExit\n")
     monkeypatch.chdir(tmp_path)
     frame().to_parquet("log.parquet")
+    end_kept()
     assert len(Log.read("log.parquet")) == N
     assert not Path("touched").exists()
 
 
 def test_a_program_without_a_python_says_what_to_do(tmp_path, monkeypatch):
     frame().to_parquet(tmp_path / "log.parquet")
+    end_kept()
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     with pytest.raises(DynarmError, match=r"Log\.from_frame"):
         Log.read(tmp_path / "log.parquet")

@@ -1,16 +1,20 @@
-"""Joint states of a ROS 2 bag in SQLite (.db3). A base is a program: only its two tables are read, and not for ever."""
+"""Joint states of a ROS 2 bag in SQLite (.db3). A base is a program: only its two tables are read, and not for ever.
+
+A bag whose messages have no index by time is sorted by SQLite, in a temporary file where it is large.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ....border.files import named, room, size_of
-from ....border.kinds import Outside
 from ....errors import FileError, FormatError
-from .joint_states import chosen_topic, columns, decoded
-from .table import Table, check_room
+from .joint_states import JointTopic, Message, blocks, chosen_topic, columns, look, whole
+from .table import Table
 
 _STEPS = 100_000  # of SQLite's machine between two looks at the budget
 _LONGEST = 64 << 20  # bytes of a cell
@@ -21,6 +25,31 @@ _TABLES = ("topics", "messages", "sqlite_master", "sqlite_schema")
 def read_db3(path: Path, topic: str | None = None) -> Table:
     """The joint states by column, of the given topic where there are several."""
     size = size_of(path)
+    with _opened(path, size) as base:
+        return whole(path, _messages(path, base, topic), room(size))
+
+
+def look_db3(path: Path, topic: str | None = None) -> JointTopic:
+    """What all joint states of a bag of any size hold."""
+    size = size_of(path, sys.maxsize)
+    with _opened(path, size) as base:
+        return look(path, blocks(path, _messages(path, base, topic), room(size)))
+
+
+def db3_tables(
+    path: Path, topic: str | None, held: JointTopic, first: int = 0
+) -> Generator[Table, None, None]:
+    """The columns of the joint states from number `first` on, some at a time."""
+    size = size_of(path, sys.maxsize)
+    with _opened(path, size) as base:
+        messages = _messages(path, base, topic, first)
+        for block in blocks(path, messages, room(size), held.names, first):
+            yield columns(held, block)
+
+
+@contextmanager
+def _opened(path: Path, size: int) -> Iterator[sqlite3.Connection]:
+    """The base, fenced in; what goes wrong in it is told of the file."""
     _check_journal(path)
     budget = [500 + size // 1000]  # looks: a row costs some dozen steps and no fewer bytes
 
@@ -37,7 +66,7 @@ def read_db3(path: Path, topic: str | None = None) -> Table:
             base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
             base.set_authorizer(_may)
             base.set_progress_handler(spent, _STEPS)
-            return columns(path, _messages(path, base, room(size), topic))
+            yield base
     except sqlite3.Error as error:
         if budget[0] < 0:
             raise FormatError(
@@ -56,9 +85,9 @@ def _may(action: int, first: str | None, *rest: str | None) -> int:
 
 
 def _messages(
-    path: Path, base: sqlite3.Connection, most: int, topic: str | None
-) -> list[tuple[int, Outside]]:
-    """(stamp [ns], message) of the joint states' topic, by time."""
+    path: Path, base: sqlite3.Connection, topic: str | None, first: int = 0
+) -> Iterator[Message]:
+    """The joint states' topic's messages by time, from number `first` on."""
     for name in ("topics", "messages"):
         kinds = base.execute(
             "select type, rootpage from sqlite_master where name = ?", (name,)
@@ -71,16 +100,13 @@ def _messages(
     topics = base.execute("select id, name, type from topics").fetchmany(_MOST_TOPICS)
     chosen = chosen_topic(path, topics, topic)
     rows = base.execute(
-        "select timestamp, data from messages where topic_id = ? order by timestamp, id", (chosen,)
+        "select timestamp, data from messages where topic_id = ? order by timestamp, id limit -1 offset ?",
+        (chosen, first),
     )
-    messages, total = [], 0
-    for number, (stamp, data) in enumerate(rows, 1):
+    for number, (stamp, data) in enumerate(rows, first + 1):
         if not isinstance(stamp, int):
             raise FormatError(f"{named(path)}: message {number} has no time stamp; record it again")
-        messages.append((stamp, decoded(path, number, data)))
-        total += len(data)
-        check_room(path, total, most)
-    return messages
+        yield stamp, data
 
 
 def _check_journal(path: Path) -> None:

@@ -1,25 +1,28 @@
-"""The process that reads Parquet files and packed bags for another one: `... KIND PATH ROOM [TOPIC | ROWS FIRST LAST]`.
+"""The process that reads Parquet files and packed bags for another one, upon lines of JSON: [kind, path, room, ...].
 
-Its own memory is limited, and it writes one line of JSON, {"columns": [...]} or {"refused": "..."}, then the
-columns' bytes; of a file in parts, the same for its first rows, upon which it is told which columns are wanted, and
-for every part.
+Its own memory is limited anew for each file. It writes tables: a line of JSON, {"columns": [...]}, then the columns'
+bytes; and a line {"over": true} behind the last one. What cannot be read is refused by a line {"refused": "..."}. Of a
+Parquet file in parts the first table shows the first rows, upon which it is told which columns are wanted.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
-from ....border.apart import REFUSED, confine, own_pipe
+from ....border.apart import OVER, REFUSED, confine, own_pipe, relaxed, requests
 from ....border.files import named
-from ....border.kinds import Foreign, Json
+from ....border.kinds import Foreign, Json, Outside
 from ....errors import DynarmError, FormatError
-from .joint_states import chosen_topic, columns, decoded
+from .joint_states import Message, blocks, chosen_topic, columns, held_of, look, whole
 from .table import MOST_COLUMNS, Table, check_names, check_room, text_column
 
 _SPARE = 1 << 30  # bytes of address space beyond what is there after the imports and what is read
@@ -27,16 +30,16 @@ _LONGEST_TEXT = 40
 _BUFFER = 1 << 20  # bytes of a column that are read at a time
 _SIDE_BY_SIDE = 16  # columns
 _HEAD = 2  # rows that show what columns hold
-_PARTS = "parquet_parts"
+_SWOLLEN = 512 << 20  # bytes with which a process does not wait for another file
 
 
-def _parquet(path: Path, most: int) -> Table:
+def _parquet(path: Path, most: int) -> Iterator[Table]:
     with _opened_parquet(path, most) as file:
         check_room(path, 8 * file.metadata.num_columns * file.metadata.num_rows, most)
         groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
         check_room(path, sum(group.total_byte_size for group in groups), most)
         table = file.read(use_threads=False)
-    return _columns(table)
+    yield _columns(table)
 
 
 @contextmanager
@@ -46,7 +49,7 @@ def _opened_parquet(path: Path, most: int) -> Iterator[Foreign]:
     import pyarrow.parquet as pq
 
     pa.set_memory_pool(pa.system_memory_pool())
-    confine(True, _SPARE + 4 * most)
+    confine(True, _SPARE + 4 * most, again=True)
     with path.open("rb") as stream, pq.ParquetFile(stream, buffer_size=_BUFFER) as file:
         about = file.metadata
         if about.num_columns > MOST_COLUMNS:
@@ -130,10 +133,10 @@ def _sizes(file: Foreign) -> list[int]:
     return [about.row_group(k).num_rows for k in range(about.num_row_groups)]
 
 
-def _parquet_groups(path: Path, most: int) -> Table:
+def _parquet_groups(path: Path, most: int) -> Iterator[Table]:
     """How many rows each row group has."""
     with _opened_parquet(path, most) as file:
-        return {"rows": np.array(_sizes(file), dtype=np.int64)}
+        yield {"rows": np.array(_sizes(file), dtype=np.int64)}
 
 
 def _array(column: Foreign) -> np.ndarray:
@@ -181,26 +184,55 @@ def _of_lists(column: Foreign) -> np.ndarray:
     return inner.reshape(len(column), int(lengths[0]))
 
 
-def _bag(path: Path, most: int, topic: str | None = None) -> Table:
-    from rosbags.highlevel import AnyReader
+# ---- bags
 
-    confine(True, _SPARE + 4 * most)
-    messages, total = [], 0
-    with AnyReader([path]) as reader:
+
+def _bag(path: Path, most: int, topic: str | None) -> Iterator[Table]:
+    with _messages(path, most, topic) as messages:
+        yield whole(path, messages, most)
+
+
+def _bag_look(path: Path, most: int, topic: str | None) -> Iterator[Table]:
+    """What all messages hold, and the columns of the first ones."""
+    with _messages(path, most, topic) as messages:
+        held = look(path, blocks(path, messages, most))
+    yield {name: np.array(value) for name, value in held._asdict().items() if name != "head"}
+    yield held.head
+
+
+def _bag_tables(
+    path: Path, most: int, topic: str | None, known: Sequence[Outside], first: int
+) -> Iterator[Table]:
+    """The columns from message `first` on, some thousand at a time; known: what all hold."""
+    held = held_of(known, {})
+    row, since = max((mark for mark in held.marks if mark[0] <= first), default=(0, None))
+    with _messages(path, most, topic, since) as messages:
+        for block in blocks(path, islice(messages, first - row, None), most, held.names, first):
+            yield columns(held, block)
+
+
+@contextmanager
+def _messages(
+    path: Path, most: int, topic: str | None, since: int | None = None
+) -> Iterator[Iterator[Message]]:
+    """The messages of a topic, all or those from a moment [ns] on, with this process confined to what they take."""
+    from rosbags.rosbag2 import Reader
+
+    confine(True, _SPARE + 4 * most, again=True)
+    with Reader(path) as reader:
         topics = [(k, c.topic, c.msgtype) for k, c in enumerate(reader.connections)]
         chosen = reader.connections[chosen_topic(path, topics, topic)]
         same = [c for c in reader.connections if c.topic == chosen.topic]
-        for number, (_, stamp, data) in enumerate(reader.messages(same), 1):
-            messages.append((stamp, decoded(path, number, bytes(data))))
-            total += len(data)
-            check_room(path, total, most)
-    return columns(path, messages)
+        yield ((stamp, bytes(data)) for _, stamp, data in reader.messages(same, start=since))
 
 
-_KINDS: dict[str, Callable[..., Table]] = {
+_KINDS: dict[str, Callable[..., Iterator[Table]]] = {
     "parquet": _parquet,
     "parquet_groups": _parquet_groups,
+    "parquet_parts": _parquet_parts,
     "bag": _bag,
+    "bag_look": _bag_look,
+    "bag_tables": _bag_tables,
 }
 
 
@@ -227,34 +259,34 @@ def _sent(table: Table) -> tuple[Json, list[np.ndarray]]:
     return {"columns": head}, arrays
 
 
-def _tables(kind: str, path: Path, most: int, more: Sequence[str]) -> Iterator[Table]:
-    """What is sent: the one table of a file, or its parts."""
-    if kind == _PARTS:
-        rows, first, last = map(int, more)
-        yield from _parquet_parts(path, most, rows, first, last)
-        return
-    yield _KINDS[kind](path, most, *more)
-
-
-def main(kind: str, name: str, most: str, *more: str) -> None:
-    """Read the file and send it, a table at a time; what follows the last of several is a line with no columns."""
-    pipe = own_pipe()
+def _answer(pipe: IO[bytes], line: bytes) -> None:
+    """Read the file and send it, a table at a time."""
+    kind, name, most, *more = json.loads(line)
     path = Path(name)
-
-    def send(head: Json, arrays: Sequence[np.ndarray] = ()) -> None:
-        pipe.write(json.dumps(head).encode() + b"\n")
-        for array in arrays:
-            pipe.write(array.tobytes())
-        pipe.flush()
-
     try:
-        for table in _tables(kind, path, int(most), more):
-            send(*_sent(table))
-        if kind == _PARTS:
-            send({"columns": []})
+        for table in _KINDS[kind](path, most, *more):
+            head, arrays = _sent(table)
+            _told(pipe, head, arrays)
+        _told(pipe, {OVER: True})
     except (Exception, MemoryError) as error:
-        send({REFUSED: _said(path, error)})
+        _told(pipe, {REFUSED: _said(path, error)})
+
+
+def _told(pipe: IO[bytes], head: Json, arrays: Sequence[np.ndarray] = ()) -> None:
+    pipe.write(json.dumps(head).encode() + b"\n")
+    for array in arrays:
+        pipe.write(array.tobytes())
+    pipe.flush()
+
+
+def main() -> None:
+    """Answer until nobody asks, or this process has grown."""
+    pipe = own_pipe()
+    for line in requests(pipe):
+        _answer(pipe, line)
+        if relaxed() > _SWOLLEN:
+            os._exit(0)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -2,82 +2,109 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import sys
 from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-import numpy as np
-
-from ....border.files import named, opened
+from ....border.files import named, opened, size_of
 from ....errors import FormatError
-from .apart import Choose
-from .csv_text import LONGEST_LINE, Before, lines_of, no_rows, parsed
-from .table import Table
+from .csv_text import LONGEST_LINE, WIDE, Before, lines_of, no_rows, not_text, parsed
+from .table import Choose, InParts, Table, length, regrouped, some_rows
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer as Buffer
 
 _BLOCK = 8 << 20  # bytes that are parsed at a time
-_WIDE = (b"\xff\xfe", b"\xfe\xff")  # files of two bytes a letter begin so
-_HEAD = 64 << 10  # bytes in which a file shows where its lines end
+_HEAD = 64 << 10  # bytes in which a file shows its letters and where its lines end
 
 
-def has_lines(path: Path) -> bool:
-    """Whether a CSV file can be read line by line: not of two bytes a letter, nor with other ends of lines."""
+class _PlainText(io.RawIOBase):
+    """Text in UTF-8 with plain ends of lines, of a file that is otherwise."""
+
+    def __init__(self, path: Path, file: BinaryIO, encoding: str):
+        self._path, self._file, self._name, self._read = path, file, encoding, 0
+        decoder = codecs.getincrementaldecoder(encoding)()
+        self._decoder = io.IncrementalNewlineDecoder(decoder, translate=True)
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Buffer) -> int:
+        """The next bytes of the text."""
+        while not self._left:
+            raw = self._file.read(_HEAD)
+            try:
+                self._left = self._decoder.decode(raw, final=not raw).encode()
+            except UnicodeError as error:
+                start = error.start if isinstance(error, UnicodeDecodeError) else 0
+                raise not_text(self._path, self._read + start, self._name) from None
+            self._read += len(raw)
+            if not raw:
+                break
+        view = memoryview(into).cast("B")
+        count = min(len(view), len(self._left))
+        view[:count], self._left = self._left[:count], self._left[count:]
+        return count
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file, to be read line by line, whatever its letters and its ends of lines."""
     with opened(path, sys.maxsize) as file:
         head = file.read(_HEAD)
-    return not head.startswith(_WIDE) and (b"\n" in head or len(head) < _HEAD)
-
-
-def csv_rows(path: Path) -> int:
-    """How many rows a CSV file has."""
-    with opened(path, sys.maxsize) as file:
-        header, _ = _header(path, file)
-        return sum(_row_count(path, header, block) for block in _blocks(path, file))
+        file.seek(0)
+        wide = head.startswith(WIDE)
+        if wide or (b"\n" not in head and b"\r" in head):
+            plain = _PlainText(path, file, "utf-16" if wide else "utf-8-sig")
+            yield io.BufferedReader(plain, _HEAD)
+        else:
+            yield file
 
 
 def csv_parts(
-    path: Path, rows: int, first: int = 0, last: int = 0, choose: Choose | None = None
+    path: Path,
+    rows: int,
+    first: int = 0,
+    last: int = 0,
+    choose: Choose | None = None,
+    topic: str | None = None,
 ) -> Generator[Table, None, None]:
     """The columns of a CSV file from row `first` to `last` (0: all), `rows` rows each; the last may have half more.
 
     choose: which columns, told by the first rows' table.
     """
-    wanted = (last or sys.maxsize) - first
-    held: list[Table] = []
-    count = 0
-    for table in _tables(path, first, choose):
-        held.append(table)
-        count += _length(table)
-        while count >= rows + rows // 2 and wanted >= rows + rows // 2:
-            whole = _joined(held)
-            yield _rows(whole, 0, rows)
-            held, count, wanted = [_rows(whole, rows, count)], count - rows, wanted - rows
-        if count >= wanted:
-            break
-    if held and min(count, wanted) > 0:
-        yield _rows(_joined(held), 0, min(count, wanted))
+    yield from regrouped(_tables(path, first, choose), rows, (last or sys.maxsize) - first)
+
+
+CSV = InParts(csv_parts, lambda path: size_of(path, sys.maxsize))
 
 
 def _tables(path: Path, first: int, choose: Choose | None) -> Iterator[Table]:
     """Tables of whatever length, from row `first` on."""
-    with opened(path, sys.maxsize) as file:
+    with _opened(path) as file:
         header, before = _header(path, file)
         columns: Collection[str] | None = None
         for block in _blocks(path, file):
             if choose is not None:
-                columns, choose = choose(_rows(parsed(path, header + block), 0, 2)), None
+                columns, choose = choose(some_rows(parsed(path, header + block), 0, 2)), None
             skipped = min(first, _row_count(path, header, block)) if first else 0
             first -= skipped
             table: Table | None = None
             if not skipped or not first:
                 table = parsed(path, header + block, before, columns)
-                read = _length(table)
+                read = length(table)
             else:
                 read = skipped
             before = Before(
                 before.lines + block.count(b"\n"), before.rows + read, before.size + len(block)
             )
             if table is not None and read > skipped:
-                yield _rows(table, skipped, read)
+                yield some_rows(table, skipped, read)
         if not before.rows:
             parsed(path, header)  # refused where there is no header either
             raise no_rows(path)
@@ -122,19 +149,5 @@ def _blocks(path: Path, file: BinaryIO) -> Iterator[bytes]:
 def _row_count(path: Path, header: bytes, block: bytes) -> int:
     """How many rows a block holds."""
     if b'"' in block:
-        return _length(parsed(path, header + block))
+        return length(parsed(path, header + block))
     return sum(1 for _ in lines_of(path, block))
-
-
-def _length(table: Table) -> int:
-    return len(next(iter(table.values()))) if table else 0
-
-
-def _rows(table: Table, low: int, high: int) -> Table:
-    return {name: column[low:high] for name, column in table.items()}
-
-
-def _joined(tables: list[Table]) -> Table:
-    if len(tables) == 1:
-        return tables[0]
-    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}

@@ -14,6 +14,7 @@ from ....errors import FormatError
 from .table import MOST_COLUMNS, Table, check_names
 
 LONGEST_LINE = 4 << 20
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # files of two bytes a letter begin so
 
 
 class Before(NamedTuple):
@@ -71,20 +72,24 @@ def parsed(
 
 def _utf8(path: Path, data: bytes, before: Before) -> bytes:
     """The file as UTF-8 with plain line ends."""
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    encoding = "utf-16" if data.startswith(WIDE) else "utf-8-sig"
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise FormatError(
-            f"{named(path)}: byte {error.start + before.size + 1} is not {encoding[:6].upper().rstrip('-')} text; "
-            "save it as CSV in UTF-8"
-        ) from None
+        raise not_text(path, error.start + before.size, encoding) from None
     data = text.encode() if encoding == "utf-16" else data.removeprefix(b"\xef\xbb\xbf")
     if b"\0" in data:
         raise FormatError(
             f"{named(path)}: holds zero bytes, so it is no text; export the log again"
         )
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def not_text(path: Path, byte: int, encoding: str) -> FormatError:
+    """The refusal of a file with a byte, counted from 0, that no text has."""
+    return FormatError(
+        f"{named(path)}: byte {byte + 1} is not {encoding[:6].upper().rstrip('-')} text; save it as CSV in UTF-8"
+    )
 
 
 def _check_widths(path: Path, data: bytes, before: Before) -> tuple[str, list[str]]:

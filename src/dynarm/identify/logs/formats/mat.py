@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ....border.files import content, named, room
+from ....border.files import content, named, opened, room, size_of
 from ....errors import FormatError
 from .table import Table, check_names, check_room, text_column
 
@@ -39,6 +39,7 @@ _CLASSES = {1: "a cell array", 2: "a struct", 3: "an object", 4: "text", 5: "a s
 _NUMERIC = range(6, 16)
 _COMPLEX, _LOGICAL = 0x800, 0x200
 _MOST_AXES = 8
+_SHOWN = 256  # bytes that show how large a variable is
 
 
 class _Damaged(Exception):
@@ -80,6 +81,34 @@ def _checked(path: Path, variables: Iterator[tuple[str, np.ndarray]]) -> Table:
     pairs = list(variables)
     check_names(path, (name for name, _ in pairs))
     return dict(pairs)
+
+
+def weight(path: Path) -> int:
+    """Bytes of all variables, as far as they can be told without unpacking them."""
+    size = size_of(path)
+    if size <= 128:
+        return size
+    with opened(path) as file:
+        head = file.read(128)
+        order = {b"IM": "<", b"MI": ">"}.get(head[126:])
+        if order is None or 0 in head[:4]:
+            return size
+        total, at = 0, 128
+        while len(tag := file.read(_SHOWN)) >= 8:
+            kind, length = struct.unpack_from(f"{order}II", tag)
+            total += _unpacked_size(tag[8:], order) if kind == _COMPRESSED else length
+            at += 8 + length
+            file.seek(at)
+    return max(total, size)
+
+
+def _unpacked_size(packed: bytes, order: str) -> int:
+    """What the tag of a compressed variable tells; 0 where it has none."""
+    try:
+        head = zlib.decompressobj().decompress(packed, 8)
+    except zlib.error:
+        return 0
+    return int(struct.unpack_from(f"{order}II", head)[1]) if len(head) == 8 else 0
 
 
 # ---- versions 5 to 7
