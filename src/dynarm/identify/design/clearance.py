@@ -16,6 +16,7 @@ from ...robot.arm import Arm
 from .capsules import Capsule
 from .limbs import Limbs, limbs_of
 from .limits import Limits
+from .rods import TINY, Rods, nearest, rods_of
 from .shapes import Shapes
 
 _POSES = 1500  # drawn at random to see what can move and touch at all
@@ -29,7 +30,6 @@ _BELOW = (
 _NEAR = 0.25  # part of the margin that stays between tight capsules
 _BLOCK = 200_000  # pairs of capsules that are looked at at a time
 MARGIN = 0.01  # of the robot's size, at most 0.02 m: what stays between two bodies
-_TINY = 1e-12  # [m^2]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +38,7 @@ class Clearance:
 
     limbs: Limbs
     shapes: Shapes
+    rods: Rods  # the capsules of the shapes
     floor: float | None
     ends: np.ndarray  # (k, 2): capsule, 0 for its start or 1 for its end
     pairs: np.ndarray  # (k, 2): two capsules
@@ -65,7 +66,7 @@ class Clearance:
         return np.concatenate(least) if least else np.zeros(0)
 
     def _room(self, q: np.ndarray) -> np.ndarray:
-        points = self._points(self.limbs.poses(q))
+        points = self.rods.placed(self.limbs.poses(q))
         least = np.full(len(q), np.inf)
         if len(self.ends):
             least = self._heights(points).min(axis=1) - self.margin
@@ -76,7 +77,7 @@ class Clearance:
 
     def touching(self, pose: np.ndarray) -> str:
         """In words what comes too near in one pose; nothing where all is clear."""
-        points = self._points(self.limbs.poses(pose[None]))
+        points = self.rods.placed(self.limbs.poses(pose[None]))
         capsules = self.shapes.capsules
         if len(self.ends):
             heights = self._heights(points)[0]
@@ -95,7 +96,7 @@ class Clearance:
     def push(self, q: np.ndarray, spare: float, unit: float) -> tuple[float, np.ndarray]:
         """The sum of squares of what is missing to margin + spare, in units [m], and its slope (N, nv)."""
         poses = self.limbs.poses(q)
-        points = self._points(poses)
+        points = self.rods.placed(poses)
         wanted = self.margin + spare
         total, slope = 0.0, np.zeros((len(q), self.limbs.gather.shape[1]))
         if len(self.ends):
@@ -105,18 +106,18 @@ class Clearance:
             force = np.zeros((len(row), 3))
             force[:, 2] = -2 / unit * short[row, k]
             total += float((short**2).sum())
-            slope += self.limbs.pull(poses, row, self._joints[c], points[row, c, end], force)
+            slope += self.limbs.pull(poses, row, self.rods.joints[c], points[row, c, end], force)
         for row, k in self._close(points, wanted):
             a, b = self.pairs[k].T
             s, t, gap = nearest(points[row, a], points[row, b])
-            far = np.sqrt((gap**2).sum(axis=1) + _TINY)
+            far = np.sqrt((gap**2).sum(axis=1) + TINY)
             kept = self.gaps[k] + spare
-            short = np.maximum(kept - far + self._radii[a] + self._radii[b], 0) / unit
+            short = np.maximum(kept - far + self.rods.radii[a] + self.rods.radii[b], 0) / unit
             force = (-2 / unit * short / far)[:, None] * gap
             for c, part, sign in ((a, s, 1.0), (b, t, -1.0)):
                 start, end_ = points[row, c, 0], points[row, c, 1]
                 at = start + part[:, None] * (end_ - start)
-                slope += self.limbs.pull(poses, row, self._joints[c], at, sign * force)
+                slope += self.limbs.pull(poses, row, self.rods.joints[c], at, sign * force)
             total += float((short**2).sum())
         return total, slope
 
@@ -124,67 +125,23 @@ class Clearance:
         """Samples and pairs whose balls about their capsules are near, in one block; none where there are none."""
         if not len(self.pairs):
             return []
-        middle = points.mean(axis=2)
-        reach = self._radii + self._halves
+        middle = (points[:, :, 0] + points[:, :, 1]).transpose(2, 1, 0) / 2  # (3, capsules, N)
+        reach = self.rods.radii + self.rods.halves
         a, b = self.pairs.T
-        between = middle[:, a] - middle[:, b]
-        square = np.einsum("nkx,nkx->nk", between, between)
-        row, k = np.nonzero(square < (reach[a] + reach[b] + wanted) ** 2)
+        square = ((middle[:, a] - middle[:, b]) ** 2).sum(axis=0)
+        k, row = np.nonzero(square < ((reach[a] + reach[b] + wanted) ** 2)[:, None])
         return [(row, k)] if len(row) else []
-
-    @property
-    def _joints(self) -> np.ndarray:
-        return np.array([c.joint for c in self.shapes.capsules])
-
-    @property
-    def _radii(self) -> np.ndarray:
-        return np.array([c.radius for c in self.shapes.capsules])
-
-    @property
-    def _halves(self) -> np.ndarray:
-        """Half the length of each capsule's line."""
-        lengths = [float(np.linalg.norm(c.end - c.start)) for c in self.shapes.capsules]
-        return np.array(lengths) / 2
-
-    def _points(self, poses: np.ndarray) -> np.ndarray:
-        """(N, capsules, 2, 3): the ends of all capsules in the base link."""
-        return ends_of(poses, self.shapes.capsules)
 
     def _heights(self, points: np.ndarray) -> np.ndarray:
         """(N, ends): of the lowest point of each end above the floor."""
         c, end = self.ends.T
-        return np.asarray(points[:, c, end, 2] - self._radii[c] - (self.floor or 0.0))
+        return np.asarray(points[:, c, end, 2] - self.rods.radii[c] - (self.floor or 0.0))
 
     def apart(self, points: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """(N, pairs): distances of capsules, below 0 where they overlap."""
         a, b = pairs.T
         _, _, gap = nearest(points[:, a], points[:, b])
-        return np.asarray(np.sqrt((gap**2).sum(axis=-1)) - self._radii[a] - self._radii[b])
-
-
-def ends_of(poses: np.ndarray, capsules: tuple[Capsule, ...]) -> np.ndarray:
-    """(N, capsules, 2, 3): where capsules end, in the base link, from the frames of the joints."""
-    still = np.broadcast_to(np.eye(4), (len(poses), 1, 4, 4))
-    frames = np.concatenate([poses, still], axis=1)[:, [c.joint for c in capsules]]
-    local = np.array([(c.start, c.end) for c in capsules]).reshape(-1, 2, 3)
-    turned = local[None] @ np.swapaxes(frames[..., :3, :3], -1, -2)
-    return np.asarray(turned + frames[..., None, :3, 3])
-
-
-def nearest(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of line segments (..., 2, 3): how far along each its nearest point is (0 to 1), and first minus second there."""
-
-    def dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.asarray(np.einsum("...x,...x->...", x, y))
-
-    u, v = first[..., 1, :] - first[..., 0, :], second[..., 1, :] - second[..., 0, :]
-    r = first[..., 0, :] - second[..., 0, :]
-    a, b, e = dot(u, u) + _TINY, dot(u, v), dot(v, v) + _TINY
-    c, f = dot(u, r), dot(v, r)
-    s = np.clip((b * f - c * e) / (a * e - b * b + _TINY**2), 0, 1)
-    t = np.clip((b * s + f) / e, 0, 1)
-    s = np.clip((b * t - c) / a, 0, 1)
-    return s, t, r + s[..., None] * u - t[..., None] * v
+        return np.asarray(np.sqrt((gap**2).sum(axis=-1)) - self.rods.radii[a] - self.rods.radii[b])
 
 
 def clearance_of(
@@ -195,7 +152,8 @@ def clearance_of(
     margin = min(0.02, MARGIN * arm.size)
     rng = np.random.default_rng(2)
     poses = rng.uniform(limits.low, limits.high, (_POSES, len(limits.low)))
-    points = ends_of(limbs.poses(poses), shapes.capsules)
+    rods = rods_of(shapes.capsules)
+    points = rods.placed(limbs.poses(poses))
     if floor is not None and not asked:
         floor = _standing(shapes, floor, arm.size)
     checked: list[str] = []
@@ -207,7 +165,7 @@ def clearance_of(
     else:
         ends, told = _lifted(shapes, points, floor, margin, arm.size, asked)
         (checked if len(ends) else unchecked).append(told)
-    empty = Clearance(limbs, shapes, floor, ends, none, np.zeros(0), margin, (), ())
+    empty = Clearance(limbs, shapes, rods, floor, ends, none, np.zeros(0), margin, (), ())
     if not bodies:
         unchecked.append("the robot against itself (collisions=False)")
         return replace(empty, checked=tuple(checked), unchecked=tuple(unchecked))
@@ -273,8 +231,9 @@ def _with_pairs(arm: Arm, empty: Clearance, poses: np.ndarray) -> tuple[Clearanc
     told = (
         f"the robot against itself: {len(links) - len(left)} pairs of links, {empty.shapes.source}"
     )
-    shapes = replace(empty.shapes, capsules=tuple(covers.capsules))
-    full = replace(empty, shapes=shapes, pairs=np.concatenate(pairs), gaps=np.concatenate(gaps))
+    capsules, members = covers.used(np.concatenate(pairs))
+    shapes, gap = replace(empty.shapes, capsules=capsules), np.concatenate(gaps)
+    full = replace(empty, shapes=shapes, rods=rods_of(capsules), pairs=members, gaps=gap)
     full = replace(full, left=tuple(names))
     return full, told, [*left, "links that one joint connects, or moves alone"]
 
@@ -313,12 +272,17 @@ class _Covers:
                 self.capsules += finer
         return np.array([(a, b) for a in self.own[i, tight] for b in self.own[j, tight]], int)
 
+    def used(self, pairs: np.ndarray) -> tuple[tuple[Capsule, ...], np.ndarray]:
+        """The coarse capsules and those of the pairs, and the pairs by their places among these."""
+        kept = np.union1d(np.arange(len(self.shapes.capsules)), pairs)
+        return tuple(self.capsules[c] for c in kept), np.searchsorted(kept, pairs)
+
     def overlap(self, members: np.ndarray, gap: float) -> float:
         """Part of the poses in which some of these pairs are nearer than the gap."""
         used, place = np.unique(members, return_inverse=True)
         capsules = tuple(self.capsules[c] for c in used)
-        points = ends_of(self.poses, capsules)
-        radii = np.array([c.radius for c in capsules])
+        rods = rods_of(capsules)
+        points, radii = rods.placed(self.poses), rods.radii
         near = np.zeros(len(points), bool)
         for a, b in place.reshape(-1, 2):
             far = np.linalg.norm(nearest(points[:, a], points[:, b])[2], axis=-1)
