@@ -54,7 +54,7 @@ def excite(
     home: Outside = None,
     friction: Sequence[str] = FRICTION,
     armature: bool = True,
-    starts: int = 3,
+    starts: int = 5,
     iterations: int = 200,
     seed: int = 0,
     progress: bool | Report | None = None,
@@ -108,7 +108,7 @@ def excite(
         Terms of friction that the log shall determine.
     armature : bool, default True
         Whether the log shall determine motor inertias.
-    starts : int, default 3
+    starts : int, default 5
         How many random motions the optimiser starts from.
     iterations : int, default 200
         Steps of the optimiser from each.
