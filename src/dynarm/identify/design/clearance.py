@@ -3,7 +3,7 @@
 The floor is the plane z = floor of the base link. Ends of capsules that no joint lifts are not looked at, nor are
 links that one joint connects, or moves alone as the fingers of a gripper. Pairs of links whose capsules overlap in
 nearly every pose are looked at by more and tighter ones; where these overlap in most poses too, the pair is left out,
-by name.
+by name. Pairs that overlap often though points on their surfaces show that they cannot touch are not looked at either.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import numpy as np
 
 from ...robot.arm import Arm
 from .capsules import Capsule
+from .contact import Surface, between, surely_apart, surface_of
 from .limbs import Limbs, limbs_of
 from .limits import Limits
 from .rods import TINY, Rods, nearest, rods_of
 from .shapes import Shapes
 
 _POSES = 1500  # drawn at random to see what can move and touch at all
-_ALWAYS = 0.85  # part of the poses in which a pair overlaps that asks for tighter capsules,
+_OFTEN = 0.2  # part of the poses in which a pair overlaps that asks whether it can touch at all,
+_ALWAYS = 0.85  # that asks for tighter capsules,
 _STILL = 0.6  # and by these tells nothing
 _HANGING = 0.01  # part of the poses that must keep off the usual floor for it to be one,
 _BELOW_IT = 0.4  # and of each link's, which on an arm that stands are half of them, or nearly
@@ -169,7 +171,7 @@ def clearance_of(
     if not bodies:
         unchecked.append("the robot against itself (collisions=False)")
         return replace(empty, checked=tuple(checked), unchecked=tuple(unchecked))
-    full, told, left = _with_pairs(arm, empty, limbs.poses(poses))
+    full, told, left = _with_pairs(arm, empty, limits, limbs.poses(poses))
     checked += [told] if len(full.pairs) else []
     unchecked += [told] * (not len(full.pairs)) + left
     unchecked += [f"shape of {word}; a rod is taken" for word in shapes.why]
@@ -209,31 +211,38 @@ def _lifted(
     return np.array(ends), f"{plane}, every moving link, {shapes.source}"
 
 
-def _with_pairs(arm: Arm, empty: Clearance, poses: np.ndarray) -> tuple[Clearance, str, list[str]]:
+def _with_pairs(
+    arm: Arm, empty: Clearance, limits: Limits, poses: np.ndarray
+) -> tuple[Clearance, str, list[str]]:
     """With the pairs of capsules that are looked at; what is said of them, and what is left out."""
-    covers = _Covers(empty, poses)
+    covers = _Covers(arm, empty, limits, poses)
     joints = sorted({capsule.joint for capsule in empty.shapes.capsules})
     links = [(i, j) for i in joints for j in joints if i < j and _free(arm, i, j)]
     pairs, gaps, left = [np.zeros((0, 2), int)], [np.zeros(0)], []
     names: list[tuple[str, str]] = []
+    never: list[str] = []
     for i, j in links:
         members, gap = covers.pairs(i, j, False), empty.margin
-        if covers.overlap(members, gap) > _ALWAYS:
+        often = covers.overlap(members, gap)
+        a, b = (covers.capsules[c].name for c in members[0])
+        if often > _OFTEN and covers.never(i, j):
+            never.append(f"{a} and {b}")
+            continue
+        if often > _ALWAYS:
             members, gap = covers.pairs(i, j, True), _NEAR * empty.margin
             often = covers.overlap(members, gap)
             if often > _STILL:
-                a, b = (covers.capsules[c].name for c in members[0])
                 left.append(f"{a} against {b}: their capsules overlap in {often:.0%} of all poses")
                 names.append((a, b))
                 continue
         pairs.append(members)
         gaps.append(np.full(len(members), gap))
-    told = (
-        f"the robot against itself: {len(links) - len(left)} pairs of links, {empty.shapes.source}"
-    )
+    told = f"the robot against itself: {len(pairs) - 1} pairs of links, {empty.shapes.source}"
+    if never:
+        told += f"; cannot touch in any pose, by points on their surfaces: {', '.join(never)}"
     capsules, members = covers.used(np.concatenate(pairs))
-    shapes, gap = replace(empty.shapes, capsules=capsules), np.concatenate(gaps)
-    full = replace(empty, shapes=shapes, rods=rods_of(capsules), pairs=members, gaps=gap)
+    shapes, rods = replace(empty.shapes, capsules=capsules), rods_of(capsules)
+    full = replace(empty, shapes=shapes, rods=rods, pairs=members, gaps=np.concatenate(gaps))
     full = replace(full, left=tuple(names))
     return full, told, [*left, "links that one joint connects, or moves alone"]
 
@@ -255,8 +264,10 @@ def _movers(arm: Arm, joint: int) -> frozenset[int]:
 class _Covers:
     """The capsules of links, coarse ones first and tighter ones as they are asked for, in many poses."""
 
-    def __init__(self, empty: Clearance, poses: np.ndarray):
+    def __init__(self, arm: Arm, empty: Clearance, limits: Limits, poses: np.ndarray):
+        self.arm, self.empty, self.limits = arm, empty, limits
         self.shapes, self.poses = empty.shapes, poses
+        self.surfaces: dict[int, Surface | None] = {}
         self.capsules = list(empty.shapes.capsules)
         self.own: dict[tuple[int, bool], list[int]] = {}
         for c, capsule in enumerate(self.capsules):
@@ -271,6 +282,19 @@ class _Covers:
                 self.own[joint, tight] = list(range(first, first + len(finer)))
                 self.capsules += finer
         return np.array([(a, b) for a in self.own[i, tight] for b in self.own[j, tight]], int)
+
+    def never(self, i: int, j: int) -> bool:
+        """Whether two links surely cannot touch, however their joints stand."""
+        if between(self.arm, i, j) is None:
+            return False
+        for joint in (i, j):
+            if joint not in self.surfaces:
+                self.surfaces[joint] = surface_of(self.shapes, joint)
+        first, second = self.surfaces[i], self.surfaces[j]
+        if first is None or second is None:
+            return False
+        limbs, gap = self.empty.limbs, _NEAR * self.empty.margin
+        return surely_apart(self.arm, limbs, self.limits, (i, j), (first, second), gap)
 
     def used(self, pairs: np.ndarray) -> tuple[tuple[Capsule, ...], np.ndarray]:
         """The coarse capsules and those of the pairs, and the pairs by their places among these."""
