@@ -74,7 +74,7 @@ def excite(
     floor: str = FLOOR,
     collisions: bool = COLLISIONS,
     home: str = HOME,
-    starts: int = typer.Option(3, "--starts", min=1, help="Attempts of the optimiser."),
+    starts: int = typer.Option(5, "--starts", min=1, help="Attempts of the optimiser."),
     seed: int = typer.Option(0, "--seed", help="Of the random starts."),
     out: str = OUT,
     log: str = LOG,

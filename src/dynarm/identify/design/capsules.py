@@ -44,7 +44,7 @@ def _volume(length: float, radius: float) -> float:
 
 def holding(triangles: np.ndarray, most: int, joint: int, name: str) -> list[Capsule]:
     """At most `most` (up to 4) capsules that together hold every triangle (faces, 3, 3)."""
-    triangles, grown = _coarser(triangles)
+    triangles, grown = coarser(triangles)
     points, bulk = _hull(triangles.reshape(-1, 3))
     best = [_around(points)]
     least = _volume(*best[0][2:])
@@ -65,8 +65,8 @@ def holding(triangles: np.ndarray, most: int, joint: int, name: str) -> list[Cap
 
 def covering(triangles: np.ndarray, most: int, joint: int, name: str) -> list[Capsule]:
     """Up to `most` capsules that hold every triangle more tightly: the fattest part is halved, again and again."""
-    triangles, grown = _coarser(triangles)
-    whole = _grains(triangles)
+    triangles, grown = coarser(triangles)
+    whole = grains(triangles, float(np.ptp(triangles, axis=(0, 1)).max()) / _GRAIN)
     parts = [(whole, _around(_hull(whole.reshape(-1, 3))[0]))]
     while len(parts) < most:
         k = max(range(len(parts)), key=lambda k: _volume(*parts[k][1][2:]))
@@ -98,10 +98,9 @@ def _halved(part: np.ndarray) -> list[tuple[np.ndarray, Rod]]:
     return best
 
 
-def _grains(triangles: np.ndarray) -> np.ndarray:
-    """The triangles cut across their longest edges until these are short."""
-    longest = float(np.ptp(triangles, axis=(0, 1)).max()) / _GRAIN
-    while len(triangles) < _MOST:
+def grains(triangles: np.ndarray, longest: float, most: int = _MOST) -> np.ndarray:
+    """The triangles cut across their longest edges until none is longer than so much, or they are very many."""
+    while len(triangles) < most:
         edges = np.linalg.norm(np.roll(triangles, -1, axis=1) - triangles, axis=2)
         long = edges.max(axis=1) > longest
         if not long.any():
@@ -115,7 +114,7 @@ def _grains(triangles: np.ndarray) -> np.ndarray:
     return triangles
 
 
-def _coarser(triangles: np.ndarray) -> tuple[np.ndarray, float]:
+def coarser(triangles: np.ndarray) -> tuple[np.ndarray, float]:
     """Triangles of a body with fewer of them, and by how much capsules about these must grow to hold all."""
     if len(triangles) <= _MANY:
         return triangles, 0.0

@@ -3,7 +3,7 @@
 The floor is the plane z = floor of the base link. Ends of capsules that no joint lifts are not looked at, nor are
 links that one joint connects, or moves alone as the fingers of a gripper. Pairs of links whose capsules overlap in
 nearly every pose are looked at by more and tighter ones; where these overlap in most poses too, the pair is left out,
-by name.
+by name. Pairs that overlap often though points on their surfaces show that they cannot touch are not looked at either.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ import numpy as np
 
 from ...robot.arm import Arm
 from .capsules import Capsule
+from .contact import Surface, between, surely_apart, surface_of
 from .limbs import Limbs, limbs_of
 from .limits import Limits
+from .rods import TINY, Rods, nearest, rods_of
 from .shapes import Shapes
 
 _POSES = 1500  # drawn at random to see what can move and touch at all
-_ALWAYS = 0.85  # part of the poses in which a pair overlaps that asks for tighter capsules,
+_OFTEN = 0.2  # part of the poses in which a pair overlaps that asks whether it can touch at all,
+_ALWAYS = 0.85  # that asks for tighter capsules,
 _STILL = 0.6  # and by these tells nothing
 _HANGING = 0.01  # part of the poses that must keep off the usual floor for it to be one,
 _BELOW_IT = 0.4  # and of each link's, which on an arm that stands are half of them, or nearly
@@ -29,7 +32,6 @@ _BELOW = (
 _NEAR = 0.25  # part of the margin that stays between tight capsules
 _BLOCK = 200_000  # pairs of capsules that are looked at at a time
 MARGIN = 0.01  # of the robot's size, at most 0.02 m: what stays between two bodies
-_TINY = 1e-12  # [m^2]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +40,7 @@ class Clearance:
 
     limbs: Limbs
     shapes: Shapes
+    rods: Rods  # the capsules of the shapes
     floor: float | None
     ends: np.ndarray  # (k, 2): capsule, 0 for its start or 1 for its end
     pairs: np.ndarray  # (k, 2): two capsules
@@ -65,7 +68,7 @@ class Clearance:
         return np.concatenate(least) if least else np.zeros(0)
 
     def _room(self, q: np.ndarray) -> np.ndarray:
-        points = self._points(self.limbs.poses(q))
+        points = self.rods.placed(self.limbs.poses(q))
         least = np.full(len(q), np.inf)
         if len(self.ends):
             least = self._heights(points).min(axis=1) - self.margin
@@ -76,7 +79,7 @@ class Clearance:
 
     def touching(self, pose: np.ndarray) -> str:
         """In words what comes too near in one pose; nothing where all is clear."""
-        points = self._points(self.limbs.poses(pose[None]))
+        points = self.rods.placed(self.limbs.poses(pose[None]))
         capsules = self.shapes.capsules
         if len(self.ends):
             heights = self._heights(points)[0]
@@ -95,7 +98,7 @@ class Clearance:
     def push(self, q: np.ndarray, spare: float, unit: float) -> tuple[float, np.ndarray]:
         """The sum of squares of what is missing to margin + spare, in units [m], and its slope (N, nv)."""
         poses = self.limbs.poses(q)
-        points = self._points(poses)
+        points = self.rods.placed(poses)
         wanted = self.margin + spare
         total, slope = 0.0, np.zeros((len(q), self.limbs.gather.shape[1]))
         if len(self.ends):
@@ -105,18 +108,18 @@ class Clearance:
             force = np.zeros((len(row), 3))
             force[:, 2] = -2 / unit * short[row, k]
             total += float((short**2).sum())
-            slope += self.limbs.pull(poses, row, self._joints[c], points[row, c, end], force)
+            slope += self.limbs.pull(poses, row, self.rods.joints[c], points[row, c, end], force)
         for row, k in self._close(points, wanted):
             a, b = self.pairs[k].T
             s, t, gap = nearest(points[row, a], points[row, b])
-            far = np.sqrt((gap**2).sum(axis=1) + _TINY)
+            far = np.sqrt((gap**2).sum(axis=1) + TINY)
             kept = self.gaps[k] + spare
-            short = np.maximum(kept - far + self._radii[a] + self._radii[b], 0) / unit
+            short = np.maximum(kept - far + self.rods.radii[a] + self.rods.radii[b], 0) / unit
             force = (-2 / unit * short / far)[:, None] * gap
             for c, part, sign in ((a, s, 1.0), (b, t, -1.0)):
                 start, end_ = points[row, c, 0], points[row, c, 1]
                 at = start + part[:, None] * (end_ - start)
-                slope += self.limbs.pull(poses, row, self._joints[c], at, sign * force)
+                slope += self.limbs.pull(poses, row, self.rods.joints[c], at, sign * force)
             total += float((short**2).sum())
         return total, slope
 
@@ -124,67 +127,23 @@ class Clearance:
         """Samples and pairs whose balls about their capsules are near, in one block; none where there are none."""
         if not len(self.pairs):
             return []
-        middle = points.mean(axis=2)
-        reach = self._radii + self._halves
+        middle = (points[:, :, 0] + points[:, :, 1]).transpose(2, 1, 0) / 2  # (3, capsules, N)
+        reach = self.rods.radii + self.rods.halves
         a, b = self.pairs.T
-        between = middle[:, a] - middle[:, b]
-        square = np.einsum("nkx,nkx->nk", between, between)
-        row, k = np.nonzero(square < (reach[a] + reach[b] + wanted) ** 2)
+        square = ((middle[:, a] - middle[:, b]) ** 2).sum(axis=0)
+        k, row = np.nonzero(square < ((reach[a] + reach[b] + wanted) ** 2)[:, None])
         return [(row, k)] if len(row) else []
-
-    @property
-    def _joints(self) -> np.ndarray:
-        return np.array([c.joint for c in self.shapes.capsules])
-
-    @property
-    def _radii(self) -> np.ndarray:
-        return np.array([c.radius for c in self.shapes.capsules])
-
-    @property
-    def _halves(self) -> np.ndarray:
-        """Half the length of each capsule's line."""
-        lengths = [float(np.linalg.norm(c.end - c.start)) for c in self.shapes.capsules]
-        return np.array(lengths) / 2
-
-    def _points(self, poses: np.ndarray) -> np.ndarray:
-        """(N, capsules, 2, 3): the ends of all capsules in the base link."""
-        return ends_of(poses, self.shapes.capsules)
 
     def _heights(self, points: np.ndarray) -> np.ndarray:
         """(N, ends): of the lowest point of each end above the floor."""
         c, end = self.ends.T
-        return np.asarray(points[:, c, end, 2] - self._radii[c] - (self.floor or 0.0))
+        return np.asarray(points[:, c, end, 2] - self.rods.radii[c] - (self.floor or 0.0))
 
     def apart(self, points: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """(N, pairs): distances of capsules, below 0 where they overlap."""
         a, b = pairs.T
         _, _, gap = nearest(points[:, a], points[:, b])
-        return np.asarray(np.sqrt((gap**2).sum(axis=-1)) - self._radii[a] - self._radii[b])
-
-
-def ends_of(poses: np.ndarray, capsules: tuple[Capsule, ...]) -> np.ndarray:
-    """(N, capsules, 2, 3): where capsules end, in the base link, from the frames of the joints."""
-    still = np.broadcast_to(np.eye(4), (len(poses), 1, 4, 4))
-    frames = np.concatenate([poses, still], axis=1)[:, [c.joint for c in capsules]]
-    local = np.array([(c.start, c.end) for c in capsules]).reshape(-1, 2, 3)
-    turned = local[None] @ np.swapaxes(frames[..., :3, :3], -1, -2)
-    return np.asarray(turned + frames[..., None, :3, 3])
-
-
-def nearest(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of line segments (..., 2, 3): how far along each its nearest point is (0 to 1), and first minus second there."""
-
-    def dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.asarray(np.einsum("...x,...x->...", x, y))
-
-    u, v = first[..., 1, :] - first[..., 0, :], second[..., 1, :] - second[..., 0, :]
-    r = first[..., 0, :] - second[..., 0, :]
-    a, b, e = dot(u, u) + _TINY, dot(u, v), dot(v, v) + _TINY
-    c, f = dot(u, r), dot(v, r)
-    s = np.clip((b * f - c * e) / (a * e - b * b + _TINY**2), 0, 1)
-    t = np.clip((b * s + f) / e, 0, 1)
-    s = np.clip((b * t - c) / a, 0, 1)
-    return s, t, r + s[..., None] * u - t[..., None] * v
+        return np.asarray(np.sqrt((gap**2).sum(axis=-1)) - self.rods.radii[a] - self.rods.radii[b])
 
 
 def clearance_of(
@@ -195,7 +154,8 @@ def clearance_of(
     margin = min(0.02, MARGIN * arm.size)
     rng = np.random.default_rng(2)
     poses = rng.uniform(limits.low, limits.high, (_POSES, len(limits.low)))
-    points = ends_of(limbs.poses(poses), shapes.capsules)
+    rods = rods_of(shapes.capsules)
+    points = rods.placed(limbs.poses(poses))
     if floor is not None and not asked:
         floor = _standing(shapes, floor, arm.size)
     checked: list[str] = []
@@ -207,11 +167,11 @@ def clearance_of(
     else:
         ends, told = _lifted(shapes, points, floor, margin, arm.size, asked)
         (checked if len(ends) else unchecked).append(told)
-    empty = Clearance(limbs, shapes, floor, ends, none, np.zeros(0), margin, (), ())
+    empty = Clearance(limbs, shapes, rods, floor, ends, none, np.zeros(0), margin, (), ())
     if not bodies:
         unchecked.append("the robot against itself (collisions=False)")
         return replace(empty, checked=tuple(checked), unchecked=tuple(unchecked))
-    full, told, left = _with_pairs(arm, empty, limbs.poses(poses))
+    full, told, left = _with_pairs(arm, empty, limits, limbs.poses(poses))
     checked += [told] if len(full.pairs) else []
     unchecked += [told] * (not len(full.pairs)) + left
     unchecked += [f"shape of {word}; a rod is taken" for word in shapes.why]
@@ -251,30 +211,38 @@ def _lifted(
     return np.array(ends), f"{plane}, every moving link, {shapes.source}"
 
 
-def _with_pairs(arm: Arm, empty: Clearance, poses: np.ndarray) -> tuple[Clearance, str, list[str]]:
+def _with_pairs(
+    arm: Arm, empty: Clearance, limits: Limits, poses: np.ndarray
+) -> tuple[Clearance, str, list[str]]:
     """With the pairs of capsules that are looked at; what is said of them, and what is left out."""
-    covers = _Covers(empty, poses)
+    covers = _Covers(arm, empty, limits, poses)
     joints = sorted({capsule.joint for capsule in empty.shapes.capsules})
     links = [(i, j) for i in joints for j in joints if i < j and _free(arm, i, j)]
     pairs, gaps, left = [np.zeros((0, 2), int)], [np.zeros(0)], []
     names: list[tuple[str, str]] = []
+    never: list[str] = []
     for i, j in links:
         members, gap = covers.pairs(i, j, False), empty.margin
-        if covers.overlap(members, gap) > _ALWAYS:
+        often = covers.overlap(members, gap)
+        a, b = (covers.capsules[c].name for c in members[0])
+        if often > _OFTEN and covers.never(i, j):
+            never.append(f"{a} and {b}")
+            continue
+        if often > _ALWAYS:
             members, gap = covers.pairs(i, j, True), _NEAR * empty.margin
             often = covers.overlap(members, gap)
             if often > _STILL:
-                a, b = (covers.capsules[c].name for c in members[0])
                 left.append(f"{a} against {b}: their capsules overlap in {often:.0%} of all poses")
                 names.append((a, b))
                 continue
         pairs.append(members)
         gaps.append(np.full(len(members), gap))
-    told = (
-        f"the robot against itself: {len(links) - len(left)} pairs of links, {empty.shapes.source}"
-    )
-    shapes = replace(empty.shapes, capsules=tuple(covers.capsules))
-    full = replace(empty, shapes=shapes, pairs=np.concatenate(pairs), gaps=np.concatenate(gaps))
+    told = f"the robot against itself: {len(pairs) - 1} pairs of links, {empty.shapes.source}"
+    if never:
+        told += f"; cannot touch in any pose, by points on their surfaces: {', '.join(never)}"
+    capsules, members = covers.used(np.concatenate(pairs))
+    shapes, rods = replace(empty.shapes, capsules=capsules), rods_of(capsules)
+    full = replace(empty, shapes=shapes, rods=rods, pairs=members, gaps=np.concatenate(gaps))
     full = replace(full, left=tuple(names))
     return full, told, [*left, "links that one joint connects, or moves alone"]
 
@@ -296,8 +264,10 @@ def _movers(arm: Arm, joint: int) -> frozenset[int]:
 class _Covers:
     """The capsules of links, coarse ones first and tighter ones as they are asked for, in many poses."""
 
-    def __init__(self, empty: Clearance, poses: np.ndarray):
+    def __init__(self, arm: Arm, empty: Clearance, limits: Limits, poses: np.ndarray):
+        self.arm, self.empty, self.limits = arm, empty, limits
         self.shapes, self.poses = empty.shapes, poses
+        self.surfaces: dict[int, Surface | None] = {}
         self.capsules = list(empty.shapes.capsules)
         self.own: dict[tuple[int, bool], list[int]] = {}
         for c, capsule in enumerate(self.capsules):
@@ -313,12 +283,30 @@ class _Covers:
                 self.capsules += finer
         return np.array([(a, b) for a in self.own[i, tight] for b in self.own[j, tight]], int)
 
+    def never(self, i: int, j: int) -> bool:
+        """Whether two links surely cannot touch, however their joints stand."""
+        if between(self.arm, i, j) is None:
+            return False
+        for joint in (i, j):
+            if joint not in self.surfaces:
+                self.surfaces[joint] = surface_of(self.shapes, joint)
+        first, second = self.surfaces[i], self.surfaces[j]
+        if first is None or second is None:
+            return False
+        limbs, gap = self.empty.limbs, _NEAR * self.empty.margin
+        return surely_apart(self.arm, limbs, self.limits, (i, j), (first, second), gap)
+
+    def used(self, pairs: np.ndarray) -> tuple[tuple[Capsule, ...], np.ndarray]:
+        """The coarse capsules and those of the pairs, and the pairs by their places among these."""
+        kept = np.union1d(np.arange(len(self.shapes.capsules)), pairs)
+        return tuple(self.capsules[c] for c in kept), np.searchsorted(kept, pairs)
+
     def overlap(self, members: np.ndarray, gap: float) -> float:
         """Part of the poses in which some of these pairs are nearer than the gap."""
         used, place = np.unique(members, return_inverse=True)
         capsules = tuple(self.capsules[c] for c in used)
-        points = ends_of(self.poses, capsules)
-        radii = np.array([c.radius for c in capsules])
+        rods = rods_of(capsules)
+        points, radii = rods.placed(self.poses), rods.radii
         near = np.zeros(len(points), bool)
         for a, b in place.reshape(-1, 2):
             far = np.linalg.norm(nearest(points[:, a], points[:, b])[2], axis=-1)

@@ -1,8 +1,8 @@
 """Motions that make unknowns visible: Fourier series optimised within the robot's limits.
 
-Slopes are exact: of the criterion and of joint forces by CasADi's automatic differentiation of the operations that the
-compiled model is made of, of distances between links in closed form. Besides the bridge of graphs, this is the only
-module that uses CasADi.
+Slopes are exact: of the criterion by CasADi's automatic differentiation of the operations that the compiled model is
+made of, of joint forces by the compiled model's own derivatives, of distances between links in closed form. Besides the
+bridge of graphs, this is the only module that uses CasADi.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ...border.kinds import Foreign, Outside
 from ...border.memo import cached_property
 from ...border.progress import Report, progress_of
 from ...errors import InputError, KindError
+from ...model.model import Model
 from ...model.model import compile as compile_arm
 from ...robot.arm import Arm
 from ..regressor import FRICTION, Terms
@@ -53,7 +54,7 @@ def excite(
     home: Outside = None,
     friction: Sequence[str] = FRICTION,
     armature: bool = True,
-    starts: int = 3,
+    starts: int = 5,
     iterations: int = 200,
     seed: int = 0,
     progress: bool | Report | None = None,
@@ -107,7 +108,7 @@ def excite(
         Terms of friction that the log shall determine.
     armature : bool, default True
         Whether the log shall determine motor inertias.
-    starts : int, default 3
+    starts : int, default 5
         How many random motions the optimiser starts from.
     iterations : int, default 200
         Steps of the optimiser from each.
@@ -227,12 +228,18 @@ class _Problem(Excitation):
 
     def torque_push(self, x: np.ndarray, part: float) -> tuple[float, np.ndarray]:
         """The sum of squares of joint forces beyond a part of their limits, in those, and its slope (n, size)."""
-        flat, limit = x.T.ravel(), np.asarray(self.limits.torque)
-        tau = np.array(self._driven_along.call([flat])[0])
-        over = np.maximum(np.abs(tau) / limit[:, None] - part, 0)
-        weight = 2 * over * np.sign(tau) / limit[:, None]
-        slope = np.array(self._driven_slope.call([flat, weight])[0])
-        return float((over**2).sum()), slope.reshape(x.shape[1], -1).T
+        limit, slope = np.asarray(self.limits.torque), np.zeros_like(x)
+        states = [np.ascontiguousarray(B @ x.T) for B in self.fine]
+        tau = np.asarray(self._driven.inverse_dynamics(*states))
+        over = np.maximum(np.abs(tau) / limit - part, 0)
+        rows = np.flatnonzero(over.any(axis=1))
+        if len(rows):
+            force = (2 * over * np.sign(tau) / limit)[rows]
+            few = [np.ascontiguousarray(state[rows]) for state in states]
+            parts = self._driven.inverse_dynamics_derivatives(*few)
+            for B, J in zip(self.fine, parts, strict=True):
+                slope += np.einsum("ki,kij->jk", force, J) @ B[rows]
+        return float((over**2).sum()), slope
 
     def _states(self, x: Foreign, bases: Sequence[np.ndarray]) -> list[Foreign]:
         """(n, points) of q, qd, qdd, from the symbol of all coefficients."""
@@ -265,16 +272,6 @@ class _Problem(Excitation):
         """casadi.Function (x, weights) -> the slope of the sum of weights times entries."""
         return _weighted_slope(self._information, self._symbol)
 
-    @cached_property
-    def _driven_along(self) -> Foreign:
-        """casadi.Function x -> (n, points): joint forces on the fine grid."""
-        Q, V, A = self._states(self._symbol, self.fine)
-        return ca.Function("t", [self._symbol], [self._driven.map(Q.shape[1])(Q, V, A)])
-
-    @cached_property
-    def _driven_slope(self) -> Foreign:
-        return _weighted_slope(self._driven_along, self._symbol)
-
     def _regressor(self) -> Foreign:
         """casadi.Function (q, qd, qdd) -> (p, n): the scaled regressor, transposed."""
         n, terms = self.terms.n, self.terms
@@ -289,16 +286,15 @@ class _Problem(Excitation):
         return ca.Function("Y", [q, qd, qdd], [ca.densify(Y.T)])
 
     @cached_property
-    def _driven(self) -> Foreign:
-        """casadi.Function (q, qd, qdd) -> joint forces, friction included, whose sign is smooth for the optimiser."""
+    def _driven(self) -> Model:
+        """The arm with friction whose sign is smooth for the optimiser."""
         joints = [
             j
             if j.friction is None
             else replace(j, friction=replace(j.friction, shape="tanh", width=_SMOOTH))
             for j in self.arm.joints
         ]
-        smooth = compile_arm(replace(self.arm, joints=tuple(joints)), friction=True)
-        return smooth.casadi("inverse_dynamics")
+        return compile_arm(replace(self.arm, joints=tuple(joints)), friction=True)
 
 
 def _weighted_slope(function: Foreign, x: Foreign) -> Foreign:

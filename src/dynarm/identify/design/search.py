@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ...border.progress import Report
 from ..judgement.measures import Motions
 from .descent import STAGES, Descent, Press, descent_of, shrunk, started_at
-from .scaling import Unreachable, drawn_in
+from .scaling import drawn_in
 
 _RANDOM = 20  # motions that the result is compared with
 _POOL = 120  # random motions of which the best are improved,
@@ -55,10 +55,9 @@ def best_motion(
     rng = np.random.default_rng(seed)
     n = len(problem.limits.low)
     chance = [problem.within(problem.series.random(rng, n)) for _ in range(_RANDOM)]
-    begun = _begun(problem, homes, chance, rng)
+    begun = _begun(problem, descent_of(problem, given), homes, chance, rng)
     few, short = begun[: _FEW * starts], iterations // 5
-    stages = len(STAGES) + (given is None and len(homes) > 0)
-    steps, taken = max(1, len(few) * short + starts * stages * iterations), 0
+    steps, taken = max(1, len(few) * short + starts * len(STAGES) * iterations), 0
 
     def step() -> None:
         nonlocal taken
@@ -69,19 +68,15 @@ def best_motion(
     first.sort(key=_Begun.value)
     kept = []
     for k, b in enumerate(first[:starts]):
-        rest = b.home if b.home is not None else pose
-        done = _finished(b.descent, problem, b.x, b.home, rest, iterations, step)
-        if b.home is not None and given is None and iterations:
-            done = _loosened(problem, *done, b.home, iterations, step)
-        kept.append(done)
-        taken = len(few) * short + (k + 1) * stages * iterations
+        kept.append(_finished(problem, b, given, pose, iterations, step))
+        taken = len(few) * short + (k + 1) * len(STAGES) * iterations
     x, status = min(kept, key=lambda pair: problem.score(pair[0]))
     return Best(x, status, tuple(problem.condition(x) for x in chance))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Begun:
-    """A motion to be improved, and where it starts."""
+    """A motion to be improved, and a pose near its start that keeps every limit."""
 
     descent: Descent
     home: np.ndarray | None
@@ -93,18 +88,18 @@ class _Begun:
 
 def _begun(
     problem: Excitation,
+    descent: Descent,
     homes: list[np.ndarray],
     chance: list[np.ndarray],
     rng: np.random.Generator,
 ) -> list[_Begun]:
     """Random motions to begin with, the best first, from each home in turn where there are some."""
     if not homes:
-        free = descent_of(problem, None)
-        return sorted((_Begun(free, None, x) for x in chance), key=_Begun.value)
+        return sorted((_Begun(descent, None, x) for x in chance), key=_Begun.value)
     n, series = len(problem.limits.low), problem.series
     ranked = []
     for h, home in enumerate(homes):
-        descent, pool = descent_of(problem, home), []
+        pool = []
         for k in range(_POOL // len(homes)):
             known = h == 0 and k < len(chance)
             x = chance[k] if known else problem.within(series.random(rng, n))
@@ -115,51 +110,49 @@ def _begun(
     return [b for rank in zip(*ranked, strict=True) for b in rank]
 
 
-def _loosened(
-    problem: Excitation,
-    x: np.ndarray,
-    status: str,
-    home: np.ndarray,
-    iterations: int,
-    step: Callable[[], None],
-) -> tuple[np.ndarray, str]:
-    """A motion whose start was chosen for it, made better with a start that may move; itself where that is worse."""
-    free = descent_of(problem, None)
-    try:
-        moved, word = _finished(free, problem, x, None, home, iterations, step, STAGES[-1:])
-    except Unreachable:
-        return x, status
-    kept = problem.excess(moved) <= 0 and problem.score(moved) < problem.score(x)
-    return (moved, word) if kept else (x, status)
-
-
 def _finished(
-    descent: Descent,
     problem: Excitation,
-    x: np.ndarray,
+    begun: _Begun,
     home: np.ndarray | None,
     pose: np.ndarray | None,
     iterations: int,
     step: Callable[[], None],
-    stages: Sequence[Press] = STAGES,
 ) -> tuple[np.ndarray, str]:
     """A motion taken through all stages, within every limit, and what is said of it."""
-    ended = False
-    for stage in stages:
+    descent, x, ended = begun.descent, begun.x, False
+    for stage in STAGES:
         x, ended = descent.improved(x, stage, iterations, step)
     word = "converged" if ended else f"stopped after {iterations} steps a stage"
+    inside = _freed(problem, descent, x, home, iterations, step)
+    rest = begun.home if begun.home is not None else pose
+    if problem.excess(inside) <= 0 or rest is None:
+        return inside, word
+    small = drawn_in(inside, rest, problem.excess)
+    if iterations:  # from within its limits it may grow up to them
+        x, _ = descent.improved(small, STAGES[-1], iterations, step)
+        grown = _freed(problem, descent, x, home, iterations, step)
+        if problem.excess(grown) <= 0 and problem.score(grown) < problem.score(small):
+            return grown, word
+    return small, f"{word}; drawn in until every limit holds"
+
+
+def _freed(
+    problem: Excitation,
+    descent: Descent,
+    x: np.ndarray,
+    home: np.ndarray | None,
+    iterations: int,
+    step: Callable[[], None],
+) -> np.ndarray:
+    """The motion within the limits of its joints, pushed out of all others by stiffer springs, where that helps."""
     last = STAGES[-1]
     for _ in range(_TRIES):
         inside = _inside(problem, x, home)
         if problem.excess(inside) <= 0:
-            return inside, word
+            return inside
         last = _tighter(last, *problem.overs(inside), problem.arm.size)
         x, _ = descent.improved(x, last, iterations // 3, step)
-    inside = _inside(problem, x, home)
-    rest = home if home is not None else pose
-    if problem.excess(inside) <= 0 or rest is None:
-        return inside, word
-    return drawn_in(inside, rest, problem.excess), f"{word}; drawn in until every limit holds"
+    return _inside(problem, x, home)
 
 
 def _tighter(stage: Press, torque: float, bodies: float, size: float) -> Press:

@@ -7,8 +7,9 @@ import pytest
 
 import dynarm
 from dynarm.identify.design.capsules import covering, holding
-from dynarm.identify.design.clearance import clearance_of, nearest
+from dynarm.identify.design.clearance import clearance_of
 from dynarm.identify.design.limits import limits_of
+from dynarm.identify.design.rods import nearest
 from dynarm.identify.design.shapes import shapes_of
 from oracles.example_robots import example_robot
 
