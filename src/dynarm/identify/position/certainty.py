@@ -46,10 +46,11 @@ def covariance(
     return out, told
 
 
-def within_samples(kd: FloatArray, tracks: Sequence[Track]) -> FloatArray:
-    """(n, n) covariance of armatures that comes of not knowing when, between samples, a controller acts.
+def within_samples(kd: FloatArray, tracks: Sequence[Track]) -> tuple[FloatArray, float]:
+    """Covariance (n, n) of armatures, and variance of the delay, that come of what nobody sees between samples.
 
-    Damping of kd that acts a time e late is an armature that is kd e less; e is anything within half a sample.
+    Damping of kd that acts a time e late is an armature that is kd e less; e is anything within half a sample. Commands
+    that are held until the next sample are half a sample later than those that go straight to it.
     """
     usual = float(np.median(np.diff(tracks[0].t)))
-    return np.asarray(np.outer(kd, kd) * usual**2 / 12)
+    return np.asarray(np.outer(kd, kd) * usual**2 / 12), usual**2 / 16

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ...border.kinds import FloatArray
-from ...errors import InputError
+from ...errors import DynarmWarning, InputError
 from ...robot.arm import Arm
 from ..logs.log import Log
-from .checks import position_log
+from .checks import gain_doubts, position_log
 from .loop import ANY, Loop, bare, limits
 from .result import PositionFit
 from .solving import DriveSolution, solved
+from .torques import gain_ratio
 from .tracks import Track, tracks_of, widths_of
 
 _SURE = 0.01  # of a joint's error: limits are believed that make no more of it
@@ -31,10 +33,13 @@ def fit_positions(
         raise InputError(
             f"{checked[0].source}: no 8 samples without a gap; record longer without losses"
         )
-    answers = [(loop, solved(loop, tracks)) for loop in _loops(arm, gains, tracks)]
+    loops = _loops(arm, gains, tracks)
+    answers = [(loop, solved(loop, tracks)) for loop in loops]
     (loop, answer), *free = answers
     if free and _badness(free[0][1]) < _badness(answer) - _SURE * loop.n:
         ((loop, answer),) = free
+    for told in gain_doubts(gain_ratio(loop, tracks, answer.delay)):
+        warnings.warn(f"{checked[0].source}: {told}", DynarmWarning, stacklevel=5)
     return PositionFit(arm, loop, answer, answer.worth, tuple(checked))
 
 

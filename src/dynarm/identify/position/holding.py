@@ -19,7 +19,9 @@ from ...dynamics.drive import smooth_sign
 BLUNT = (
     1.3862943611198906  # 2 log 2 widths of tanh: a clipped line over these lacks as much of a sign
 )
-_SWEEPS = 2  # of Gauss and Seidel over joints; a third changes what is found of PUMA and Go2 by less than 1e-5
+_SWEEPS = (
+    3  # of Gauss and Seidel over joints; two are too few where many joints of an arm stick at once
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -163,12 +163,15 @@ class PositionFit:
 
     @property
     def delay_(self) -> float:
-        """Time by which commands take effect late [s]."""
+        """Time by which commands that go straight from sample to sample take effect late [s].
+
+        Those that are held until the next one show half a sample more.
+        """
         return self.solved.delay
 
     @property
     def delay_std_(self) -> float:
-        """Standard deviation of the delay [s]."""
+        """Standard deviation of the delay [s], a quarter of a sample for not knowing which of both they do included."""
         return float(np.sqrt(self.solved.covariance[-2, -2]))
 
     @property
@@ -385,7 +388,7 @@ class PositionFit:
         Examples
         --------
         >>> print(fit.summary().splitlines()[0])
-        <dynarm.PositionFit of 'two_link': 8 unknowns, delay 0 +- 0.5 ms, rollout error 0.0212 mrad>
+        <dynarm.PositionFit of 'two_link': 8 unknowns, delay 0 +- 3 ms, rollout error 0.0212 mrad>
         """
         return "\n".join([plain_table(repr(self), _HEADS, self._rows()), self.status_])
 

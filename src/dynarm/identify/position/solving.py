@@ -67,15 +67,17 @@ def solved(loop: Loop, tracks: Sequence[Track]) -> DriveSolution:
     x, left, passes = _descended(rollouts, x, bounds)
     J, sigma = rollouts.jacobian(x, bounds.steps), _sizes(left)
     spread, told = covariance(J, left, sigma, bounds.held, tracks)
-    spread[: loop.n, : loop.n] += within_samples(loop.kd, tracks)
-    own, fitted = OWN * loop.n + COMMON, loop_of(loop, x)
+    n, (armatures, late) = loop.n, within_samples(loop.kd, tracks)
+    spread[:n, :n] += armatures
+    spread[OWN * n, OWN * n] += late
+    own, fitted = OWN * n + COMMON, loop_of(loop, x)
     return DriveSolution(
-        x[: 4 * loop.n],
-        float(x[OWN * loop.n]),
+        x[: 4 * n],
+        float(x[OWN * n]),
         fitted.widths,
         fitted.lead,
         spread[:own, :own],
-        told[: 4 * loop.n],
+        told[: 4 * n],
         sigma,
         worth,
         passes,

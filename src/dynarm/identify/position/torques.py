@@ -16,6 +16,7 @@ from .loop import Loop, commanded
 from .tracks import Track
 
 LATEST = 0.06  # [s] the longest delay that is looked for
+_ALIKE = 0.9  # correlation of rigid torques with the controller's that tells its gains
 _GRID = 0.001  # [s] between delays that are tried first
 
 
@@ -58,3 +59,23 @@ def _least(error: Maker) -> float:
         return float(delays[k])
     low, mid, high = errors[k - 1 : k + 2]
     return float(delays[k] + _GRID / 2 * (low - high) / max(low - 2 * mid + high, 1e-12))
+
+
+def gain_ratio(loop: Loop, tracks: Sequence[Track], delay: float) -> float:
+    """By what all gains would have to be multiplied for rigid bodies to need such torques; 1 where no joint tells it.
+
+    Joint by joint rigid torques are regressed on the controller's, both less what drives explain: gravity and coupling
+    remain, which armature and friction cannot mimic.
+    """
+    q, qd, qdd = (np.vstack([track.states[k] for track in tracks]) for k in range(3))
+    rigid = loop.plant.model.inverse_dynamics(q, qd, qdd)
+    c = np.vstack([commanded(k.t, k.command, k.t - delay) for k in tracks])
+    torque, ratios = loop.kp * (c - q) - loop.kd * qd, []
+    for j in range(loop.n):
+        drives = [qdd[:, j], qd[:, j], np.tanh(qd[:, j] / loop.widths[j]), np.ones(len(q))]
+        base, _ = np.linalg.qr(np.column_stack(drives))
+        y, x = (z[:, j] - base @ (base.T @ z[:, j]) for z in (rigid, torque))
+        alike = float(y @ x) / max(float(np.linalg.norm(y) * np.linalg.norm(x)), 1e-12)
+        if alike > _ALIKE:
+            ratios.append(float(np.linalg.norm(y) / np.linalg.norm(x)))
+    return float(np.median(ratios)) if ratios else 1.0
