@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -61,4 +63,38 @@ def recorded(
         model, c[0], np.zeros(true.arm.n), float(t[-1]), torque, "rk4", dt=fine, progress=False
     )
     q = run.q[::sub][: len(t)]
+    return dynarm.Log(t, np.round(q / step) * step, q_command=c, joint_names=true.arm.joint_names)
+
+
+def engine_recorded(
+    true: Truth, seconds: float, seed: int, dt: float = 0.002, fine: int = 16, step: float = 2 * np.pi / 16384
+) -> dynarm.Log:  # fmt: skip
+    """The same by MuJoCo, whose frictionloss holds; it keeps the arm's effort limits. Offsets are left out."""
+    import mujoco
+
+    t = np.arange(0, seconds, dt)
+    c = commands(true, t, seed)
+    bare = tuple(replace(j, armature=0.0, friction=None) for j in true.arm.joints)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.xml"
+        replace(true.arm, joints=bare, tools=()).save(path)
+        spec = mujoco.MjSpec.from_string(path.read_text(encoding="utf-8"))
+    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    spec.option.timestep = dt / fine
+    for joint in spec.joints:
+        joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
+    model = spec.compile()
+    model.dof_armature[:], model.dof_damping[:], model.dof_frictionloss[:] = true.drives[:, :3].T
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+    data, q = mujoco.MjData(model), np.empty_like(c)
+    data.qpos[:] = q[0] = c[0]
+    at = dt / fine * np.arange((len(t) - 1) * fine) - true.delay
+    given = np.column_stack([np.interp(at, t, column) for column in c.T])
+    low, high = model.jnt_actfrcrange.T
+    for k, now in enumerate(given):
+        tau = true.kp * (now - data.qpos) - true.kd * data.qvel
+        data.qfrc_applied[:] = np.where(model.jnt_actfrclimited, np.clip(tau, low, high), tau)
+        mujoco.mj_step(model, data)
+        if (k + 1) % fine == 0:
+            q[(k + 1) // fine] = data.qpos
     return dynarm.Log(t, np.round(q / step) * step, q_command=c, joint_names=true.arm.joint_names)

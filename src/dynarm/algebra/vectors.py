@@ -112,6 +112,11 @@ def magnitude(x: Scalar) -> Scalar:
     return elementary("fabs", x)
 
 
+def clip(x: Scalar, most: Scalar) -> Scalar:
+    """x, no further from 0 than `most`."""
+    return mul(0.5, sub(magnitude(add(x, most)), magnitude(sub(x, most))))
+
+
 def sqrt(x: Scalar) -> Scalar:
     """The square root of x."""
     return elementary("sqrt", x)

@@ -17,6 +17,9 @@ from ..preprocess import Preparation
 _STILL = 2e-3  # [rad or m] range of positions of a joint that rests
 _DEGREES = 180 / np.pi
 _UNITS = {_DEGREES: "degrees", 1 / _DEGREES: "radians, and positions in degrees", 1e3: "mm or mrad"}
+_GAIN_UNITS = {_DEGREES: "N m a degree", 1 / _DEGREES: "radians taken for degrees"}
+_GAIN_UNITS |= {1e3: "kN m", 1e-3: "N mm"}
+_FAR = 3.0  # times as much torque as described bodies need is doubted
 _HEARD = ("arm", "pd", "progress")
 _USUAL: Json = {  # of an identifier's options, where it is not None
     "friction": "auto",
@@ -103,6 +106,19 @@ def position_log(arm: Arm, log: Log) -> Log:
     for told in (*other, *doubts, *log.quality.warnings):
         warnings.warn(f"{log.source}: {told}", DynarmWarning, stacklevel=6)
     return log
+
+
+def gain_doubts(ratio: float) -> list[str]:
+    """Sentences about gains that would have to be so many times as large for the described bodies to move so."""
+    if 1 / _FAR < ratio < _FAR:
+        return []
+    unit = next(
+        (w for f, w in _GAIN_UNITS.items() if abs(np.log(ratio / f)) < 2 * _NEAR), "other gains"
+    )
+    return [
+        f"the described bodies need {ratio:.3g} times the torques of these gains: {unit}? Give kp and kd in N m/rad "
+        "and N m s/rad at the joint, or check masses of the description"
+    ]
 
 
 def _other_unit(log: Log, revolute: list[bool]) -> list[str]:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from ...border.kinds import FloatArray
-from ...errors import InputError
+from ...errors import DynarmWarning, InputError
 from ...robot.arm import Arm
 from ..logs.log import Log
-from .checks import position_log
-from .loop import Loop, bare
+from .checks import gain_doubts, position_log
+from .loop import ANY, Loop, bare, limits
 from .result import PositionFit
-from .solving import solved, tracks_of, widths_of
+from .solving import DriveSolution, solved
+from .torques import gain_ratio
+from .tracks import Track, tracks_of, widths_of
+
+_SURE = 0.01  # of a joint's error: limits are believed that make no more of it
+_REACHED = 2e-3  # of samples whose torque is beyond a joint's effort limit: then it is asked whether limits act
 
 
 def fit_positions(
@@ -24,6 +33,25 @@ def fit_positions(
         raise InputError(
             f"{checked[0].source}: no 8 samples without a gap; record longer without losses"
         )
-    loop = Loop(bare(arm), *gains, widths_of(tracks))
-    answer = solved(loop, tracks)
+    loops = _loops(arm, gains, tracks)
+    answers = [(loop, solved(loop, tracks)) for loop in loops]
+    (loop, answer), *free = answers
+    if free and _badness(free[0][1]) < _badness(answer) - _SURE * loop.n:
+        ((loop, answer),) = free
+    for told in gain_doubts(gain_ratio(loop, tracks, answer.delay)):
+        warnings.warn(f"{checked[0].source}: {told}", DynarmWarning, stacklevel=5)
     return PositionFit(arm, loop, answer, answer.worth, tuple(checked))
+
+
+def _badness(answer: DriveSolution) -> float:
+    """Larger the less a loop follows its logs; infinite where it runs away."""
+    return float(np.nan_to_num(np.log(answer.rms).sum(), nan=np.inf))
+
+
+def _loops(arm: Arm, gains: tuple[FloatArray, FloatArray], tracks: Sequence[Track]) -> list[Loop]:
+    """The closed loop that ends at the described effort limits, and where logs would exceed them one without."""
+    loop = Loop(bare(arm), *gains, widths_of(tracks), limits(arm))
+    free = replace(loop, most=ANY)
+    torque = np.vstack([free.torques(k.command, k.states[0], k.states[1]) for k in tracks])
+    reached = np.mean(np.abs(torque) > loop.most, axis=0) > _REACHED
+    return [loop, free] if reached.any() else [loop]

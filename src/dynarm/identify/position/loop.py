@@ -1,8 +1,8 @@
 """The closed loop in compiled code: a robot under a PD controller, its drives given as numbers at run time.
 
-    (M(q) + armature) qdd + bias(q, qd) = kp (command - q) - kd qd - viscous qd - coulomb sign(qd) - offset
+    (M(q) + armature) qdd + bias(q, qd) = clip(kp (command - q) - kd qd, -most, most) - viscous qd - hold - offset
 
-The sign is smoothed over a width (`dynamics.drive.smooth_sign`).
+What Coulomb friction holds is said in `holding`: its sign is smoothed over a width, its lead is one of all joints.
 
 One step of RK4 (`simulation.integrators`) is one kernel; `simulated` marches it through a whole log without returning
 to Python, for a batch of drives at once.
@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...algebra.ldl import factorise
-from ...algebra.vectors import Scalar, add, mul, sub
+from ...algebra.vectors import Scalar, add, clip, mul, sub
 from ...border.kinds import FloatArray, Maker
-from ...dynamics.drive import smooth_sign
 from ...graph.graph import Port
 from ...machine.load.march import March
 from ...model.model import compile as compile_arm
@@ -26,8 +25,10 @@ from ...robot.arm import Arm
 from ...simulation.integrators import rk4_body
 from ...simulation.plant import Plant
 from ...simulation.system import Rates, vectors
+from .holding import BLUNT, Holding
 
 WORDS = ("armature", "viscous", "coulomb", "offset")  # unknowns of a joint, in the order of a Drive
+ANY = 1e6  # [N m or N] more than any controller gives
 _CHUNK = 4096  # steps that are marched before states are put away
 _STABLE = 2.4  # largest step times the fastest decay; RK4 is stable up to 2.78
 _FINEST = 512  # steps between two samples at most
@@ -35,12 +36,14 @@ _FINEST = 512  # steps between two samples at most
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loop:
-    """A robot without its drives, the gains of its controller, and the widths of Coulomb friction (n,)."""
+    """A robot without its drives; gains and largest torques of its controller, widths and lead of Coulomb friction."""
 
     plant: Plant
     kp: FloatArray
     kd: FloatArray
     widths: FloatArray
+    most: FloatArray | float = ANY
+    lead: float = 0.0
 
     @property
     def n(self) -> int:
@@ -50,18 +53,30 @@ class Loop:
         """(x, command at start, middle and end, h, drives, gains) -> x after a step."""
         n, plant = self.n, self.plant
         inputs = [*vectors(2 * n, "x"), *vectors(n, "c0", "c1", "c2"), Port("h", ())]
-        inputs += [*vectors(4 * n, "drives"), *vectors(3 * n, "gains")]
+        inputs += [*vectors(4 * n, "drives"), *vectors(4 * n + 1, "gains")]
 
         def body() -> Maker:
             return rk4_body(_flow(plant, n))
 
         return plant.compiled("position_loop", inputs, vectors(2 * n, "x_next"), body)
 
+    def gains(self, wider: FloatArray, later: FloatArray) -> FloatArray:
+        """(N, 4 n + 1): what the kernel is given beside drives: kp, kd, steepness of a sign, largest torques, lead."""
+        widths = self.widths * np.exp(wider)
+        own = np.broadcast_to(np.concatenate([self.kp, self.kd]), (len(wider), 2 * self.n))
+        most = np.broadcast_to(self.most, (len(wider), self.n))
+        return np.column_stack([own, 1 / widths, most, self.lead + later])
+
+    def torques(self, command: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
+        """(N, n): what the controller gives."""
+        return np.asarray(np.clip(self.kp * (command - q) - self.kd * qd, -self.most, self.most))
+
     def fastest(self, q: FloatArray, drives: FloatArray) -> float:
         """The largest rate [1/s] at which velocities decay, or the loop swings, in some poses q (k, n)."""
         armature, viscous, coulomb, _ = np.abs(drives.reshape(4, -1))
-        M = self.plant.model.mass_matrix(q) + np.diag(armature)
-        damping = self.kd + viscous + coulomb / self.widths
+        steep = coulomb / (BLUNT * self.widths)
+        M = self.plant.model.mass_matrix(q) + np.diag(armature + self.lead * steep)
+        damping = self.kd + viscous + BLUNT * steep
         decay = np.linalg.eigvals(np.linalg.solve(M, np.diag(damping))).real.max()
         swing = np.linalg.eigvals(np.linalg.solve(M, np.diag(self.kp))).real.max()
         return float(max(decay, np.sqrt(max(swing, 0.0))))
@@ -85,12 +100,14 @@ def _flow(plant: Plant, n: int) -> Rates:
             M[i][i] = add(M[i][i], drives[i])
         forces = []
         for i, bias in enumerate(scene.bias()):
-            kp, kd, width = (gains[k * n + i] for k in range(3))
-            viscous, coulomb, offset = (drives[k * n + i] for k in (1, 2, 3))
-            force = sub(mul(kp, sub(c[i], q[i])), mul(add(kd, viscous), qd[i]))
-            force = sub(force, mul(coulomb, smooth_sign(qd[i], width)))
+            kp, kd, most = gains[i], gains[n + i], gains[3 * n + i]
+            viscous, offset = drives[n + i], drives[3 * n + i]
+            force = clip(sub(mul(kp, sub(c[i], q[i])), mul(kd, qd[i])), most)
+            force = sub(force, mul(viscous, qd[i]))
             forces.append(sub(sub(force, offset), bias))
-        return [*qd, *factorise(M, inwards=not scene.chain.serial).solve(forces)]
+        factors = factorise(M, inwards=not scene.chain.serial)
+        held = Holding(drives[2 * n : 3 * n], gains[2 * n : 3 * n], gains[4 * n])
+        return [*qd, *held.accelerations(factors, factors.solve(forces), qd)]
 
     return rates
 
@@ -109,10 +126,11 @@ def simulated(
     delay: float,
     substeps: int,
     wider: FloatArray | float = 0.0,
+    later: FloatArray | float = 0.0,
 ) -> FloatArray:
     """(len(t), N, n): positions at the samples for drives (N, 4 n), from q, qd (n,) at the first one.
 
-    wider: logarithms (N,) of a factor of the widths.
+    wider: logarithms (N, n) of factors of the widths. later: what is added (N,) to the lead.
     """
     n, many = loop.n, len(drives)
     kernel = loop.step()
@@ -121,10 +139,7 @@ def simulated(
     grid = t[0] + h * np.arange(2 * count + 1) / 2  # starts, middles and ends
     c = commanded(t, command, grid - delay)
     first, middle = np.ascontiguousarray(c[::2]), np.ascontiguousarray(c[1::2])
-    factors = np.exp(np.broadcast_to(wider, many))[:, None]
-    gains = np.empty((many, 3 * n))
-    gains[:, : 2 * n] = np.concatenate([loop.kp, loop.kd])
-    gains[:, 2 * n :] = 1 / (loop.widths * factors)
+    gains = loop.gains(np.broadcast_to(wider, (many, n)), np.broadcast_to(later, many))
     x = np.empty((min(_CHUNK, count) + 1, many, 2 * n))
     x[0] = np.concatenate(start, axis=-1)
     out = np.empty((count + 1, many, n))
@@ -156,6 +171,11 @@ def _at_samples(t: FloatArray, h: float, out: FloatArray, substeps: int) -> Floa
 def bare(arm: Arm) -> Plant:
     """The robot's rigid bodies as a system; armature and friction are numbers that come with each rollout."""
     return Plant(compile_arm(arm))
+
+
+def limits(arm: Arm) -> FloatArray:
+    """(n,): the largest torques by the description, `ANY` where it tells none."""
+    return np.array([joint.effort_limit or ANY for joint in arm.joints])
 
 
 def legs(arm: Arm) -> list[int]:

@@ -18,7 +18,9 @@ from ..logs.sources import log_of, logs_of
 from ..tables import html_table, plain_table
 from .checks import position_log
 from .loop import WORDS, Loop, simulated
-from .solving import DriveSolution, Track, first_state, tracks_of
+from .rollouts import first_state
+from .solving import DriveSolution
+from .tracks import Track, tracks_of
 
 HARDLY, NOT = 0.3, 1.0  # deviations over the worth of an unknown
 _SMALL = 0.1  # of what an unknown could be at most: less is not asked of a log
@@ -161,12 +163,15 @@ class PositionFit:
 
     @property
     def delay_(self) -> float:
-        """Time by which commands take effect late [s]."""
+        """Time by which commands that go straight from sample to sample take effect late [s].
+
+        Those that are held until the next one show half a sample more.
+        """
         return self.solved.delay
 
     @property
     def delay_std_(self) -> float:
-        """Standard deviation of the delay [s]."""
+        """Standard deviation of the delay [s], a quarter of a sample for not knowing which of both they do included."""
         return float(np.sqrt(self.solved.covariance[-2, -2]))
 
     @property
@@ -234,7 +239,7 @@ class PositionFit:
         (401, 2)
         """
         one = position_log(self.arm, log_of(log, self.arm))
-        return _rolled(self._loop, tracks_of([one]), self._drives, self.delay_, one.source)
+        return _rolled(self.loop_, tracks_of([one]), self._drives, self.delay_, one.source)
 
     def validate(self, log: Outside) -> Rollout:
         """The same as `rollout`, as other fits call it.
@@ -276,7 +281,7 @@ class PositionFit:
         """
         one = position_log(self.arm, log_of(log, self.arm))
         drives = self._described.reshape(-1, 4).T.ravel()
-        return _rolled(self._loop, tracks_of([one]), drives, self.delay_, one.source)
+        return _rolled(self.loop_, tracks_of([one]), drives, self.delay_, one.source)
 
     def predict(self, log: Outside) -> FloatArray:
         """(N, n): positions of the closed loop simulated along a log.
@@ -321,8 +326,9 @@ class PositionFit:
         return float(np.mean([1 - float((x**2).mean()) for x in parts]))
 
     @property
-    def _loop(self) -> Loop:
-        return replace(self.loop, widths=self.solved.widths)
+    def loop_(self) -> Loop:
+        """The closed loop with the widths and the lead of Coulomb friction that were found."""
+        return replace(self.loop, widths=self.solved.widths, lead=self.solved.lead)
 
     @property
     def _drives(self) -> FloatArray:
@@ -382,7 +388,7 @@ class PositionFit:
         Examples
         --------
         >>> print(fit.summary().splitlines()[0])
-        <dynarm.PositionFit of 'two_link': 8 unknowns, delay 0 +- 0.5 ms, rollout error 0.0212 mrad>
+        <dynarm.PositionFit of 'two_link': 8 unknowns, delay 0 +- 3 ms, rollout error 0.0212 mrad>
         """
         return "\n".join([plain_table(repr(self), _HEADS, self._rows()), self.status_])
 
