@@ -9,6 +9,7 @@ import numpy as np
 
 from ..border.arguments import among, each, flag, items, positive, real, shown
 from ..border.kinds import Kept, Outside
+from ..border.threads import single_threaded
 from ..errors import InputError, KindError
 from ..robot.arm import Arm, Friction
 from .dataset.cluster import cluster_of
@@ -309,6 +310,7 @@ class Identifier(Searchable):
         say(told)
         return logs
 
+    @single_threaded
     def fit(self, log: Outside, y: Outside = None, client: Outside = None) -> Fit:
         """The values that explain one log or several.
 

@@ -17,6 +17,7 @@ from ...border.arguments import among, each, flag, items, real, shown, whole
 from ...border.kinds import Foreign, Outside
 from ...border.memo import cached_property
 from ...border.progress import Report, progress_of
+from ...border.threads import single_threaded
 from ...errors import InputError, KindError
 from ...model.model import Model
 from ...model.model import compile as compile_arm
@@ -36,6 +37,7 @@ _MEMORY = 1 << 30  # bytes that a motion may need
 _SMOOTH = 0.05  # [rad/s or m/s] width of the sign that the optimiser sees
 
 
+@single_threaded
 def excite(
     arm: Arm,
     duration: float,

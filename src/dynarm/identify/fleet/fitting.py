@@ -14,6 +14,7 @@ import numpy as np
 
 from ...border.arguments import among, flag, real, shown
 from ...border.kinds import FloatArray, Outside
+from ...border.threads import single_threaded
 from ...errors import DynarmError, DynarmWarning, InputError
 from ...robot.arm import Arm
 from ..auto import Decided
@@ -44,6 +45,7 @@ _Made = tuple["tuple[RobotFit, dict[str, Periods]] | None", list[str]]  # and wh
 Periods = list[tuple[float, FloatArray, FloatArray]]  # time, values, std
 
 
+@single_threaded
 def fit_fleet(
     arm: Arm,
     data: Outside,
