@@ -79,17 +79,22 @@ def test_in_the_band_a_quarter_less_than_a_plain_fit(chosen):
     assert own <= 0.75 * other
 
 
-SHORT = [(9.0, 99.0, 0.0, 9.0), (0.0, 14.0, 14.0, 99.0)]
+# from and to of what is fitted and of what is predicted [s], and the part of plain friction's error that may remain
+SHORT = [
+    (9.0, 99.0, 0.0, 9.0, 0.93),
+    (0.0, 14.0, 14.0, 99.0, 0.83),
+    (14.0, 99.0, 0.0, 14.0, 0.87),
+]
 
 
-@pytest.mark.parametrize("seen_from, seen_to, new_from, new_to", SHORT)
-def test_short_logs_predict_better_than_plain_friction(seen_from, seen_to, new_from, new_to):
+@pytest.mark.parametrize("seen_from, seen_to, new_from, new_to, part", SHORT)
+def test_short_logs_predict_better_than_plain_friction(seen_from, seen_to, new_from, new_to, part):
     """Of a few slow seconds no family of friction is sure on every joint; all of them, damped, still help."""
     log = read("ur10")
     seen, unseen = log.cut(seen_from, seen_to), log.cut(new_from, new_to)
     fit = Identifier(arm_of("ur10")).fit(seen)
     plain = Identifier(arm_of("ur10"), friction=PLAIN, shape="tanh", regularise=0).fit(seen)
-    assert fit.validate(unseen).mean < 0.96 * plain.validate(unseen).mean
+    assert fit.validate(unseen).mean < part * plain.validate(unseen).mean
     told = [t for t in fit.choice_.tried if t.taken and t.reason == TOGETHER]
     joints = {t.joint for t in told}
     for name, record in zip(arm_of("ur10").joint_names, fit.friction_, strict=True):

@@ -70,6 +70,14 @@ def test_a_fit_of_rich_friction_comes_back_from_its_file(known, tmp_path):
     assert again.band_ == fit.band_
 
 
+def test_no_free_step_stands_beside_damped_curves(known):
+    """Where curves or hysteresis are taken, Coulomb friction is as smooth as they are, unless that surely loses."""
+    _, _, fit = known
+    for record in fit.friction_:
+        if record.curve or record.presliding:
+            assert record.shape == "tanh" and record.width > 0
+
+
 def test_the_table_says_what_was_tried_and_why(known):
     kind, _, fit = known
     frame = fit.choice_.frame

@@ -197,6 +197,24 @@ class Search:
                 self.tried.append(row)
         self.states, self.now = states, self.errors(states)
 
+    def soften(self) -> None:
+        """Make sharp signs smooth on joints that have curves or hysteresis, unless they surely lose by it.
+
+        What is sharp there is told by these, which are damped; a free step beside them follows noise.
+        """
+        takers = {"curve", "presliding"}
+        trial = [
+            replace(s, width=SMOOTH) if s.taken & takers and not s.width else s for s in self.states
+        ]
+        joints = self._differing(trial)
+        if not joints:
+            return
+        step = self._gain(self.now, self.errors(trial))
+        for j in joints:
+            if step.high[j] > 0:
+                self.states[j] = trial[j]
+        self.now = self.errors(self.states)
+
     def _bundled(self, bundle: Sequence[str], width: float | None) -> list[State]:
         """The states with a bundle on all joints that it is offered to."""
         states = []

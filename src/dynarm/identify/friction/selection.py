@@ -144,6 +144,7 @@ def choose_friction(basis: Basis, tick: Tick = lambda part: None) -> Choice:
     search.grow(FAMILIES[:4])
     search.accompany("curve", FAMILIES[1:4])
     search.together((FAMILIES[:2], FAMILIES[:4]))
+    search.soften()
     tick(0.6)
     offers = _second_offers(basis, scales, search, first)
     later = _search(basis, scales, groups, offers, search.states)
