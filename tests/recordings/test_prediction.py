@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,6 +69,21 @@ def test_defaults_predict_unseen_time(chosen):
     robot, fit, check, _ = chosen
     assert check.mean <= LIMIT[robot], check.relative.round(3)
     assert any(one.taken for one in fit.choice_.tried)
+
+
+SHOWN = {"panda": "Franka Panda,", "ur10": "UR10,", "kr300": "KUKA KR300"}
+GUIDE = Path(__file__).parents[2] / "docs" / "howto" / "identify.md"
+
+
+def test_the_guide_shows_these_errors(chosen):
+    """Last digits may depend on the linear algebra of a machine, which joints are good does not."""
+    robot, _, check, unseen = chosen
+    rows = GUIDE.read_text("utf-8").split(f"| {SHOWN[robot]}")[1]
+    told = re.search(r"\| `Identifier\(arm\)` \| ([\d. ]+) \| ([\d.]+), band ([\d.]+) \|", rows)
+    joints = [float(number) for number in told[1].split()]
+    np.testing.assert_allclose(check.relative, joints, rtol=0.05, atol=0.003)
+    band = band_errors(unseen, check.predicted, 8.0).mean()
+    np.testing.assert_allclose((check.mean, band), (float(told[2]), float(told[3])), rtol=0.03)
 
 
 def test_in_the_band_a_quarter_less_than_a_plain_fit(chosen):
