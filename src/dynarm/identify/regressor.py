@@ -332,7 +332,7 @@ class Terms:
         if sources is None:
             return np.asarray(self.rigid.columns(q, qd, qdd) @ values[:p])
         Y = self.rigid.compiled(q, qd, qdd)
-        kept, armed = sources[0] >= 0, sources[1] >= 0
+        kept, armed = sources[0] >= 0, self.rigid.motor
         coefficients, armatures = np.zeros(Y.shape[2]), np.zeros(self.arm.n)
         coefficients[sources[0][kept]] = values[:p][kept]
         armatures[sources[1][armed]] = values[:p][armed]

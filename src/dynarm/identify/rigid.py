@@ -140,6 +140,12 @@ class Rigid:
         columns = [place[k] if k < last else -1 for k in kept]
         return np.array(columns), np.array([-1 if k < last else k - last for k in kept])
 
+    @property
+    def motor(self) -> np.ndarray:
+        """(p,) which minimal parameters are armatures that are merged with nothing else."""
+        joints = np.full(self.minimal.count, -1) if self.sources is None else self.sources[1]
+        return np.asarray(joints >= 0)
+
     @cached_property
     def places(self) -> np.ndarray | None:
         """For each minimal parameter its place among the compiled columns and, after them, the armatures'."""

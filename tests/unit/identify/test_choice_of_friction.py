@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -122,6 +123,21 @@ def test_what_the_user_says_is_kept():
         assert not Identifier(two, **options).automatic
     assert Identifier(two).automatic
     assert Identifier(two, preparation=Preparation(smoothing="spline")).automatic
+
+
+@pytest.mark.parametrize("size", [1.0, 0.0])
+def test_what_armatures_are_worth_is_told(size):
+    """By how much the error of held-out time rises without them; of motors that are not felt, how to leave them out."""
+    drawn = drawn_arm(1)
+    joints = [replace(joint, armature=size * (joint.armature or 0.3)) for joint in drawn.joints]
+    arm = replace(drawn, joints=tuple(joints))
+    told = Identifier(arm).fit(known_log(arm, "plain", 1)).choice_.lines()[0]
+    if size:
+        assert re.fullmatch(r"armatures: held-out error is [\d.]+ % higher without them", told)
+    else:
+        assert "no more than chance may" in told and "--no-armature" in told
+    without = Identifier(arm, armature=False).fit(known_log(arm, "plain", 1))
+    assert not any("armatures" in line for line in without.choice_.lines())
 
 
 # ---- bad input

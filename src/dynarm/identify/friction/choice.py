@@ -121,6 +121,17 @@ class Search:
         narrow = replace(self.folds, rows=self.folds.rows[:, first:])
         return relative(narrow, self.now, self.spread[first:])
 
+    def without_armatures(self) -> tuple[float, float] | None:
+        """By how much of the error it rises without armatures, and the doubt of that; None where none stands alone."""
+        own = np.zeros(self.terms.size, bool)
+        own[: self.terms.rigid_size] = self.terms.rigid.motor
+        if not own.any():
+            return None
+        wanted = self.wanted(self.states)
+        fewer = errors(self.folds, replace(wanted, kept=wanted.kept & ~own))
+        step = self._gain(fewer[:, self.terms.first :], self.now)
+        return step.pooled(np.flatnonzero(self.scales.moving).tolist())
+
     # ---- steps
 
     def choose_shapes(self, widths: Sequence[float]) -> None:

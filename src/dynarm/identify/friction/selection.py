@@ -56,6 +56,7 @@ class Choice:
     before: FloatArray | None = None  # (joints,) held-out errors of plain friction
     after: FloatArray | None = None  # and of that which was chosen
     refused: str = ""  # why nothing was tried
+    armatures: str = ""  # what they are worth
 
     @property
     def listed(self) -> bool:
@@ -76,14 +77,16 @@ class Choice:
 
     def as_table(self) -> Json:
         """What a fit's file keeps of it."""
-        return {"refused": self.refused, **{k: [getattr(t, k) for t in self.tried] for k in TRIED}}
+        said = {"refused": self.refused, "armatures": self.armatures}
+        return {**said, **{k: [getattr(t, k) for t in self.tried] for k in TRIED}}
 
     @classmethod
     def of_table(cls, table: Mapping[str, Outside], records: tuple[Friction, ...]) -> Choice:
         """That of a fit's file; older files do not say."""
         rows = zip(*(table.get(name, ()) for name in TRIED), strict=True)
         tried = tuple(Tried(str(j), str(f), float(g), bool(t), str(r)) for j, f, g, t, r in rows)
-        return cls(records, tried, refused=str(table.get("refused", GIVEN)))
+        said = str(table.get("armatures", ""))
+        return cls(records, tried, refused=str(table.get("refused", GIVEN)), armatures=said)
 
     def lines(self) -> list[str]:
         """What was taken, family by family, and what was not."""
@@ -101,7 +104,8 @@ class Choice:
         )
         if others:
             told.append(f"friction, tried without use: {', '.join(others)}")
-        return told or ["friction: plain (nothing else was offered)"]
+        told = told or ["friction: plain (nothing else was offered)"]
+        return [self.armatures, *told] if self.armatures else told
 
     def __str__(self) -> str:
         rows = [
@@ -158,7 +162,21 @@ def choose_friction(basis: Basis, tick: Tick = lambda part: None) -> Choice:
         for s, own, v in zip(search.states, offers, scales.speed, strict=True)
     )
     tried = (*search.tried, *_refused(basis, scales))
-    return Choice(records, tried, before, search.relative)
+    return Choice(records, tried, before, search.relative, armatures=_worth_of_armatures(search))
+
+
+def _worth_of_armatures(search: Search) -> str:
+    """What armatures are worth, in a sentence; seconds of held-out time are no proof against them, so they stay."""
+    told = search.without_armatures()
+    if told is None:
+        return ""
+    part = 100 * np.expm1(told[0])
+    if told[0] > told[1]:
+        return f"armatures: held-out error is {part:.1f} % higher without them"
+    return (
+        f"armatures: held-out error changes by {part:+.1f} % without them, no more than chance may; where torques are "
+        "measured behind the gears, leave them out (armature=False, --no-armature)"
+    )
 
 
 # ---- what is tried
