@@ -44,6 +44,9 @@ class RunAgreement:
     def __bool__(self) -> bool:
         return len(self.sources) > 1
 
+    def __repr__(self) -> str:
+        return f"<dynarm.RunAgreement: {self.told or 'one run, nothing to agree with'}>"
+
     def apart(self, rigid: bool) -> np.ndarray:
         """Differences between runs over their stated deviations, all pairs, of the rigid body or of friction."""
         mine = self.counted & (self.rigid == rigid)
@@ -100,7 +103,8 @@ def agreement(
     values, std = (np.array(x) for x in zip(*singles, strict=True))
     rigid = np.arange(terms.size) < terms.rigid_size
     widening = _widening(values, std, _groups(terms), terms.plain)
-    sources = tuple(names[run] for run in several)
+    told = told_apart(names)
+    sources = tuple(told[run] for run in several)
     odd = _strangers(terms, solution, blocks, values, sources)
     return RunAgreement(sources, values, std, widening, rigid, terms.plain, odd)
 
@@ -154,6 +158,15 @@ def _widening(
         own = (_GROUP * whole + squares[mine]) / (_GROUP + free[mine])
         wide[mine] = np.sqrt(np.maximum(own, 1.0))
     return wide
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """The names, those that several share with a number each: logs in memory are all called 'log'."""
+    many = [names.count(name) > 1 for name in names]
+    return [
+        f"{name} ({k + 1} of {len(names)})" if shared else name
+        for k, (name, shared) in enumerate(zip(names, many, strict=True))
+    ]
 
 
 def _strangers(

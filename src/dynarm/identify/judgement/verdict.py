@@ -71,6 +71,12 @@ class Validation:
         if self.band is None:
             object.__setattr__(self, "band", np.full(len(self.relative), np.nan))
 
+    def __repr__(self) -> str:
+        joints = " ".join(f"{error:.3f}" for error in self.relative)
+        return (
+            f"<dynarm.Validation of {self.source}: mean error {self.mean:.3g}, by joint {joints}>"
+        )
+
     @property
     def mean(self) -> float:
         """Mean over joints of RMSE / standard deviation."""

@@ -10,6 +10,7 @@ import pytest
 
 import dynarm
 from dynarm import Friction, Identifier
+from dynarm.identify.judgement.runs import told_apart
 from dynarm.identify.judgement.signs import impossible_signs
 from dynarm.identify.regressor import Terms
 from oracles.simulated_log import noisy_log
@@ -90,6 +91,28 @@ def test_a_log_of_another_payload_is_suspected():
     assert any(told.startswith("heavy.csv seems to be of another") for told in fit.runs_.strangers)
     assert fit.status_.startswith("doubtful") and "heavy.csv" in fit.status_
     assert fit.verdict(logs[0]).word == "FAIL"
+
+
+def test_logs_of_one_name_are_told_apart():
+    """Arrays in memory are all called 'log': which of them is meant says a number."""
+    logs = runs((1.0, 1.0, 1.0))
+    heavy = noisy_log(driven().with_payload(4.0), 0.4, seed=9, motion=9, duration=8.0)
+    fit = Identifier(PUMA, **PLAIN).fit([logs[0], logs[1], heavy])
+    assert any(told.startswith("log (3 of 3) seems to be of") for told in fit.runs_.strangers)
+    assert told_apart(["a", "log", "b", "log"]) == ["a", "log (2 of 4)", "b", "log (4 of 4)"]
+
+
+def test_agreements_and_validations_show_themselves_in_a_line():
+    logs = runs((1.0, 1.0))
+    fit = Identifier(PUMA, **PLAIN).fit(logs)
+    check = fit.validate(logs[0])
+    shown = repr(check)
+    assert shown.startswith("<dynarm.Validation of log: mean error 0.") and "\n" not in shown
+    assert [float(x) for x in shown[:-1].split("joint ")[1].split()] == check.relative.round(
+        3
+    ).tolist()
+    assert repr(fit.runs_).startswith("<dynarm.RunAgreement: 2 runs fitted alone: ")
+    assert "array" not in repr(fit.runs_) and "array" not in shown
 
 
 # ---- verdicts
