@@ -172,7 +172,9 @@ def _worth_of_armatures(search: Search) -> str:
         return ""
     part = 100 * np.expm1(told[0])
     if told[0] > told[1]:
-        return f"armatures: held-out error is {part:.{0 if part >= 10 else 1}f} % higher without them"
+        return (
+            f"armatures: held-out error is {part:.{0 if part >= 10 else 1}f} % higher without them"
+        )
     return (
         f"armatures: held-out error changes by {part:+.1f} % without them, no more than chance may; where torques are "
         "measured behind the gears, leave them out (armature=False, --no-armature)"
