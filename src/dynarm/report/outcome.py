@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..identify.judgement.identifiability import DAMPED
 from ..identify.rows import force_names, force_units
 from . import figures
 from .html import Cell, Markup, Section, facts, figure, number, section, table, verdict
@@ -48,7 +49,7 @@ def verdict_box(
 def outcome(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
     """The verdict, a few numbers, and the errors of every joint."""
     own = fit.fitted_
-    graded = fit.identifiability_.grades
+    plain = [grade for grade in fit.identifiability_.grades if grade != DAMPED]
     numbers: dict[str, object] = {}
     if checks:
         numbers["mean error, held out"] = _percent(float(np.mean([c.mean for c in checks])))
@@ -56,7 +57,7 @@ def outcome(fit: Fit, checks: Sequence[Validation], judged: Verdict) -> Section:
     name, share = _worst(fit, checks)
     if name:
         numbers["worst joint"] = f"{name}: {_percent(share)}"
-    numbers["determined"] = f"{graded.count('determined')} of {len(graded)} unknowns"
+    numbers["determined"] = f"{plain.count('determined')} of {len(plain)} unknowns"
     return section(
         "Verdict",
         verdict_box(judged, [*_reasons(fit, checks), *_next(fit, judged)], checks),

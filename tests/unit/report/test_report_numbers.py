@@ -87,7 +87,7 @@ def test_the_verdict_s_numbers_are_the_fit_s(identified):
     np.testing.assert_allclose(fitted["y"], 100 * fit.fitted_.relative, rtol=SHOWN)
     np.testing.assert_allclose(held["y"], 100 * check.relative, rtol=SHOWN)
     facts = part.facts
-    graded = fit.identifiability_.grades
+    graded = [grade for grade in fit.identifiability_.grades if grade != "damped"]
     assert facts["determined"] == f"{graded.count('determined')} of {len(graded)} unknowns"
     assert facts["mean error, fitted"] == f"{100 * fit.fitted_.relative.mean():.2f} %"
     assert facts["mean error, held out"] == f"{100 * check.relative.mean():.2f} %"
