@@ -72,9 +72,10 @@ class Identifier(Searchable):
         itself, unless all its links are alike, as in files without real inertias, when zero
         is.
     regularise : float or "auto", default "auto"
-        "auto": plain least squares where the log determines every unknown and no prior is
-        given, else as strongly as held-out time supports, at least 1; 0: never; or a
-        number, 1 being what the noise calls for.
+        "auto": plain least squares where the log determines every unknown, no prior is given
+        and friction is plain; beside families of friction, which explain much of what bodies
+        do, 1; else as strongly as held-out time supports, at least 1; 0: never; or a number,
+        1 being what the noise calls for.
     feasible : bool or "auto", default "auto"
         `values_` are made physically consistent; "auto": where the log does not determine
         every unknown, if that lowers the error on thirds of the logs that were not fitted.

@@ -21,7 +21,7 @@ from .estimators.problem import Problem, Pull, Solution
 from .fitting import AUTO, band_of, check_length, loaded, remembered, with_damping
 from .flow import rows_of, seen
 from .friction.selection import Choice
-from .judgement.identifiability import NOT, Identifiability, assess
+from .judgement.identifiability import DAMPED, NOT, Identifiability, assess
 from .judgement.outliers import left_out
 from .judgement.runs import agreement
 from .judgement.soundness import check_stretches, negative_energy
@@ -151,12 +151,16 @@ def _better_consistent(record: Record, solution: Solution) -> tuple[bool, tuple[
 def _ridge(
     identifier: Identifier, problem: Problem, pull: Pull, unit: float, check: Identifiability
 ) -> tuple[float, dict[float, float]]:
-    """0 where the log determines all, else what held-out time supports; unit: what the noise alone calls for."""
+    """0 where the log determines all, else what held-out time supports; unit: what the noise alone calls for.
+
+    Lists of friction explain much of what bodies do: beside them bodies are believed as the noise calls for in any case.
+    """
     if identifier.regularise != "auto":
         return float(identifier.regularise) * unit, {}
-    able = table.named(identifier.estimator).prior
-    if not able or (check.worst <= NOT and identifier.prior is None):
+    if not table.named(identifier.estimator).prior:
         return 0.0, {}
+    if check.worst <= NOT and identifier.prior is None:
+        return (unit if DAMPED in check.grades else 0.0), {}
     ridge, errors = tuning.choose_ridge(problem.factors, pull, unit)
     return max(ridge, unit), errors
 
