@@ -27,7 +27,7 @@ from .rests import RESTS
 from .tuning import Trial, choose_preparation, preparation_error
 
 _SPLINE = 0.9  # of a spline's held-out error, below which a filter is taken in its place
-_ENOUGH = 20  # samples an unknown of plain friction and the rigid body
+_ENOUGH = 17  # samples an unknown of plain friction and the rigid body
 _LOADED = 0.9  # sum of a joint's load coefficients that is no friction any more
 _DELAY = 0.01  # part of the held-out error that a delay must gain
 
