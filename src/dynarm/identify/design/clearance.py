@@ -26,9 +26,8 @@ _ALWAYS = 0.85  # that asks for tighter capsules,
 _STILL = 0.6  # and by these tells nothing
 _HANGING = 0.01  # part of the poses that must keep off the usual floor for it to be one,
 _BELOW_IT = 0.4  # and of each link's, which on an arm that stands are half of them, or nearly
-_BELOW = (
-    0.05  # of the robot's size: how far a base reaches below its frame that stands on what is there
-)
+# of the robot's size: how far a base reaches below its frame that stands on what is there
+_BELOW = 0.05
 _NEAR = 0.25  # part of the margin that stays between tight capsules
 _BLOCK = 200_000  # pairs of capsules that are looked at at a time
 MARGIN = 0.01  # of the robot's size, at most 0.02 m: what stays between two bodies
