@@ -11,7 +11,7 @@ import numpy as np
 from ...border.progress import Report
 from ..judgement.measures import Motions
 from .descent import STAGES, Descent, Press, descent_of, shrunk, started_at
-from .scaling import drawn_in
+from .scaling import Unreachable, drawn_in
 
 _RANDOM = 20  # motions that the result is compared with
 _POOL = 120  # random motions of which the best are improved,
@@ -72,10 +72,15 @@ def best_motion(
     early = [b.taken(STAGES[:_EARLY], iterations, step) for b in first[:starts]]
     early.sort(key=lambda b: b.value(STAGES[_EARLY]))
     taken = len(few) * short + starts * _EARLY * iterations
-    kept = []
+    kept, refusal = [], None
     for k, b in enumerate(early[:half]):
-        kept.append(_finished(problem, b, given, pose, iterations, step))
+        try:
+            kept.append(_finished(problem, b, given, pose, iterations, step))
+        except Unreachable as error:
+            refusal = error
         taken = len(few) * short + (starts * _EARLY + (k + 1) * late) * iterations
+    if refusal is not None and not kept:
+        raise refusal
     x, status = min(kept, key=lambda pair: problem.score(pair[0]))
     return Best(x, status, tuple(problem.condition(x) for x in chance))
 

@@ -10,6 +10,7 @@ from dynarm.identify.design import search
 from dynarm.identify.design.descent import STAGES, descent_of
 from dynarm.identify.design.excitation import _Problem
 from dynarm.identify.design.limits import limits_of
+from dynarm.identify.design.scaling import Unreachable
 from dynarm.identify.design.trajectory import Series
 from dynarm.identify.design.worth import condition_worth
 from dynarm.identify.regressor import Terms
@@ -74,3 +75,20 @@ def test_the_better_half_of_the_starts_is_taken_to_the_end(problem, monkeypatch,
     assert begun == sorted(improved)[:ends]
     assert problem.excess(best.x) <= 0 and best.status.startswith("stopped after 6 steps")
     assert parts == sorted(parts) and 0.5 < parts[-1] <= 1
+
+
+def test_a_start_that_leaves_no_room_to_move_does_not_stop_the_others(problem, monkeypatch):
+    finished, tried = search._finished, []
+
+    def first_fails(*given):
+        tried.append(given)
+        if len(tried) == 1:
+            raise Unreachable("the limits leave no room to move")
+        return finished(*given)
+
+    monkeypatch.setattr(search, "_finished", first_fails)
+    best = search.best_motion(problem, None, 3, 2, 0, lambda part: None)
+    assert len(tried) == 2 and problem.excess(best.x) <= 0
+    tried.clear()
+    with pytest.raises(Unreachable, match="no room to move"):
+        search.best_motion(problem, None, 1, 2, 0, lambda part: None)
