@@ -65,13 +65,19 @@ class Bodies:
 
     def lowest(self, q: np.ndarray) -> float:
         """Height [m] of the lowest point of all bodies that the first joint and what it carries move."""
-        self._place(q)
+        heights = self.heights(q)
         first = min(joint.id for joint in self.places)
-        heights = []
+        return min((low for joint, low in heights.items() if joint > first), default=np.inf)
+
+    def heights(self, q: np.ndarray) -> dict[int, float]:
+        """By joint of the model the height [m] of the lowest point of the bodies that it carries; 0: of the base's."""
+        self._place(q)
+        lows: dict[int, float] = {}
         for k, body in enumerate(self.bodies.geometryObjects):
-            if self.moving[body.parentJoint] > first:
-                heights.append(_lowest(body.geometry, self.there.oMg[k]))
-        return min(heights, default=np.inf)
+            joint = int(self.moving[body.parentJoint])
+            low = _lowest(body.geometry, self.there.oMg[k])
+            lows[joint] = min(low, lows.get(joint, np.inf))
+        return lows
 
     def nearest(self, q: np.ndarray, left: frozenset[frozenset[int]] = frozenset()) -> float:
         """Least distance [m] of bodies of links that no joint connects, but for those of `left`; 0: they touch."""
@@ -88,13 +94,16 @@ class Bodies:
 
     def left(self, lines: tuple[str, ...]) -> frozenset[frozenset[int]]:
         """Pairs of joints whose links a motion says it did not look at, and of links that one joint moves alone."""
-        origin = self.arm.origin
-        names = [str(joint.name) for joint in self.arm.joints]
-        joint = dict(zip(origin.links, map(self.model.getJointId, names), strict=True))
-        joint[origin.base_link] = 0
+        joint = self.links()
         matches = (LEFT.match(line) for line in lines)
         told = {frozenset(joint[word] for word in match.groups()) for match in matches if match}
         return frozenset(told)
+
+    def links(self) -> dict[str, int]:
+        """The joint of the model that carries each link of the arm."""
+        origin = self.arm.origin
+        joints = (self.model.getJointId(str(joint.name)) for joint in self.arm.joints)
+        return dict(zip(origin.links, joints, strict=True)) | {origin.base_link: 0}
 
     def pairs(self, left: frozenset[frozenset[int]] = frozenset()) -> list[tuple[int, int]]:
         """Bodies of links whose distance more than one independent joint decides, but for those of `left`."""

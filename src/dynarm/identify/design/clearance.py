@@ -1,9 +1,9 @@
 """How far a robot's links stay off the floor and off each other, by capsules: in numbers and slopes.
 
-The floor is the plane z = floor of the base link. Ends of capsules that no joint lifts are not looked at, nor are
-links that one joint connects, or moves alone as the fingers of a gripper. Pairs of links whose capsules overlap in
-nearly every pose are looked at by more and tighter ones; where these overlap in most poses too, the pair is left out,
-by name. Pairs that overlap often though points on their surfaces show that they cannot touch are not looked at either.
+The floor is the plane z = floor of the base link. Ends of capsules that no joint lifts are not looked at (`ground`),
+nor are links that one joint connects, or moves alone as the fingers of a gripper. Pairs of links whose capsules overlap
+in nearly every pose are looked at by more and tighter ones; where these overlap in most poses too, the pair is left
+out, by name. Pairs that overlap often though points on their surfaces show that they cannot touch are not looked at.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from ...robot.arm import Arm
 from .capsules import Capsule
 from .contact import Surface, between, surely_apart, surface_of
+from .ground import lifted_of, standing
 from .limbs import Limbs, limbs_of
 from .limits import Limits
 from .rods import TINY, Rods, nearest, rods_of
@@ -24,11 +25,6 @@ _POSES = 1500  # drawn at random to see what can move and touch at all
 _OFTEN = 0.2  # part of the poses in which a pair overlaps that asks whether it can touch at all,
 _ALWAYS = 0.85  # that asks for tighter capsules,
 _STILL = 0.6  # and by these tells nothing
-_HANGING = 0.01  # part of the poses that must keep off the usual floor for it to be one,
-_BELOW_IT = 0.4  # and of each link's, which on an arm that stands are half of them, or nearly
-_BELOW = (
-    0.05  # of the robot's size: how far a base reaches below its frame that stands on what is there
-)
 _NEAR = 0.25  # part of the margin that stays between tight capsules
 _BLOCK = 200_000  # pairs of capsules that are looked at at a time
 MARGIN = 0.01  # of the robot's size, at most 0.02 m: what stays between two bodies
@@ -49,6 +45,8 @@ class Clearance:
     checked: tuple[str, ...]
     unchecked: tuple[str, ...]
     left: tuple[tuple[str, str], ...] = ()  # names of links that are not looked at
+    # links with ends that no joint lifts, and the height above the floor that these keep [m]
+    rest: tuple[tuple[str, float], ...] = ()
 
     @property
     def paired(self) -> tuple[tuple[str, str], ...]:
@@ -157,17 +155,18 @@ def clearance_of(
     rods = rods_of(shapes.capsules)
     points = rods.placed(limbs.poses(poses))
     if floor is not None and not asked:
-        floor = _standing(shapes, floor, arm.size)
+        floor = standing(shapes, floor, arm.size)
     checked: list[str] = []
     unchecked = ["what stands around the robot, cables, and tools that its file does not hold"]
     none = np.zeros((0, 2), int)
-    ends = none
+    empty = Clearance(limbs, shapes, rods, floor, none, none, np.zeros(0), margin, (), ())
     if floor is None:
         unchecked.append("the floor (floor=False)")
     else:
-        ends, told = _lifted(shapes, points, floor, margin, arm.size, asked)
-        (checked if len(ends) else unchecked).append(told)
-    empty = Clearance(limbs, shapes, rods, floor, ends, none, np.zeros(0), margin, (), ())
+        lifted = lifted_of(shapes, points, floor, margin, arm.size, asked)
+        (checked if len(lifted.ends) else unchecked).append(lifted.told)
+        unchecked += lifted.below
+        empty = replace(empty, ends=lifted.ends, rest=lifted.rest)
     if not bodies:
         unchecked.append("the robot against itself (collisions=False)")
         return replace(empty, checked=tuple(checked), unchecked=tuple(unchecked))
@@ -176,39 +175,6 @@ def clearance_of(
     unchecked += [told] * (not len(full.pairs)) + left
     unchecked += [f"shape of {word}; a rod is taken" for word in shapes.why]
     return replace(full, checked=tuple(checked), unchecked=tuple(unchecked))
-
-
-def _standing(shapes: Shapes, floor: float, size: float) -> float:
-    """The height of the usual floor: the lowest point of a base that reaches far below its frame, as a pedestal."""
-    lowest = min((solid.lowest for solid in shapes.solids.get(-1, ())), default=floor)
-    return lowest if lowest < floor - _BELOW * size else floor
-
-
-def _lifted(
-    shapes: Shapes, points: np.ndarray, floor: float, margin: float, size: float, asked: bool
-) -> tuple[np.ndarray, str]:
-    """The ends of capsules that joints lift, and in words what is looked at, or why nothing is."""
-    plane = f"floor: the plane z = {floor:.4g} m of the base link"
-    heights, ends = [], []
-    for c, capsule in enumerate(shapes.capsules):
-        for k in (0, 1):
-            height = points[:, c, k, 2] - capsule.radius - floor
-            still = np.ptp(height) < 0.01 * size or (not asked and height.max() < margin)
-            if capsule.joint >= 0 and not still:
-                heights.append(height)
-                ends.append((c, k))
-    none = np.zeros((0, 2), int)
-    if not ends:
-        return none, f"{plane}: no joint moves anything towards it"
-    above = np.array(heights) > margin
-    clear = above.all(axis=0).mean()
-    hangs = clear < _HANGING or above.mean(axis=1).min() < _BELOW_IT
-    if hangs and not asked:
-        often = (
-            "every pose" if not clear else "nearly every pose" if clear < _HANGING else "most poses"
-        )
-        return none, f"{plane}: some link is below it in {often} tried; give floor= if it is one"
-    return np.array(ends), f"{plane}, every moving link, {shapes.source}"
 
 
 def _with_pairs(

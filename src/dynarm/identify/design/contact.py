@@ -26,9 +26,8 @@ _STEPS = 180  # of a joint's range
 _ROUGH = 15  # one of so many points, and of steps, is looked at first
 _CELLS = 300  # of the raster of a profile, along its longer side,
 _WIDEST = 1000  # and on all sides beyond it, at most
-_COVER = 1 / np.sqrt(
-    3
-)  # from its nearest corner, over its longest edge, a point of a triangle is no further
+# from its nearest corner, over its longest edge, a point of a triangle is no further
+_COVER = 1 / np.sqrt(3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,10 +62,10 @@ def surely_apart(
     gap: float,
 ) -> bool:
     """Whether two links are surely further apart than a gap [m] in all poses."""
-    found = between(arm, *links)
-    if found is None:
+    connected = between(arm, *links)
+    if connected is None:
         return False
-    middle, joints = found
+    middle, joints = connected
     return any(
         _swept_apart(
             limbs,

@@ -57,7 +57,8 @@ class Press:
     part: float = _FULL
 
 
-STAGES = (Press(3.0, 1.0), Press(20.0, 3.0), Press(150.0, 6.0))
+# a blunt criterion leads to where motions are good all round, a sharp one to the condition number itself
+STAGES = (Press(3.0, 1.0), Press(20.0, 4.0), Press(150.0, 12.0), Press(400.0, 25.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

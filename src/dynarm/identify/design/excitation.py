@@ -111,7 +111,7 @@ def excite(
     armature : bool, default True
         Whether the log shall determine motor inertias.
     starts : int, default 5
-        How many random motions the optimiser starts from.
+        How many random motions the optimiser starts from; the better half is taken to the end.
     iterations : int, default 200
         Steps of the optimiser from each.
     seed : int, default 0

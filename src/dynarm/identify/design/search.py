@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ...border.progress import Report
 from ..judgement.measures import Motions
 from .descent import STAGES, Descent, Press, descent_of, shrunk, started_at
-from .scaling import drawn_in
+from .scaling import Unreachable, drawn_in
 
 _RANDOM = 20  # motions that the result is compared with
 _POOL = 120  # random motions of which the best are improved,
@@ -20,6 +20,7 @@ _SIZES = (1.0, 0.8, 0.6)  # of random motions, in parts of what the limits allow
 _FULL = 0.999  # part of the limits that may be used
 _SPARE = 0.01  # of the robot's size: most room that is added between bodies
 _STIFFER = 5.0  # times as stiff are springs in each try
+_EARLY = 2  # stages that all starts are taken through; the better half of them goes on
 _TRIES = 5  # with more room, where the series comes too near between the points looked at
 
 
@@ -56,20 +57,30 @@ def best_motion(
     n = len(problem.limits.low)
     chance = [problem.within(problem.series.random(rng, n)) for _ in range(_RANDOM)]
     begun = _begun(problem, descent_of(problem, given), homes, chance, rng)
-    few, short = begun[: _FEW * starts], iterations // 5
-    steps, taken = max(1, len(few) * short + starts * len(STAGES) * iterations), 0
+    few, short, half = begun[: _FEW * starts], iterations // 5, (starts + 1) // 2
+    late = len(STAGES) - _EARLY
+    steps, taken = max(1, len(few) * short + (starts * _EARLY + half * late) * iterations), 0
 
     def step() -> None:
         nonlocal taken
         taken += 1
         report(min(taken / steps, 1.0))
 
-    first = [replace(b, x=b.descent.improved(b.x, STAGES[0], short, step)[0]) for b in few]
+    first = [b.taken(STAGES[:1], short, step) for b in few]
     first.sort(key=_Begun.value)
-    kept = []
-    for k, b in enumerate(first[:starts]):
-        kept.append(_finished(problem, b, given, pose, iterations, step))
-        taken = len(few) * short + (k + 1) * len(STAGES) * iterations
+    taken = len(few) * short
+    early = [b.taken(STAGES[:_EARLY], iterations, step) for b in first[:starts]]
+    early.sort(key=lambda b: b.value(STAGES[_EARLY]))
+    taken = len(few) * short + starts * _EARLY * iterations
+    kept, refusal = [], None
+    for k, b in enumerate(early[:half]):
+        try:
+            kept.append(_finished(problem, b, given, pose, iterations, step))
+        except Unreachable as error:
+            refusal = error
+        taken = len(few) * short + (starts * _EARLY + (k + 1) * late) * iterations
+    if refusal is not None and not kept:
+        raise refusal
     x, status = min(kept, key=lambda pair: problem.score(pair[0]))
     return Best(x, status, tuple(problem.condition(x) for x in chance))
 
@@ -81,9 +92,17 @@ class _Begun:
     descent: Descent
     home: np.ndarray | None
     x: np.ndarray
+    ended: bool = False
 
-    def value(self) -> float:
-        return self.descent.value(self.x, STAGES[0])[0]
+    def value(self, stage: Press = STAGES[0]) -> float:
+        return self.descent.value(self.x, stage)[0]
+
+    def taken(self, stages: Sequence[Press], iterations: int, step: Callable[[], None]) -> _Begun:
+        """The motion taken through some stages, and whether the last of them came to its end."""
+        x, ended = self.x, False
+        for stage in stages:
+            x, ended = self.descent.improved(x, stage, iterations, step)
+        return replace(self, x=x, ended=ended)
 
 
 def _begun(
@@ -94,9 +113,12 @@ def _begun(
     rng: np.random.Generator,
 ) -> list[_Begun]:
     """Random motions to begin with, the best first, from each home in turn where there are some."""
-    if not homes:
-        return sorted((_Begun(descent, None, x) for x in chance), key=_Begun.value)
     n, series = len(problem.limits.low), problem.series
+    if not homes:
+        drawn = [series.random(rng, n) for _ in range(_POOL - len(chance))]
+        sized = [_SIZES[k % len(_SIZES)] * problem.within(x) for k, x in enumerate(drawn)]
+        pool = [_Begun(descent, None, x) for x in (*chance, *map(problem.within, sized))]
+        return sorted(pool, key=_Begun.value)
     ranked = []
     for h, home in enumerate(homes):
         pool = []
@@ -118,12 +140,10 @@ def _finished(
     iterations: int,
     step: Callable[[], None],
 ) -> tuple[np.ndarray, str]:
-    """A motion taken through all stages, within every limit, and what is said of it."""
-    descent, x, ended = begun.descent, begun.x, False
-    for stage in STAGES:
-        x, ended = descent.improved(x, stage, iterations, step)
-    word = "converged" if ended else f"stopped after {iterations} steps a stage"
-    inside = _freed(problem, descent, x, home, iterations, step)
+    """A motion taken through the last stages, within every limit, and what is said of it."""
+    done, descent = begun.taken(STAGES[_EARLY:], iterations, step), begun.descent
+    word = "converged" if done.ended else f"stopped after {iterations} steps a stage"
+    inside = _freed(problem, descent, done.x, home, iterations, step)
     rest = begun.home if begun.home is not None else pose
     if problem.excess(inside) <= 0 or rest is None:
         return inside, word
