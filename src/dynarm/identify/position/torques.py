@@ -71,8 +71,9 @@ def gain_ratio(loop: Loop, tracks: Sequence[Track], delay: float) -> float:
     rigid = loop.plant.model.inverse_dynamics(q, qd, qdd)
     c = np.vstack([commanded(k.t, k.command, k.t - delay) for k in tracks])
     torque, ratios = loop.kp * (c - q) - loop.kd * qd, []
+    signs = smooth_sign(qd, 1 / loop.widths)
     for j in range(loop.n):
-        drives = [qdd[:, j], qd[:, j], np.tanh(qd[:, j] / loop.widths[j]), np.ones(len(q))]
+        drives = [qdd[:, j], qd[:, j], signs[:, j], np.ones(len(q))]
         base, _ = np.linalg.qr(np.column_stack(drives))
         y, x = (z[:, j] - base @ (base.T @ z[:, j]) for z in (rigid, torque))
         alike = float(y @ x) / max(float(np.linalg.norm(y) * np.linalg.norm(x)), 1e-12)
