@@ -16,10 +16,12 @@ from ...robot.arm import Arm, Friction
 from ..logs.log import Log
 from ..logs.sources import log_of, logs_of
 from ..tables import html_table, plain_table
+from .body_rows import BodyRow, body_rows, body_table
 from .checks import position_log
+from .deciding import Choice
 from .loop import WORDS, Loop, simulated
 from .rollouts import first_state
-from .solving import DriveSolution
+from .solving import DriveSolution, fitted_loop
 from .tracks import Track, tracks_of
 
 HARDLY, NOT = 0.3, 1.0  # deviations over the worth of an unknown
@@ -78,10 +80,12 @@ class Rollout:
 class PositionFit:
     """Armature, viscous and Coulomb friction and offset of every joint, with certainty, and the delay of the commands.
 
-    `dynarm.Identifier(arm, pd=(kp, kd)).fit(log)` makes it. The rigid bodies are those of the description.
+    `dynarm.Identifier(arm, pd=(kp, kd)).fit(log)` makes it. The rigid bodies are those of the description, unless the
+    log tells them and is surely followed better with those; `choice.told` says which, `bodies_` and the table then have
+    them.
     `names_`, `values_`, `std_`: armature, viscous, coulomb, offset of the first joint, of the second, ...;
     `grades_`: 'determined', 'hardly' or 'not' by the log. Values that the log does not determine are those of
-    the description.
+    the description, or where bodies are told those that go with the bodies.
 
     Attributes
     ----------
@@ -95,6 +99,8 @@ class PositionFit:
         What each unknown could be at most (4 n,).
     logs : tuple[Log, ...]
         The logs that were fitted.
+    choice : Choice
+        What is to be said about the rigid bodies, and those that the log tells.
 
     Examples
     --------
@@ -118,6 +124,7 @@ class PositionFit:
     solved: DriveSolution
     worth: FloatArray  # (4 n,) what each unknown could be at most
     logs: tuple[Log, ...]
+    choice: Choice = Choice()
 
     # ---- numbers
 
@@ -149,9 +156,14 @@ class PositionFit:
 
     @cached_property
     def values_(self) -> FloatArray:
-        """(4 n,) values; those that the log does not determine are the description's."""
-        held = np.array([grade == "not" for grade in self.grades_])
-        return np.asarray(np.where(held, self._described, self.fitted_))
+        """(4 n,) values; those that the log does not determine are the description's, but where bodies are told."""
+        return np.asarray(np.where(self._kept, self._described, self.fitted_))
+
+    @property
+    def _kept(self) -> np.ndarray:
+        """(4 n,): which are as described. Of unknowns that only go with bodies the sum is told: those are not."""
+        lost = np.array([grade == "not" for grade in self.grades_])
+        return lost & ~np.isfinite(self.std_) if self.choice.bodies else lost
 
     @property
     def _described(self) -> FloatArray:
@@ -176,7 +188,7 @@ class PositionFit:
 
     @property
     def undetermined_(self) -> tuple[str, ...]:
-        """Unknowns that the log does not determine; they are as the description has them."""
+        """Unknowns that the log does not determine; they are as described, or where bodies are told go with these."""
         return tuple(
             n for n, grade in zip(self.names_, self.grades_, strict=True) if grade == "not"
         )
@@ -186,10 +198,14 @@ class PositionFit:
         """What to know about the outcome; begins with 'ok' where nothing is wrong."""
         lost = self.undetermined_
         if not lost:
-            return "ok: the log determines all drives"
+            return f"ok: the log determines all drives; {self.choice.told}"
         whole = len(lost) == len(self.names_)
         word = "doubtful" if whole else "ok"
-        return f"{word}: not determined by the log, kept as described: {', '.join(lost)}"
+        kept = [n for n, own in zip(self.names_, self._kept, strict=True) if own]
+        told = [f"not determined by the log, kept as described: {', '.join(kept)}"] if kept else []
+        if merged := [n for n in lost if n not in kept]:
+            told.append(f"determined together with rigid bodies only: {', '.join(merged)}")
+        return f"{word}: {'; '.join([*told, self.choice.told])}"
 
     # ---- robot and model
 
@@ -204,14 +220,15 @@ class PositionFit:
 
     @cached_property
     def arm_(self) -> Arm:
-        """The arm with the drives that were found; .save("x.xml") and .update_mjcf write them."""
+        """The arm with its drives, and with bodies that the log tells; .save("x.xml") and .update_mjcf write it."""
         joints = tuple(
             replace(joint, armature=float(armature), friction=friction)
             for joint, armature, friction in zip(
                 self.arm.joints, self.values_[::4], self.friction_, strict=True
             )
         )
-        return replace(self.arm, joints=joints)
+        arm, natural = replace(self.arm, joints=joints), self.solved.natural
+        return arm if natural is None else arm.with_parameters(natural.reshape(-1, 10))
 
     @cached_property
     def model_(self) -> Model:
@@ -281,7 +298,8 @@ class PositionFit:
         """
         one = position_log(self.arm, log_of(log, self.arm))
         drives = self._described.reshape(-1, 4).T.ravel()
-        return _rolled(self.loop_, tracks_of([one]), drives, self.delay_, one.source)
+        loop = replace(self.loop, widths=self.solved.widths, lead=self.solved.lead)
+        return _rolled(loop, tracks_of([one]), drives, self.delay_, one.source)
 
     def predict(self, log: Outside) -> FloatArray:
         """(N, n): positions of the closed loop simulated along a log.
@@ -327,8 +345,8 @@ class PositionFit:
 
     @property
     def loop_(self) -> Loop:
-        """The closed loop with the widths and the lead of Coulomb friction that were found."""
-        return replace(self.loop, widths=self.solved.widths, lead=self.solved.lead)
+        """The closed loop with the bodies that were chosen and with the widths and the lead of Coulomb friction."""
+        return fitted_loop(self.loop, self.choice.bodies, self.solved)
 
     @property
     def _drives(self) -> FloatArray:
@@ -338,20 +356,20 @@ class PositionFit:
 
     @property
     def frame(self) -> Foreign:
-        """A DataFrame: name, joint, value, std, unit, status."""
+        """A DataFrame: name, joint, value, std, unit, status; after the drives rigid bodies that the log tells."""
         import pandas
 
         names = self.arm.joint_names
-        return pandas.DataFrame(
-            {
-                "name": self.names_,
-                "joint": [names[k // 4] for k in range(len(self.names_))],
-                "value": self.values_,
-                "std": self.std_,
-                "unit": self._units,
-                "status": self.grades_,
-            }
-        )
+        owners = [names[k // 4] for k in range(len(self.names_))]
+        drives = (self.names_, owners, self.values_, self.std_, self._units, self.grades_)
+        rows = [*zip(*drives, strict=True)]
+        rows += [(r.name, r.joint, r.value, r.std, r.unit, r.grade) for r in self.bodies_]
+        return pandas.DataFrame(rows, columns=["name", "joint", "value", "std", "unit", "status"])
+
+    @cached_property
+    def bodies_(self) -> tuple[BodyRow, ...]:
+        """Minimal parameters of the rigid bodies, each with its deviation; none where these are as described."""
+        return tuple(body_rows(self.choice.bodies, self.solved))
 
     @property
     def _units(self) -> list[str]:
@@ -375,7 +393,8 @@ class PositionFit:
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows = zip(self.names_, self.values_, self.std_, self._units, self.grades_, strict=True)
-        return [(n, f"{x:.5g}", f"{std:.2g}", unit, grade) for n, x, std, unit, grade in rows]
+        drives = [(n, f"{x:.5g}", f"{std:.2g}", unit, grade) for n, x, std, unit, grade in rows]
+        return [*drives, *body_table(self.bodies_)]
 
     def summary(self) -> str:
         """A table for people.

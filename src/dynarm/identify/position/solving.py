@@ -7,12 +7,13 @@ difference of simulated and recorded positions, joint by joint in units of its o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...border.kinds import FloatArray
-from .certainty import covariance, within_samples
+from .bodies import Bodies
+from .certainty import covariance, sums, swelling, within_samples
 from .loop import Loop
 from .rollouts import COMMON, OWN, Rollouts, loop_of
 from .torques import begun
@@ -44,6 +45,8 @@ class DriveSolution:
     rms: FloatArray  # (n,) of what is left [rad or m]
     worth: FloatArray  # (4 n,) what each drive would be if it alone took all of the torque
     passes: int
+    natural: FloatArray | None = None  # (10 links,) bodies, where these were unknown
+    of_bodies: FloatArray | None = None  # (p, p) covariance of their minimal parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,18 +59,32 @@ class DriveBounds:
     steps: FloatArray  # (4 n,)
 
 
-def solved(loop: Loop, tracks: Sequence[Track]) -> DriveSolution:
-    """Drives and delay by rollouts, from those that torques give; the first states are unknown, too."""
+def solved(
+    loop: Loop,
+    tracks: Sequence[Track],
+    bodies: Bodies | None = None,
+    natural: FloatArray | None = None,
+) -> DriveSolution:
+    """Drives and delay by rollouts, from those that torques give; the first states are unknown, too.
+
+    bodies: where rigid bodies are unknown as well, beginning at natural parameters.
+    """
+    if bodies is not None and natural is not None:
+        loop = bodies.loop(loop, natural)
     drives, delay, torque = begun(loop, tracks)
-    rollouts, worth = Rollouts(loop, tracks), units(tracks, torque)
+    rollouts, worth = Rollouts(loop, tracks, bodies), units(tracks, torque)
     starts = np.concatenate([np.concatenate(track.start) for track in tracks])
     bounds = _bounds(loop.n, len(starts), ~moving(tracks), 1e-3 * worth)
     x = np.concatenate([drives, np.zeros(loop.n), [delay, _LEAD], starts])
     x[bounds.held] = 0.0
+    x = x if natural is None else np.concatenate([x, natural])
     x, left, passes = _descended(rollouts, x, bounds)
     J, sigma = rollouts.jacobian(x, bounds.steps), _sizes(left)
-    spread, told = covariance(J, left, sigma, bounds.held, tracks)
-    n, (armatures, late) = loop.n, within_samples(loop.kd, tracks)
+    n, size, last = loop.n, J.shape[2], rollouts.last
+    held = np.concatenate([bounds.held, np.zeros(size - last, bool)])
+    believed = None if bodies is None else bodies.believed(x[last:])
+    spread, told = covariance(J, left, sigma, held, tracks, believed)
+    armatures, late = within_samples(loop.kd, tracks)
     spread[:n, :n] += armatures
     spread[OWN * n, OWN * n] += late
     own, fitted = OWN * n + COMMON, loop_of(loop, x)
@@ -81,7 +98,16 @@ def solved(loop: Loop, tracks: Sequence[Track]) -> DriveSolution:
         sigma,
         worth,
         passes,
+        None if bodies is None else x[last:],
+        None if bodies is None else spread[last:, last:],
     )
+
+
+def fitted_loop(loop: Loop, bodies: Bodies | None, answer: DriveSolution) -> Loop:
+    """The loop with the widths, the lead and the bodies of a solution."""
+    if bodies is not None and answer.natural is not None:
+        loop = bodies.loop(loop, answer.natural)
+    return replace(loop, widths=answer.widths, lead=answer.lead)
 
 
 def _bounds(n: int, starts: int, still: np.ndarray, steps: FloatArray) -> DriveBounds:
@@ -104,9 +130,10 @@ def _descended(
         sigma, J = _sizes(left), rollouts.jacobian(x, bounds.steps)
         if not np.isfinite(J).all():
             break
-        step, length = _stepped(J, left, sigma, x, bounds)
+        step, length = _whole_step(rollouts, J, left, x, bounds)
         for part in (1.0, 0.3, 0.1, 0.03):
-            trial = np.clip(x + part * step, bounds.low, bounds.high)
+            trial, last = x + part * step, rollouts.last
+            trial[:last] = np.clip(trial[:last], bounds.low, bounds.high)
             tried = rollouts.left(trial)
             if np.isfinite(tried).all() and _cost(tried, sigma) < _cost(left, sigma):
                 break
@@ -125,6 +152,37 @@ def _sizes(left: FloatArray) -> FloatArray:
 
 def _cost(left: FloatArray, sigma: FloatArray) -> float:
     return float(((left / sigma) ** 2).sum())
+
+
+def _whole_step(
+    rollouts: Rollouts, J: FloatArray, left: FloatArray, x: FloatArray, bounds: DriveBounds
+) -> tuple[FloatArray, float]:
+    """A step of all unknowns, and its length in deviations: bodies as if drives had no bounds, then these in theirs."""
+    sigma, last, bodies = _sizes(left), rollouts.last, rollouts.bodies
+    if bodies is None:
+        return _stepped(J, left, sigma, x, bounds)
+    A, b = J / sigma[:, None], left / sigma
+    gram, slope = np.tensordot(A, A, ([0, 1], [0, 1])), np.tensordot(A, b, ([0, 1], [0, 1]))
+    S, _ = sums(np.einsum("kji,kj->ki", A, b), rollouts.tracks)
+    rest = np.flatnonzero(~bounds.held & (np.diag(gram)[:last] > 0) & ~_pinned(x, slope, bounds))
+    size = np.sqrt(np.diag(gram)[rest])
+    both = gram[np.ix_(rest, np.arange(last, J.shape[2]))] / size[:, None]
+    unit = gram[np.ix_(rest, rest)] / np.outer(size, size) + 1e-9 * np.eye(len(rest))
+    gone = np.linalg.solve(unit, np.column_stack([both, slope[rest] / size]))
+    dear = swelling(S, gram)
+    own = (gram[last:, last:] - both.T @ gone[:, :-1]) / dear
+    natural = bodies.drawn(own, (slope[last:] - both.T @ gone[:, -1]) / dear, x[last:])
+    change = bodies.matrix @ (natural - x[last:])
+    left = left + J[:, :, last:] @ change
+    step, length = _stepped(J[:, :, :last], left, sigma, x[:last], bounds)
+    moved = float(np.sqrt(max(float(change @ own @ change), 0.0)))
+    return np.concatenate([step, natural - x[last:]]), float(np.hypot(length, moved))
+
+
+def _pinned(x: FloatArray, slope: FloatArray, bounds: DriveBounds) -> np.ndarray:
+    """Which drives lie at a bound and would go beyond it."""
+    own, down = x[: len(bounds.low)], slope[: len(bounds.low)]
+    return np.asarray(((own <= bounds.low) & (down > 0)) | ((own >= bounds.high) & (down < 0)))
 
 
 def _stepped(

@@ -24,7 +24,7 @@ def begun(loop: Loop, tracks: Sequence[Track]) -> tuple[FloatArray, float, Float
     """Drives and delay by least squares on torques, and the size (n,) of the torques that the controller gave."""
     n = loop.n
     q, qd, qdd = (np.vstack([track.states[k] for track in tracks]) for k in range(3))
-    rigid = loop.plant.model.inverse_dynamics(q, qd, qdd)
+    rigid = loop.rigid_torques(q, qd, qdd)
     columns = np.stack([qdd, qd, smooth_sign(qd, 1 / loop.widths), np.ones_like(qd)], axis=-1)
     scale = np.maximum(np.sqrt((columns**2).mean(axis=0)), 1e-12)
     bases = [np.linalg.svd(columns[:, j] / scale[j], full_matrices=False) for j in range(n)]
@@ -68,7 +68,7 @@ def gain_ratio(loop: Loop, tracks: Sequence[Track], delay: float) -> float:
     remain, which armature and friction cannot mimic.
     """
     q, qd, qdd = (np.vstack([track.states[k] for track in tracks]) for k in range(3))
-    rigid = loop.plant.model.inverse_dynamics(q, qd, qdd)
+    rigid = loop.rigid_torques(q, qd, qdd)
     c = np.vstack([commanded(k.t, k.command, k.t - delay) for k in tracks])
     torque, ratios = loop.kp * (c - q) - loop.kd * qd, []
     signs = smooth_sign(qd, 1 / loop.widths)
