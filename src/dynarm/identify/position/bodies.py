@@ -79,12 +79,18 @@ class Bodies:
 
 
 def bodies_of(arm: Arm) -> Bodies:
-    """The links of an arm, believed as described."""
+    """The links of an arm, believed as described; impossible ones are believed to be uniform bodies of their mass."""
     rigid, own = rigid_of(arm, False), arm.parameters
-    spectra = np.array([np.linalg.eigvalsh(pseudo_inertia(ten)) for ten in own])
-    thin = ~((spectra[:, 0] > _EDGE * spectra[:, -1]) & (spectra[:, 0] > 0))
     usual = float(np.median(np.abs(own[:, 0]))) or 1.0
-    mass = np.where(thin, _ROUND * np.maximum(np.abs(own[:, 0]), _ROUND * usual), 0.0)
-    shapes = uniform_bodies(arm)
-    table = own + mass[:, None] * shapes / shapes[:, :1]
+    mass = np.maximum(np.abs(own[:, 0]), _ROUND * usual)[:, None]
+    uniform = uniform_bodies(arm)
+    uniform *= mass / uniform[:, :1]
+    table = np.where(_extended(own)[:, None], own, own + _ROUND * uniform)
+    table = np.where(_extended(table)[:, None], table, uniform)
     return Bodies(arm, rigid, Divergence(table.ravel(), rigid.starts.tolist(), ()))
+
+
+def _extended(table: FloatArray) -> FloatArray:
+    """(links,): which bodies are possible, and no points or rods."""
+    spectra = np.array([np.linalg.eigvalsh(pseudo_inertia(ten)) for ten in table])
+    return np.asarray((spectra[:, 0] > _EDGE * spectra[:, -1]) & (spectra[:, 0] > 0))

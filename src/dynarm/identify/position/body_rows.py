@@ -10,7 +10,7 @@ import numpy as np
 from .bodies import Bodies
 from .solving import DriveSolution
 
-_SAME = 0.05  # of the misfit that one factor leaves: then bodies are those described but for it
+_SAME = 0.1  # of all differences from the description that one factor leaves: then it is all that is told
 _MUCH = 0.05  # by how much such a factor differs from 1
 TOLD, HALF = 0.3, 0.7  # deviation over that of what is believed without the log
 _UNITS = {"m": "kg", "k": "kg m", "U": "kg m^2"}
@@ -65,16 +65,11 @@ def common_factor(bodies: Bodies, answer: DriveSolution) -> float | None:
     if answer.natural is None or answer.of_bodies is None:
         return None
     values, described = bodies.matrix @ answer.natural, bodies.matrix @ bodies.described
-    scale = np.sqrt(np.diag(answer.of_bodies))
-    known = np.linalg.pinv(answer.of_bodies / np.outer(scale, scale), 1e-9, hermitian=True)
-
-    def misfit(factor: float) -> float:
-        left = (values - factor * described) / scale
-        return float(left @ known @ left)
-
-    y, x = values / scale, described / scale
-    factor = float(x @ known @ y) / float(x @ known @ x)
-    alike = misfit(factor) < _SAME * misfit(1.0)
+    std = np.sqrt(np.diag(answer.of_bodies))
+    told = std < TOLD * np.sqrt(np.diag(bodies.believed(answer.natural)))
+    y, x = (values / std)[told], (described / std)[told]
+    factor = float(x @ y) / max(float(x @ x), 1e-300)
+    alike = np.linalg.norm(y - factor * x) < _SAME * np.linalg.norm(y - x)
     return factor if alike and abs(factor - 1) > _MUCH else None
 
 

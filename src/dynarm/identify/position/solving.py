@@ -146,8 +146,9 @@ def _descended(
 
 
 def _sizes(left: FloatArray) -> FloatArray:
-    """(n,): the size of each joint's errors."""
-    return np.asarray(np.maximum(np.sqrt((left**2).mean(axis=0)), _LEAST))
+    """(n,): the size of each joint's errors, infinite where the loop runs away."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.maximum(np.sqrt((left**2).mean(axis=0)), _LEAST))
 
 
 def _cost(left: FloatArray, sigma: FloatArray) -> float:
