@@ -9,6 +9,7 @@ import numpy as np
 from ...border.kinds import FloatArray
 from .tracks import Track
 
+ALIKE = 4.0  # samples, neighbours in time, that tell as much of rigid bodies as an independent one
 _BLOCK = 0.25  # [s] stretches of time whose errors count as independent
 
 
@@ -35,9 +36,9 @@ def covariance(
     S, blocks = sums(np.einsum("kji,kj->ki", A[:, :, keep], b), tracks)
     whole = gram[np.ix_(keep, keep)]
     if believed is not None:
-        prior = swelling(S, whole) * np.linalg.pinv(believed, 1e-12, hermitian=True)
-        whole[-known:, -known:] += prior
-        S[-known:, -known:] += swelling(S, gram[np.ix_(keep, keep)]) * prior
+        prior = np.linalg.pinv(believed, 1e-12, hermitian=True)
+        whole[-known:, -known:] += ALIKE * prior
+        S[-known:, -known:] += ALIKE**2 * prior
     scale = np.sqrt(np.diag(whole))
     unit = whole / np.outer(scale, scale)
     inverse = np.linalg.pinv(unit, rcond=1e-12, hermitian=True) / np.outer(scale, scale)
@@ -62,12 +63,6 @@ def sums(scores: FloatArray, tracks: Sequence[Track]) -> tuple[FloatArray, int]:
             S += np.outer(total, total)
             blocks += 1
     return S, blocks
-
-
-def swelling(S: FloatArray, gram: FloatArray) -> float:
-    """How many times as uncertain a log is as if all of its samples were independent; at least 1."""
-    told = np.diag(gram) > 0
-    return float(max(1.0, np.median(np.diag(S)[told] / np.diag(gram)[told])))
 
 
 def within_samples(kd: FloatArray, tracks: Sequence[Track]) -> tuple[FloatArray, float]:

@@ -18,7 +18,7 @@ from ...dynamics.drive import smooth_sign
 from ...robot.arm import Arm
 from .bodies import Bodies, bodies_of
 from .body_rows import common_factor
-from .certainty import sums, swelling
+from .certainty import ALIKE
 from .loop import Loop, commanded, simulated
 from .rollouts import first_state
 from .solving import DriveSolution, fitted_loop, solved
@@ -27,10 +27,12 @@ from .tracks import Track, moving
 _PART = 0.7  # of every stretch that bodies are fitted to before they are tried on the rest
 _SHORTEST = 1.0  # [s] that the rest must have in all
 _BLOCK = 0.25  # [s] stretches of time whose errors count as independent
+_ROUNDS = 4  # of bodies by torques, each weighted by what the one before left
 _WORTH = 0.1  # sum over joints of logarithms of torque errors that a first look has to gain
 _FINE = 1e-6  # of a joint's torques: less is not asked of what bodies leave
 _SURE = 3.0  # standard errors by which rollouts have to be better
-_BETTER = 0.9  # and the part of the error that is left at most
+_BETTER = 0.3  # and by how much at least, logarithms of errors summed over joints
+_LEAST = 1e-9  # [rad or m] of an error
 KEPT = "rigid bodies are those of the description"
 
 
@@ -89,22 +91,29 @@ def looked(
 ) -> FloatArray | None:
     """Natural parameters by torques of the first parts; None where they explain the last no better than described."""
     seen, unseen = (_torque_rows(bodies, loop, parts, delay) for parts in (heads, tails))
-    plain = [np.linalg.lstsq(X, y, rcond=None)[0] for X, y, _ in seen]
-    left = np.column_stack([y - X @ own for (X, y, _), own in zip(seen, plain, strict=True)])
     sizes = np.array([np.sqrt(np.mean(y**2)) for _, y, _ in seen])
-    sigma = np.maximum(np.sqrt((left**2).mean(axis=0)), np.maximum(_FINE * sizes, 1e-12))
-    Z = np.stack([_without(X, Y) for X, _, Y in seen], axis=1) / sigma[:, None]
-    b = -left / sigma
-    gram, slope = np.tensordot(Z, Z, ([0, 1], [0, 1])), np.tensordot(Z, b, ([0, 1], [0, 1]))
-    dear = swelling(sums(np.einsum("kji,kj->ki", Z, b), heads)[0], gram)
-    natural = bodies.drawn(gram / dear, slope / dear, bodies.described)
-    change, gain = bodies.matrix @ (natural - bodies.described), 0.0
-    for (X, y, Y), (X_new, y_new, Y_new), own in zip(seen, unseen, plain, strict=True):
-        other = np.linalg.lstsq(X, y - Y @ change, rcond=None)[0]
+    least = np.maximum(_FINE * sizes, 1e-12)
+    Z = np.stack([_without(X, Y) for X, _, Y in seen], axis=1)
+    natural = bodies.described
+    for _ in range(_ROUNDS):  # what bodies leave is noise only once they are about right
+        change = bodies.matrix @ (natural - bodies.described)
+        left = np.column_stack([_without(X, y - Y @ change) for X, y, Y in seen])
+        sigma = np.maximum(np.sqrt((left**2).mean(axis=0)), least)
+        A, b = Z / sigma[:, None], -left / sigma
+        gram, slope = np.tensordot(A, A, ([0, 1], [0, 1])), np.tensordot(A, b, ([0, 1], [0, 1]))
+        natural = bodies.drawn(gram / ALIKE, slope / ALIKE, natural)
+    return natural if _gain(seen, unseen, bodies.matrix @ (natural - bodies.described)) else None
+
+
+def _gain(seen: Sequence[Rows], unseen: Sequence[Rows], change: FloatArray) -> bool:
+    """Whether changed values, with drives that go with them, leave less of torques that they were not fitted to."""
+    gain = 0.0
+    for (X, y, Y), (X_new, y_new, Y_new) in zip(seen, unseen, strict=True):
+        own, other = (np.linalg.lstsq(X, z, rcond=None)[0] for z in (y, y - Y @ change))
         before = float(np.mean((y_new - X_new @ own) ** 2))
         after = float(np.mean((y_new - Y_new @ change - X_new @ other) ** 2))
-        gain += 0.5 * np.log(max(before, 1e-24) / max(after, 1e-24))
-    return natural if gain > _WORTH else None
+        gain += 0.5 * float(np.log(max(before, 1e-24) / max(after, 1e-24)))
+    return gain > _WORTH
 
 
 Rows = tuple[
@@ -123,7 +132,7 @@ def _torque_rows(bodies: Bodies, loop: Loop, tracks: Sequence[Track], delay: flo
 
 
 def _without(X: FloatArray, Y: FloatArray) -> FloatArray:
-    """Columns Y less what columns X explain of them."""
+    """Columns Y, or a vector, less what columns X explain of them."""
     U, s, _ = np.linalg.svd(X / np.maximum(np.abs(X).max(axis=0), 1e-12), full_matrices=False)
     U = U[:, s > 1e-9 * s[0]]
     return np.asarray(Y - U @ (U.T @ Y))
@@ -153,8 +162,6 @@ def _surely(before: FloatArray, after: FloatArray) -> bool:
         return False
     if not np.isfinite(before).all():
         return True
-    size = np.sqrt((before**2).mean(axis=0))
-    gain = ((before**2 - after**2) / np.maximum(size, 1e-12) ** 2).mean(axis=1)
+    gain = np.log(np.maximum(before, _LEAST) / np.maximum(after, _LEAST)).sum(axis=1)
     error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.inf
-    whole = float(np.sqrt(np.mean((after / np.maximum(size, 1e-12)) ** 2)))
-    return bool(gain.mean() > _SURE * error and whole < _BETTER)
+    return bool(gain.mean() > max(_SURE * error, _BETTER))

@@ -13,18 +13,20 @@ from ...border.memo import cached_property
 from ...model.model import Model
 from ...model.model import compile as compile_arm
 from ...robot.arm import Arm, Friction
-from ..logs.log import Log
+from ..logs.log import Log, in_order
 from ..logs.sources import log_of, logs_of
 from ..tables import html_table, plain_table
 from .body_rows import BodyRow, body_rows, body_table
 from .checks import position_log
 from .deciding import Choice
 from .loop import WORDS, Loop, simulated
-from .rollouts import first_state
+from .rollouts import first_state, locked
 from .solving import DriveSolution, fitted_loop
 from .tracks import Track, tracks_of
 
 HARDLY, NOT = 0.3, 1.0  # deviations over the worth of an unknown
+_FAR = 0.3  # of a joint's motion: rollouts that miss more of it explain nothing
+_LEAST = 2e-3  # [rad or m] by which a joint moves whose rollouts are judged
 _SMALL = 0.1  # of what an unknown could be at most: less is not asked of a log
 _HEADS = ("unknown", "value", "std", "unit", "by the log")
 
@@ -196,16 +198,36 @@ class PositionFit:
     @property
     def status_(self) -> str:
         """What to know about the outcome; begins with 'ok' where nothing is wrong."""
-        lost = self.undetermined_
+        parts, word = self._shortcomings(), "ok"
+        if self.far_ > _FAR or len(self.undetermined_) == len(self.names_):
+            word = "doubtful"
+        return f"{word}: {'; '.join([*parts, self.choice.told])}"
+
+    @cached_property
+    def far_(self) -> float:
+        """What rollouts leave of the fitted motion: their error over the deviation of positions, of the worst joint."""
+        q = np.concatenate([track.q for track in tracks_of(self.logs)])
+        far = self.solved.rms / np.maximum(q.std(axis=0), _LEAST)
+        return float(np.nan_to_num(far[np.ptp(q, axis=0) > _LEAST], nan=np.inf).max())
+
+    def _shortcomings(self) -> list[str]:
+        """What the log does not tell, in words; that it tells all drives if it does."""
+        lost, told = self.undetermined_, []
+        if self.far_ > _FAR:
+            told.append(
+                f"rollouts miss recorded positions by {100 * min(self.far_, 99):.0f} % of their motion, check units, "
+                "gains and description"
+            )
         if not lost:
-            return f"ok: the log determines all drives; {self.choice.told}"
-        whole = len(lost) == len(self.names_)
-        word = "doubtful" if whole else "ok"
+            return [*told, "the log determines all drives"]
+        if len(lost) == len(self.names_):
+            return [*told, "no drive is determined by the log, all are kept as described"]
         kept = [n for n, own in zip(self.names_, self._kept, strict=True) if own]
-        told = [f"not determined by the log, kept as described: {', '.join(kept)}"] if kept else []
+        if kept:
+            told.append(f"not determined by the log, kept as described: {', '.join(kept)}")
         if merged := [n for n in lost if n not in kept]:
             told.append(f"determined together with rigid bodies only: {', '.join(merged)}")
-        return f"{word}: {'; '.join([*told, self.choice.told])}"
+        return told
 
     # ---- robot and model
 
@@ -296,7 +318,7 @@ class PositionFit:
         >>> fit.described(log).mean > fit.rollout(log).mean
         True
         """
-        one = position_log(self.arm, log_of(log, self.arm))
+        one = in_order(log_of(log, self.arm), self.arm)
         drives = self._described.reshape(-1, 4).T.ravel()
         loop = replace(self.loop, widths=self.solved.widths, lead=self.solved.lead)
         return _rolled(loop, tracks_of([one]), drives, self.delay_, one.source)
@@ -429,7 +451,7 @@ class PositionFit:
 def _rolled(
     loop: Loop, tracks: Sequence[Track], drives: FloatArray, delay: float, source: str
 ) -> Rollout:
-    runs = []
+    runs, drives = [], locked(drives, tracks)
     for k in tracks:
         steps, x = loop.substeps(k.t, k.q, drives), first_state(loop, k, drives, delay)
         start = x[: loop.n], x[loop.n :]

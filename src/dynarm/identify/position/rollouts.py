@@ -16,7 +16,7 @@ import numpy as np
 from ...border.kinds import FloatArray
 from .bodies import Bodies
 from .loop import Loop, legs, simulated
-from .tracks import Track
+from .tracks import Track, moving
 
 OWN = 5  # unknowns of a joint: its drives and its width
 COMMON = 2  # and of all joints: delay, lead
@@ -25,6 +25,7 @@ _SHIFT = 1e-4  # [s] by which the delay is
 _WIDER = 0.05  # by which the logarithm of a width is
 _LATER = 5e-4  # [s] by which the lead is
 _DAMPED = (0.01, 1.0)  # [rad, rad/s] by how much first states move in a step, about
+_LOCKED = 1e6  # [kg m^2 or kg] armature of a joint that rests in a log: something holds it
 _BEGINNING = 0.5  # [s] of a log that tell the first state of a rollout
 
 
@@ -33,6 +34,12 @@ def loop_of(loop: Loop, x: FloatArray) -> Loop:
     n = loop.n
     wider, lead = x[4 * n : OWN * n], float(x[OWN * n + 1])
     return replace(loop, widths=loop.widths * np.exp(wider), lead=lead)
+
+
+def locked(drives: FloatArray, tracks: Sequence[Track]) -> FloatArray:
+    """The drives (4 n,) with which joints that rest along some stretches stay where they are, whatever holds them."""
+    still = ~moving(tracks)
+    return np.asarray(drives + np.concatenate([_LOCKED * still, np.zeros(3 * len(still))]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

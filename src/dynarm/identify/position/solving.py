@@ -13,9 +13,9 @@ import numpy as np
 
 from ...border.kinds import FloatArray
 from .bodies import Bodies
-from .certainty import covariance, sums, swelling, within_samples
+from .certainty import ALIKE, covariance, within_samples
 from .loop import Loop
-from .rollouts import COMMON, OWN, Rollouts, loop_of
+from .rollouts import COMMON, OWN, Rollouts, locked, loop_of
 from .torques import begun
 from .tracks import Track, moving, units
 
@@ -25,6 +25,7 @@ _ENOUGH = 1e-2  # of a deviation: a smaller step is none
 _LEAST = 1e-9  # [rad or m] of an error
 _DAMPED = (0.01, 1.0)  # [rad, rad/s] by how much first states move in a step, about
 _NARROWEST, _WIDEST = -1.0, 3.0  # of that logarithm: narrower ones tell nothing and take many steps
+_TURNS = 4  # of a step with bodies, each without the drives that the one before brought to a bound
 PULL = 0.25  # of a width's logarithm: what no log tells stays near 0, by 2
 _LEAD, _LONGEST = 0.002, 0.03  # [s] of Coulomb friction at first, and at most
 
@@ -77,6 +78,7 @@ def solved(
     bounds = _bounds(loop.n, len(starts), ~moving(tracks), 1e-3 * worth)
     x = np.concatenate([drives, np.zeros(loop.n), [delay, _LEAD], starts])
     x[bounds.held] = 0.0
+    x[: 4 * loop.n] = locked(x[: 4 * loop.n], tracks)
     x = x if natural is None else np.concatenate([x, natural])
     x, left, passes = _descended(rollouts, x, bounds)
     J, sigma = rollouts.jacobian(x, bounds.steps), _sizes(left)
@@ -89,7 +91,7 @@ def solved(
     spread[OWN * n, OWN * n] += late
     own, fitted = OWN * n + COMMON, loop_of(loop, x)
     return DriveSolution(
-        x[: 4 * n],
+        np.where(bounds.held[: 4 * n], 0.0, x[: 4 * n]),
         float(x[OWN * n]),
         fitted.widths,
         fitted.lead,
@@ -131,18 +133,28 @@ def _descended(
         if not np.isfinite(J).all():
             break
         step, length = _whole_step(rollouts, J, left, x, bounds)
+        before = _cost(left, sigma) + _pulled(rollouts, x)
         for part in (1.0, 0.3, 0.1, 0.03):
             trial, last = x + part * step, rollouts.last
             trial[:last] = np.clip(trial[:last], bounds.low, bounds.high)
             tried = rollouts.left(trial)
-            if np.isfinite(tried).all() and _cost(tried, sigma) < _cost(left, sigma):
+            cost = _cost(tried, sigma) + _pulled(rollouts, trial)
+            if np.isfinite(cost) and cost < before:
                 break
         else:
             break
-        gain, x, left = _cost(left, sigma) - _cost(tried, sigma), trial, tried
-        if gain < _LITTLE or length < _ENOUGH * np.sqrt(len(x)):
+        gain, x, left = before - cost, trial, tried
+        if gain < (
+            _LITTLE if rollouts.bodies is None else ALIKE * _LITTLE
+        ) or length < _ENOUGH * np.sqrt(len(x)):
             break
     return x, left, passes
+
+
+def _pulled(rollouts: Rollouts, x: FloatArray) -> float:
+    """What bodies cost that are not as believed, in units of the squares of errors."""
+    bodies = rollouts.bodies
+    return 0.0 if bodies is None else 2 * ALIKE * bodies.pull.at(x[rollouts.last :])[0]
 
 
 def _sizes(left: FloatArray) -> FloatArray:
@@ -152,38 +164,66 @@ def _sizes(left: FloatArray) -> FloatArray:
 
 
 def _cost(left: FloatArray, sigma: FloatArray) -> float:
-    return float(((left / sigma) ** 2).sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(((left / sigma) ** 2).sum())
 
 
 def _whole_step(
     rollouts: Rollouts, J: FloatArray, left: FloatArray, x: FloatArray, bounds: DriveBounds
 ) -> tuple[FloatArray, float]:
-    """A step of all unknowns, and its length in deviations: bodies as if drives had no bounds, then these in theirs."""
+    """A step of all unknowns, and its length in deviations.
+
+    Bodies as if drives had no bounds, then drives in theirs; once more without those that come to lie at one.
+    """
     sigma, last, bodies = _sizes(left), rollouts.last, rollouts.bodies
     if bodies is None:
         return _stepped(J, left, sigma, x, bounds)
-    A, b = J / sigma[:, None], left / sigma
-    gram, slope = np.tensordot(A, A, ([0, 1], [0, 1])), np.tensordot(A, b, ([0, 1], [0, 1]))
-    S, _ = sums(np.einsum("kji,kj->ki", A, b), rollouts.tracks)
-    rest = np.flatnonzero(~bounds.held & (np.diag(gram)[:last] > 0) & ~_pinned(x, slope, bounds))
-    size = np.sqrt(np.diag(gram)[rest])
-    both = gram[np.ix_(rest, np.arange(last, J.shape[2]))] / size[:, None]
-    unit = gram[np.ix_(rest, rest)] / np.outer(size, size) + 1e-9 * np.eye(len(rest))
-    gone = np.linalg.solve(unit, np.column_stack([both, slope[rest] / size]))
-    dear = swelling(S, gram)
-    own = (gram[last:, last:] - both.T @ gone[:, :-1]) / dear
-    natural = bodies.drawn(own, (slope[last:] - both.T @ gone[:, -1]) / dear, x[last:])
-    change = bodies.matrix @ (natural - x[last:])
-    left = left + J[:, :, last:] @ change
-    step, length = _stepped(J[:, :, :last], left, sigma, x[:last], bounds)
-    moved = float(np.sqrt(max(float(change @ own @ change), 0.0)))
-    return np.concatenate([step, natural - x[last:]]), float(np.hypot(length, moved))
+    gram, slope = _normal(J, left, sigma, x, last)
+    free = ~bounds.held & (np.diag(gram)[:last] > 0) & ~_pinned(x, slope, bounds)
+    for _ in range(_TURNS):
+        own, right = _without_drives(gram, slope, np.flatnonzero(free), last)
+        natural = bodies.drawn(own / ALIKE, right / ALIKE, x[last:])
+        change = bodies.matrix @ (natural - x[last:])
+        moved = left + J[:, :, last:] @ change
+        step, length = _stepped(J[:, :, :last], moved, sigma, x[:last], bounds)
+        to = x[:last] + step
+        clipped = free & ((to <= bounds.low + 1e-9) | (to >= bounds.high - 1e-9))
+        if not clipped.any():
+            break
+        free &= ~clipped
+    far = float(np.sqrt(max(float(change @ own @ change) / ALIKE, 0.0)))
+    return np.concatenate([step, natural - x[last:]]), float(np.hypot(length, far))
+
+
+def _without_drives(
+    gram: FloatArray, slope: FloatArray, free: np.ndarray, last: int
+) -> tuple[FloatArray, FloatArray]:
+    """Normal equations of bodies, from `last` on, when free drives follow them at their best."""
+    size = np.sqrt(np.diag(gram)[free])
+    both = gram[np.ix_(free, np.arange(last, len(gram)))] / size[:, None]
+    unit = gram[np.ix_(free, free)] / np.outer(size, size) + 1e-9 * np.eye(len(free))
+    gone = np.linalg.solve(unit, np.column_stack([both, slope[free] / size]))
+    return gram[last:, last:] - both.T @ gone[:, :-1], slope[last:] - both.T @ gone[:, -1]
 
 
 def _pinned(x: FloatArray, slope: FloatArray, bounds: DriveBounds) -> np.ndarray:
     """Which drives lie at a bound and would go beyond it."""
     own, down = x[: len(bounds.low)], slope[: len(bounds.low)]
     return np.asarray(((own <= bounds.low) & (down > 0)) | ((own >= bounds.high) & (down < 0)))
+
+
+def _normal(
+    J: FloatArray, left: FloatArray, sigma: FloatArray, x: FloatArray, last: int
+) -> tuple[FloatArray, FloatArray]:
+    """Normal equations of all columns, those before `last` being drives and first states, which are damped a little."""
+    size, n = J.shape[2], J.shape[1]
+    A, b = (J / sigma[:, None]).reshape(-1, size), (left / sigma).ravel()
+    gram, slope = A.T @ A, A.T @ b
+    widths, first = np.arange(4 * n, OWN * n), np.arange(OWN * n + COMMON, last)
+    gram[widths, widths] += PULL
+    slope[widths] += PULL * x[widths]
+    gram[first, first] += np.tile(np.repeat(np.square(_DAMPED) ** -1.0, n), len(first) // (2 * n))
+    return gram, slope
 
 
 def _stepped(
@@ -193,17 +233,11 @@ def _stepped(
     from scipy.optimize import lsq_linear
 
     size = J.shape[2]
-    A, b = (J / sigma[:, None]).reshape(-1, size), (left / sigma).ravel()
-    whole, n = A.T @ A, J.shape[1]
-    widths, first = np.arange(4 * n, OWN * n), np.arange(OWN * n + COMMON, size)
-    whole[widths, widths] += PULL
-    whole[first, first] += np.tile(np.repeat(np.square(_DAMPED) ** -1.0, n), len(first) // (2 * n))
-    pull = np.zeros(size)
-    pull[widths] = PULL * x[widths]
+    whole, slope = _normal(J, left, sigma, x, size)
     scale = np.maximum(np.sqrt(np.diag(whole)), 1e-12)
     gram = whole / np.outer(scale, scale) + 1e-9 * np.eye(size)
     R = np.linalg.cholesky(gram).T
-    target = np.linalg.solve(R.T, -(A.T @ b + pull) / scale)
+    target = np.linalg.solve(R.T, -slope / scale)
     held, low, high = bounds.held, (bounds.low - x) * scale, (bounds.high - x) * scale
     limits = np.where(held, -1e-12, low - 1e-12), np.where(held, 1e-12, high + 1e-12)
     y = lsq_linear(R, target, bounds=limits, method="bvls").x

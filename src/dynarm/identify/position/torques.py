@@ -13,10 +13,11 @@ import numpy as np
 from ...border.kinds import FloatArray, Maker
 from ...dynamics.drive import smooth_sign
 from .loop import Loop, commanded
-from .tracks import Track
+from .tracks import Track, units
 
 LATEST = 0.06  # [s] the longest delay that is looked for
 _ALIKE = 0.9  # correlation of rigid torques with the controller's that tells its gains
+_LIGHTEST = 0.01  # of the armature that alone would take all torque: rollouts begin with no less, lest they are stiff
 _GRID = 0.001  # [s] between delays that are tried first
 
 
@@ -47,7 +48,9 @@ def begun(loop: Loop, tracks: Sequence[Track]) -> tuple[FloatArray, float, Float
         inverse = np.where(s > 1e-6 * s[0], 1 / np.maximum(s, 1e-300), 0.0)
         drives[:, j] = V.T @ (inverse * (U.T @ y[:, j])) / scale[j]
     drives[:3] = np.maximum(drives[:3], 0.0)
-    return drives.ravel(), delay, np.sqrt((torques(delay) ** 2).mean(axis=0))
+    size = np.sqrt((torques(delay) ** 2).mean(axis=0))
+    drives[0] = np.maximum(drives[0], _LIGHTEST * units(tracks, size)[:n])
+    return drives.ravel(), delay, size
 
 
 def _least(error: Maker) -> float:
