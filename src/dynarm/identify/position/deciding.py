@@ -37,7 +37,7 @@ KEPT = "rigid bodies are those of the description"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class BodyChoice:
     """What is to be said about the bodies, and where the log tells them, they with the solution of all."""
 
     told: str = KEPT
@@ -45,31 +45,31 @@ class Choice:
     solution: DriveSolution | None = None
 
 
-def decided(arm: Arm, loop: Loop, tracks: Sequence[Track], plain: DriveSolution) -> Choice:
+def decided(arm: Arm, loop: Loop, tracks: Sequence[Track], plain: DriveSolution) -> BodyChoice:
     """The bodies as described, or as the log tells them if that is surely better."""
     heads, tails = _parts(tracks)
     if sum(float(k.t[-1] - k.t[0]) for k in tails) < _SHORTEST:
-        return Choice(f"{KEPT}: the log is too short to try others")
+        return BodyChoice(f"{KEPT}: the log is too short to try others")
     if not (moves := moving(tracks)).all():
-        return Choice(f"{KEPT}: joint '{arm.joint_names[int(np.argmin(moves))]}' rests")
+        return BodyChoice(f"{KEPT}: joint '{arm.joint_names[int(np.argmin(moves))]}' rests")
     bodies = bodies_of(arm)
     first = looked(bodies, loop, heads, tails, plain.delay)
     if first is None:
-        return Choice(f"{KEPT}: the log tells none that explain its torques better")
+        return BodyChoice(f"{KEPT}: the log tells none that explain its torques better")
     both = [solved(loop, heads), solved(loop, heads, bodies, first)]
     errors = [_errors(loop, bodies, one, tails) for one in both]
     if not _surely(*errors):
-        return Choice(f"{KEPT}: others do not surely follow the log better")
+        return BodyChoice(f"{KEPT}: others do not surely follow the log better")
     natural = both[1].natural
     answer = solved(loop, tracks, bodies, natural)
     before, after = (1e3 * float(np.sqrt(np.mean(np.square(e)))) for e in errors)
     if not np.isfinite(answer.rms).all() or answer.rms.mean() > plain.rms.mean():
-        return Choice(f"{KEPT}: others do not surely follow the log better")
+        return BodyChoice(f"{KEPT}: others do not surely follow the log better")
     told = f"rigid bodies are told by the log: {after:.3g} mrad on time left out, {before:.3g} with those described"
     factor = common_factor(bodies, answer)
     if factor is not None:
         told += f"; they are {factor:.3g} times those described: gains {factor:.3g} times smaller would say the same"
-    return Choice(told, bodies, answer)
+    return BodyChoice(told, bodies, answer)
 
 
 def _parts(tracks: Sequence[Track]) -> tuple[list[Track], list[Track]]:

@@ -18,7 +18,7 @@ from ..logs.sources import log_of, logs_of
 from ..tables import html_table, plain_table
 from .body_rows import BodyRow, body_rows, body_table
 from .checks import position_log
-from .deciding import Choice
+from .deciding import BodyChoice
 from .loop import WORDS, Loop, simulated
 from .rollouts import first_state, locked
 from .solving import DriveSolution, fitted_loop
@@ -101,7 +101,7 @@ class PositionFit:
         What each unknown could be at most (4 n,).
     logs : tuple[Log, ...]
         The logs that were fitted.
-    choice : Choice
+    choice : BodyChoice
         What is to be said about the rigid bodies, and those that the log tells.
 
     Examples
@@ -126,7 +126,7 @@ class PositionFit:
     solved: DriveSolution
     worth: FloatArray  # (4 n,) what each unknown could be at most
     logs: tuple[Log, ...]
-    choice: Choice = Choice()
+    choice: BodyChoice = BodyChoice()
 
     # ---- numbers
 

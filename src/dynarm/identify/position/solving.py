@@ -113,13 +113,13 @@ def fitted_loop(loop: Loop, bodies: Bodies | None, answer: DriveSolution) -> Loo
 
 
 def _bounds(n: int, starts: int, still: np.ndarray, steps: FloatArray) -> DriveBounds:
-    """Of all unknowns; drives of joints that rest are held, but for offsets."""
+    """Of all unknowns; drives of joints that rest are held."""
     anything, free = np.full(starts, np.inf), np.zeros(COMMON + starts, bool)
-    none, any_one = np.zeros(n, bool), np.full(n, np.inf)
+    any_one = np.full(n, np.inf)
     narrow, wide = np.full(n, _NARROWEST), np.full(n, _WIDEST)
     low = np.concatenate([np.zeros(3 * n), -any_one, narrow, [0.0, 0.0], -anything])
     high = np.concatenate([np.full(4 * n, np.inf), wide, [np.inf, _LONGEST], anything])
-    return DriveBounds(low, high, np.concatenate([still, still, still, none, still, free]), steps)
+    return DriveBounds(low, high, np.concatenate([still] * OWN + [free]), steps)
 
 
 def _descended(
