@@ -116,6 +116,16 @@ def _as_data(fit: PositionFit, runs: Sequence[tuple[Rollout, Rollout]], out: str
             {"name": n, "value": v, "std": s, "determined": g}
             for n, v, s, g in zip(fit.names_, fit.values_, fit.std_, fit.grades_, strict=True)
         ],
+        "bodies": [
+            {
+                "name": r.name,
+                "value": r.value,
+                "std": r.std,
+                "determined": r.grade,
+                "described": r.described,
+            }
+            for r in fit.bodies_
+        ],
         "rollouts": [
             {"log": run.source, "mrad": run.mrad, "mean": run.mean, "described": before.mean}
             for run, before in runs

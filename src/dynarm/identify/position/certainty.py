@@ -9,26 +9,50 @@ import numpy as np
 from ...border.kinds import FloatArray
 from .tracks import Track
 
+ALIKE = 4.0  # samples, neighbours in time, that tell as much of rigid bodies as an independent one
 _BLOCK = 0.25  # [s] stretches of time whose errors count as independent
 
 
 def covariance(
-    J: FloatArray, left: FloatArray, sigma: FloatArray, held: np.ndarray, tracks: Sequence[Track]
+    J: FloatArray,
+    left: FloatArray,
+    sigma: FloatArray,
+    held: np.ndarray,
+    tracks: Sequence[Track],
+    believed: FloatArray | None = None,
 ) -> tuple[FloatArray, np.ndarray]:
-    """Of drives and delay, with errors of neighbouring samples dependent; which of them the log tells.
+    """Of all unknowns, with errors of neighbouring samples dependent; which of them the log tells.
 
-    (J'J)^-1 S (J'J)^-1, S by sums over blocks of time, and never less than if all samples were independent.
+    (J'J)^-1 S (J'J)^-1, S by sums over blocks of time, and never less than if all samples were independent. believed:
+    the covariance of the last unknowns, rigid bodies, by what is known of them without a log.
     """
     size = J.shape[2]
     A, b = J / sigma[:, None], left / sigma
-    gram = np.tensordot(A, A, ([0, 1], [0, 1]))
+    gram, known = np.tensordot(A, A, ([0, 1], [0, 1])), 0 if believed is None else len(believed)
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     told = ~held & (scale > 1e-6 * np.sqrt(len(left)))
+    told[size - known :] = True
     keep = np.flatnonzero(told)
-    unit = gram[np.ix_(keep, keep)] / np.outer(scale[keep], scale[keep])
-    inverse = np.linalg.pinv(unit, rcond=1e-12, hermitian=True) / np.outer(scale[keep], scale[keep])
-    scores = np.einsum("kji,kj->ki", A[:, :, keep], b)
-    S = np.zeros_like(inverse)
+    S, blocks = sums(np.einsum("kji,kj->ki", A[:, :, keep], b), tracks)
+    whole = gram[np.ix_(keep, keep)]
+    if believed is not None:
+        prior = np.linalg.pinv(believed, 1e-12, hermitian=True)
+        whole[-known:, -known:] += ALIKE * prior
+        S[-known:, -known:] += ALIKE**2 * prior
+    scale = np.sqrt(np.diag(whole))
+    unit = whole / np.outer(scale, scale)
+    inverse = np.linalg.pinv(unit, rcond=1e-12, hermitian=True) / np.outer(scale, scale)
+    spread = inverse @ S @ inverse * (blocks / max(blocks - len(keep) / max(J.shape[1], 1), 1))
+    out = np.full((size, size), 0.0)
+    ratio = np.sqrt(np.maximum(1.0, np.diag(inverse) / np.maximum(np.diag(spread), 1e-300)))
+    out[np.ix_(keep, keep)] = spread * np.outer(ratio, ratio)
+    out[~told, ~told] = np.inf
+    return out, told
+
+
+def sums(scores: FloatArray, tracks: Sequence[Track]) -> tuple[FloatArray, int]:
+    """(k, k) the products of sums of scores (N, k) over blocks of time, summed, and how many blocks there are."""
+    S = np.zeros((scores.shape[1], scores.shape[1]))
     blocks, first = 0, 0
     for track in tracks:
         own = scores[first : first + len(track.t)]
@@ -38,12 +62,7 @@ def covariance(
             total = part.sum(axis=0)
             S += np.outer(total, total)
             blocks += 1
-    spread = inverse @ S @ inverse * (blocks / max(blocks - len(keep) / max(J.shape[1], 1), 1))
-    out = np.full((size, size), 0.0)
-    ratio = np.sqrt(np.maximum(1.0, np.diag(inverse) / np.maximum(np.diag(spread), 1e-300)))
-    out[np.ix_(keep, keep)] = spread * np.outer(ratio, ratio)
-    out[~told, ~told] = np.inf
-    return out, told
+    return S, blocks
 
 
 def within_samples(kd: FloatArray, tracks: Sequence[Track]) -> tuple[FloatArray, float]:

@@ -13,6 +13,7 @@ from ...errors import DynarmWarning, InputError
 from ...robot.arm import Arm
 from ..logs.log import Log
 from .checks import gain_doubts, position_log
+from .deciding import KEPT, BodyChoice, decided
 from .loop import ANY, Loop, bare, limits
 from .result import PositionFit
 from .solving import DriveSolution, solved
@@ -38,9 +39,13 @@ def fit_positions(
     (loop, answer), *free = answers
     if free and _badness(free[0][1]) < _badness(answer) - _SURE * loop.n:
         ((loop, answer),) = free
-    for told in gain_doubts(gain_ratio(loop, tracks, answer.delay)):
+    doubts = gain_doubts(gain_ratio(loop, tracks, answer.delay))
+    for told in doubts:
         warnings.warn(f"{checked[0].source}: {told}", DynarmWarning, stacklevel=5)
-    return PositionFit(arm, loop, answer, answer.worth, tuple(checked))
+    kept = BodyChoice(f"{KEPT}: gains are in doubt")
+    choice = kept if doubts else decided(arm, loop, tracks, answer)
+    answer = choice.solution or answer
+    return PositionFit(arm, loop, answer, answer.worth, tuple(checked), choice)
 
 
 def _badness(answer: DriveSolution) -> float:

@@ -50,7 +50,10 @@ class Loop:
         return len(self.kp)
 
     def step(self) -> March:
-        """(x, command at start, middle and end, h, drives, gains) -> x after a step."""
+        """(x, command at start, middle and end, h, drives, gains, [values]) -> x after a step.
+
+        Values are those of the minimal parameters of the bodies, where the model takes them as inputs.
+        """
         n, plant = self.n, self.plant
         inputs = [*vectors(2 * n, "x"), *vectors(n, "c0", "c1", "c2"), Port("h", ())]
         inputs += [*vectors(4 * n, "drives"), *vectors(4 * n + 1, "gains")]
@@ -71,11 +74,15 @@ class Loop:
         """(N, n): what the controller gives."""
         return np.asarray(np.clip(self.kp * (command - q) - self.kd * qd, -self.most, self.most))
 
+    def rigid_torques(self, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
+        """(N, n): what the bodies need for a motion."""
+        return self.plant.model.inverse_dynamics(q, qd, qdd, **self.plant.keywords)
+
     def fastest(self, q: FloatArray, drives: FloatArray) -> float:
         """The largest rate [1/s] at which velocities decay, or the loop swings, in some poses q (k, n)."""
         armature, viscous, coulomb, _ = np.abs(drives.reshape(4, -1))
         steep = coulomb / (BLUNT * self.widths)
-        M = self.plant.model.mass_matrix(q) + np.diag(armature + self.lead * steep)
+        M = self.plant.mass_matrix(q) + np.diag(armature + self.lead * steep)
         damping = self.kd + viscous + BLUNT * steep
         decay = np.linalg.eigvals(np.linalg.solve(M, np.diag(damping))).real.max()
         swing = np.linalg.eigvals(np.linalg.solve(M, np.diag(self.kp))).real.max()
@@ -92,9 +99,11 @@ def _flow(plant: Plant, n: int) -> Rates:
     """[qd, qdd] over scalars."""
     chosen = plant.chosen("mass_matrix", "bias")
 
-    def rates(x: Scalar, c: Scalar, _: Scalar, drives: Scalar, gains: Scalar) -> list[Scalar]:
+    def rates(
+        x: Scalar, c: Scalar, _: Scalar, drives: Scalar, gains: Scalar, *values: Scalar
+    ) -> list[Scalar]:
         q, qd = x[:n], x[n:]
-        scene = plant.scene(chosen, {"q": q, "qd": qd}, ())
+        scene = plant.scene(chosen, {"q": q, "qd": qd}, values)
         M = [list(row) for row in scene.mass_matrix]
         for i in range(n):
             M[i][i] = add(M[i][i], drives[i])
@@ -127,10 +136,12 @@ def simulated(
     substeps: int,
     wider: FloatArray | float = 0.0,
     later: FloatArray | float = 0.0,
+    values: FloatArray | None = None,
 ) -> FloatArray:
     """(len(t), N, n): positions at the samples for drives (N, 4 n), from q, qd (n,) at the first one.
 
-    wider: logarithms (N, n) of factors of the widths. later: what is added (N,) to the lead.
+    wider: logarithms (N, n) of factors of the widths. later: what is added (N,) to the lead. values: (N, p) of the
+    bodies, where these are inputs; None: those of the loop.
     """
     n, many = loop.n, len(drives)
     kernel = loop.step()
@@ -145,12 +156,16 @@ def simulated(
     out = np.empty((count + 1, many, n))
     out[0] = x[0, :, :n]
     step, fixed = np.array(h), np.ascontiguousarray(drives)
+    bodies = [
+        np.ascontiguousarray(x) for x in ([values] if values is not None else loop.plant.extras)
+    ]
     row, wide = c.itemsize * n, x.strides[0]
     with np.errstate(all="ignore"):
         for low in range(0, count, _CHUNK):
             some = min(_CHUNK, count - low)
-            operands = [x[0], first[low], middle[low], first[low + 1], step, fixed, gains, x[1]]
-            kernel(operands, [wide, row, row, row, 0, 0, 0, wide], some, many)
+            given = [x[0], first[low], middle[low], first[low + 1], step, fixed, gains, *bodies]
+            still = [0] * (3 + len(bodies))
+            kernel([*given, x[1]], [wide, row, row, row, *still, wide], some, many)
             out[low + 1 : low + some + 1] = x[1 : some + 1, :, :n]
             x[0] = x[some]
     return _at_samples(t, h, out, substeps)

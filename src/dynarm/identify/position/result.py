@@ -13,16 +13,20 @@ from ...border.memo import cached_property
 from ...model.model import Model
 from ...model.model import compile as compile_arm
 from ...robot.arm import Arm, Friction
-from ..logs.log import Log
+from ..logs.log import Log, in_order
 from ..logs.sources import log_of, logs_of
 from ..tables import html_table, plain_table
+from .body_rows import BodyRow, body_rows, body_table
 from .checks import position_log
+from .deciding import BodyChoice
 from .loop import WORDS, Loop, simulated
-from .rollouts import first_state
-from .solving import DriveSolution
+from .rollouts import first_state, locked
+from .solving import DriveSolution, fitted_loop
 from .tracks import Track, tracks_of
 
 HARDLY, NOT = 0.3, 1.0  # deviations over the worth of an unknown
+_FAR = 0.3  # of a joint's motion: rollouts that miss more of it explain nothing
+_LEAST = 2e-3  # [rad or m] by which a joint moves whose rollouts are judged
 _SMALL = 0.1  # of what an unknown could be at most: less is not asked of a log
 _HEADS = ("unknown", "value", "std", "unit", "by the log")
 
@@ -78,10 +82,12 @@ class Rollout:
 class PositionFit:
     """Armature, viscous and Coulomb friction and offset of every joint, with certainty, and the delay of the commands.
 
-    `dynarm.Identifier(arm, pd=(kp, kd)).fit(log)` makes it. The rigid bodies are those of the description.
+    `dynarm.Identifier(arm, pd=(kp, kd)).fit(log)` makes it. The rigid bodies are those of the description, unless the
+    log tells them and is surely followed better with those; `choice.told` says which, `bodies_` and the table then have
+    them.
     `names_`, `values_`, `std_`: armature, viscous, coulomb, offset of the first joint, of the second, ...;
     `grades_`: 'determined', 'hardly' or 'not' by the log. Values that the log does not determine are those of
-    the description.
+    the description, or where bodies are told those that go with the bodies.
 
     Attributes
     ----------
@@ -95,6 +101,8 @@ class PositionFit:
         What each unknown could be at most (4 n,).
     logs : tuple[Log, ...]
         The logs that were fitted.
+    choice : BodyChoice
+        What is to be said about the rigid bodies, and those that the log tells.
 
     Examples
     --------
@@ -118,6 +126,7 @@ class PositionFit:
     solved: DriveSolution
     worth: FloatArray  # (4 n,) what each unknown could be at most
     logs: tuple[Log, ...]
+    choice: BodyChoice = BodyChoice()
 
     # ---- numbers
 
@@ -149,9 +158,14 @@ class PositionFit:
 
     @cached_property
     def values_(self) -> FloatArray:
-        """(4 n,) values; those that the log does not determine are the description's."""
-        held = np.array([grade == "not" for grade in self.grades_])
-        return np.asarray(np.where(held, self._described, self.fitted_))
+        """(4 n,) values; those that the log does not determine are the description's, but where bodies are told."""
+        return np.asarray(np.where(self._kept, self._described, self.fitted_))
+
+    @property
+    def _kept(self) -> np.ndarray:
+        """(4 n,): which are as described. Of unknowns that only go with bodies the sum is told: those are not."""
+        lost = np.array([grade == "not" for grade in self.grades_])
+        return lost & ~np.isfinite(self.std_) if self.choice.bodies else lost
 
     @property
     def _described(self) -> FloatArray:
@@ -176,7 +190,7 @@ class PositionFit:
 
     @property
     def undetermined_(self) -> tuple[str, ...]:
-        """Unknowns that the log does not determine; they are as the description has them."""
+        """Unknowns that the log does not determine; they are as described, or where bodies are told go with these."""
         return tuple(
             n for n, grade in zip(self.names_, self.grades_, strict=True) if grade == "not"
         )
@@ -184,12 +198,36 @@ class PositionFit:
     @property
     def status_(self) -> str:
         """What to know about the outcome; begins with 'ok' where nothing is wrong."""
-        lost = self.undetermined_
+        parts, word = self._shortcomings(), "ok"
+        if self.far_ > _FAR or len(self.undetermined_) == len(self.names_):
+            word = "doubtful"
+        return f"{word}: {'; '.join([*parts, self.choice.told])}"
+
+    @cached_property
+    def far_(self) -> float:
+        """What rollouts leave of the fitted motion: their error over the deviation of positions, of the worst joint."""
+        q = np.concatenate([track.q for track in tracks_of(self.logs)])
+        far = self.solved.rms / np.maximum(q.std(axis=0), _LEAST)
+        return float(np.nan_to_num(far[np.ptp(q, axis=0) > _LEAST], nan=np.inf).max())
+
+    def _shortcomings(self) -> list[str]:
+        """What the log does not tell, in words; that it tells all drives if it does."""
+        lost, told = self.undetermined_, []
+        if self.far_ > _FAR:
+            told.append(
+                f"rollouts miss recorded positions by {100 * min(self.far_, 99):.0f} % of their motion, check units, "
+                "gains and description"
+            )
         if not lost:
-            return "ok: the log determines all drives"
-        whole = len(lost) == len(self.names_)
-        word = "doubtful" if whole else "ok"
-        return f"{word}: not determined by the log, kept as described: {', '.join(lost)}"
+            return [*told, "the log determines all drives"]
+        if len(lost) == len(self.names_):
+            return [*told, "no drive is determined by the log, all are kept as described"]
+        kept = [n for n, own in zip(self.names_, self._kept, strict=True) if own]
+        if kept:
+            told.append(f"not determined by the log, kept as described: {', '.join(kept)}")
+        if merged := [n for n in lost if n not in kept]:
+            told.append(f"determined together with rigid bodies only: {', '.join(merged)}")
+        return told
 
     # ---- robot and model
 
@@ -204,14 +242,15 @@ class PositionFit:
 
     @cached_property
     def arm_(self) -> Arm:
-        """The arm with the drives that were found; .save("x.xml") and .update_mjcf write them."""
+        """The arm with its drives, and with bodies that the log tells; .save("x.xml") and .update_mjcf write it."""
         joints = tuple(
             replace(joint, armature=float(armature), friction=friction)
             for joint, armature, friction in zip(
                 self.arm.joints, self.values_[::4], self.friction_, strict=True
             )
         )
-        return replace(self.arm, joints=joints)
+        arm, natural = replace(self.arm, joints=joints), self.solved.natural
+        return arm if natural is None else arm.with_parameters(natural.reshape(-1, 10))
 
     @cached_property
     def model_(self) -> Model:
@@ -279,9 +318,10 @@ class PositionFit:
         >>> fit.described(log).mean > fit.rollout(log).mean
         True
         """
-        one = position_log(self.arm, log_of(log, self.arm))
+        one = in_order(log_of(log, self.arm), self.arm)
         drives = self._described.reshape(-1, 4).T.ravel()
-        return _rolled(self.loop_, tracks_of([one]), drives, self.delay_, one.source)
+        loop = replace(self.loop, widths=self.solved.widths, lead=self.solved.lead)
+        return _rolled(loop, tracks_of([one]), drives, self.delay_, one.source)
 
     def predict(self, log: Outside) -> FloatArray:
         """(N, n): positions of the closed loop simulated along a log.
@@ -327,8 +367,8 @@ class PositionFit:
 
     @property
     def loop_(self) -> Loop:
-        """The closed loop with the widths and the lead of Coulomb friction that were found."""
-        return replace(self.loop, widths=self.solved.widths, lead=self.solved.lead)
+        """The closed loop with the bodies that were chosen and with the widths and the lead of Coulomb friction."""
+        return fitted_loop(self.loop, self.choice.bodies, self.solved)
 
     @property
     def _drives(self) -> FloatArray:
@@ -338,20 +378,20 @@ class PositionFit:
 
     @property
     def frame(self) -> Foreign:
-        """A DataFrame: name, joint, value, std, unit, status."""
+        """A DataFrame: name, joint, value, std, unit, status; after the drives rigid bodies that the log tells."""
         import pandas
 
         names = self.arm.joint_names
-        return pandas.DataFrame(
-            {
-                "name": self.names_,
-                "joint": [names[k // 4] for k in range(len(self.names_))],
-                "value": self.values_,
-                "std": self.std_,
-                "unit": self._units,
-                "status": self.grades_,
-            }
-        )
+        owners = [names[k // 4] for k in range(len(self.names_))]
+        drives = (self.names_, owners, self.values_, self.std_, self._units, self.grades_)
+        rows = [*zip(*drives, strict=True)]
+        rows += [(r.name, r.joint, r.value, r.std, r.unit, r.grade) for r in self.bodies_]
+        return pandas.DataFrame(rows, columns=["name", "joint", "value", "std", "unit", "status"])
+
+    @cached_property
+    def bodies_(self) -> tuple[BodyRow, ...]:
+        """Minimal parameters of the rigid bodies, each with its deviation; none where these are as described."""
+        return tuple(body_rows(self.choice.bodies, self.solved))
 
     @property
     def _units(self) -> list[str]:
@@ -375,7 +415,8 @@ class PositionFit:
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows = zip(self.names_, self.values_, self.std_, self._units, self.grades_, strict=True)
-        return [(n, f"{x:.5g}", f"{std:.2g}", unit, grade) for n, x, std, unit, grade in rows]
+        drives = [(n, f"{x:.5g}", f"{std:.2g}", unit, grade) for n, x, std, unit, grade in rows]
+        return [*drives, *body_table(self.bodies_)]
 
     def summary(self) -> str:
         """A table for people.
@@ -410,7 +451,7 @@ class PositionFit:
 def _rolled(
     loop: Loop, tracks: Sequence[Track], drives: FloatArray, delay: float, source: str
 ) -> Rollout:
-    runs = []
+    runs, drives = [], locked(drives, tracks)
     for k in tracks:
         steps, x = loop.substeps(k.t, k.q, drives), first_state(loop, k, drives, delay)
         start = x[: loop.n], x[loop.n :]

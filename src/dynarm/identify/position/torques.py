@@ -13,10 +13,11 @@ import numpy as np
 from ...border.kinds import FloatArray, Maker
 from ...dynamics.drive import smooth_sign
 from .loop import Loop, commanded
-from .tracks import Track
+from .tracks import Track, units
 
 LATEST = 0.06  # [s] the longest delay that is looked for
 _ALIKE = 0.9  # correlation of rigid torques with the controller's that tells its gains
+_LIGHTEST = 0.01  # of the armature that alone would take all torque: rollouts begin with no less, lest they are stiff
 _GRID = 0.001  # [s] between delays that are tried first
 
 
@@ -24,7 +25,7 @@ def begun(loop: Loop, tracks: Sequence[Track]) -> tuple[FloatArray, float, Float
     """Drives and delay by least squares on torques, and the size (n,) of the torques that the controller gave."""
     n = loop.n
     q, qd, qdd = (np.vstack([track.states[k] for track in tracks]) for k in range(3))
-    rigid = loop.plant.model.inverse_dynamics(q, qd, qdd)
+    rigid = loop.rigid_torques(q, qd, qdd)
     columns = np.stack([qdd, qd, smooth_sign(qd, 1 / loop.widths), np.ones_like(qd)], axis=-1)
     scale = np.maximum(np.sqrt((columns**2).mean(axis=0)), 1e-12)
     bases = [np.linalg.svd(columns[:, j] / scale[j], full_matrices=False) for j in range(n)]
@@ -47,7 +48,9 @@ def begun(loop: Loop, tracks: Sequence[Track]) -> tuple[FloatArray, float, Float
         inverse = np.where(s > 1e-6 * s[0], 1 / np.maximum(s, 1e-300), 0.0)
         drives[:, j] = V.T @ (inverse * (U.T @ y[:, j])) / scale[j]
     drives[:3] = np.maximum(drives[:3], 0.0)
-    return drives.ravel(), delay, np.sqrt((torques(delay) ** 2).mean(axis=0))
+    size = np.sqrt((torques(delay) ** 2).mean(axis=0))
+    drives[0] = np.maximum(drives[0], _LIGHTEST * units(tracks, size)[:n])
+    return drives.ravel(), delay, size
 
 
 def _least(error: Maker) -> float:
@@ -68,11 +71,12 @@ def gain_ratio(loop: Loop, tracks: Sequence[Track], delay: float) -> float:
     remain, which armature and friction cannot mimic.
     """
     q, qd, qdd = (np.vstack([track.states[k] for track in tracks]) for k in range(3))
-    rigid = loop.plant.model.inverse_dynamics(q, qd, qdd)
+    rigid = loop.rigid_torques(q, qd, qdd)
     c = np.vstack([commanded(k.t, k.command, k.t - delay) for k in tracks])
     torque, ratios = loop.kp * (c - q) - loop.kd * qd, []
+    signs = smooth_sign(qd, 1 / loop.widths)
     for j in range(loop.n):
-        drives = [qdd[:, j], qd[:, j], np.tanh(qd[:, j] / loop.widths[j]), np.ones(len(q))]
+        drives = [qdd[:, j], qd[:, j], signs[:, j], np.ones(len(q))]
         base, _ = np.linalg.qr(np.column_stack(drives))
         y, x = (z[:, j] - base @ (base.T @ z[:, j]) for z in (rigid, torque))
         alike = float(y @ x) / max(float(np.linalg.norm(y) * np.linalg.norm(x)), 1e-12)

@@ -26,6 +26,12 @@ class Track:
     command: FloatArray
     states: tuple[FloatArray, FloatArray, FloatArray]
 
+    def cut(self, part: slice) -> Track:
+        """A part of it."""
+        q, qd, qdd = self.states
+        states = q[part], qd[part], qdd[part]
+        return Track(self.t[part], self.q[part], self.command[part], states)
+
     @property
     def start(self) -> tuple[FloatArray, FloatArray]:
         return self.states[0][0], self.states[1][0]
