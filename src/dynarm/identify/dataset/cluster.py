@@ -51,8 +51,12 @@ def _distributed() -> Foreign:
 @contextmanager
 def scheduler(address: str) -> Iterator[Foreign]:
     """A client of the scheduler at an address such as tcp://host:8786."""
+    dask = _distributed()
+    from distributed.comm import get_address_host_port
+
     try:
-        client = _distributed().Client(address, timeout=_ANSWER, set_as_default=False)
+        get_address_host_port(address)  # a client that was never begun would be waited for at the end
+        client = dask.Client(address, timeout=_ANSWER, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(

@@ -356,7 +356,13 @@ def test_the_command_line_reaches_a_scheduler(client, folder, tmp_path, capsys, 
     line = ["identify", "two_link", str(folder), "--out", str(tmp_path / "out"), "--json"]
     assert run([*line, "--scheduler", "tcp://127.0.0.1:1"]) == 2
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
-    assert run([*line, "--scheduler", "nowhere"]) == 2
+    with monkeypatch.context() as patch:
+        begun = []
+        patch.setattr("distributed.Client", lambda *_, **__: begun.append(1))
+        for address in ("nowhere", "", "tcp://127.0.0.1", "foo://127.0.0.1:8786"):
+            assert run([*line, "--scheduler", address]) == 2
+            assert f"no Dask scheduler answers at '{address}'" in capsys.readouterr().err
+        assert not begun  # it would be waited for at the end
     assert run([*line, "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"]) == 2
     assert not (tmp_path / "out").exists()
     assert run([*line, "--scheduler", client.scheduler.address]) in (0, 1)
