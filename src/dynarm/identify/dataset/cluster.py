@@ -55,7 +55,7 @@ def scheduler(address: str) -> Iterator[Foreign]:
     from distributed.comm import get_address_host_port
 
     try:
-        get_address_host_port(address)  # a client that was never begun would be waited for at the end
+        get_address_host_port(address)  # else a client would fail to begin, and be waited for
         client = dask.Client(address, timeout=_ANSWER, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
