@@ -126,7 +126,7 @@ class Dataset:
         inside = [file for one in several for file in _inside(path_of("paths", one, WANTED))]
         if not inside:
             raise InputError(f"no log given; pass {WANTED}")
-        return list(dict.fromkeys(inside))
+        return list({os.path.realpath(file): file for file in inside[::-1]}.values())[::-1]
 
 
 def _inside(path: Path) -> list[Path]:
@@ -156,8 +156,13 @@ def _is_log(path: Path) -> bool:
 def _walked(folder: Path) -> list[Path]:
     """Logs in a folder and below; a bag's folder is one log."""
     logs: list[Path] = []
-    for top, folders, names in os.walk(folder):
-        here = Path(top)
+    seen: set[str] = set()  # links may lead round in a circle
+    for top, folders, names in os.walk(folder, followlinks=True):
+        here, real = Path(top), os.path.realpath(top)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
         if here != folder and is_bag(here):
             logs.append(here)
             folders.clear()

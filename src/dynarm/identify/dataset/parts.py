@@ -13,7 +13,7 @@ import numpy as np
 
 from ...border.files import named
 from ...border.kinds import Kept
-from ...errors import DynarmError, InputError
+from ...errors import DynarmError, FormatError, InputError
 from ...robot.arm import Arm
 from ..logs.channels import columns_of, table_channels
 from ..logs.declaration import Declaration, load_declaration
@@ -103,6 +103,8 @@ def _in_parts(
     def choose(table: Table) -> Collection[str] | None:
         """What is declared of the columns, the others being left unread."""
         nonlocal declaration, head, columns
+        if not length(table):
+            raise FormatError(f"{named(path)}: holds no rows; export the log again")
         if declaration is None:
             hint = f"{path.with_suffix('.toml').name} beside it"
             declaration = recognise(named(path), table, hint)

@@ -188,7 +188,7 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         since = part.since
         notes += [note for note in part.notes if note not in notes]
     if not rows:
-        raise InputError(f"{named(path)}: holds no rows; export the log again")
+        raise InputError(f"{named(path)} has {min(raw, 1)} samples; at least 2 are needed")
     return Span(path, rows, start, stop, holds, low, high, tuple(notes), since, raw=raw)
 
 

@@ -1,6 +1,7 @@
 """Datasets: one recording in many files gives the fit of the whole, whether it is held in memory or not."""
 
 import json
+import os
 import warnings
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -374,6 +375,40 @@ def test_sizes_of_memory():
     for bad in ("much", "10MB", True, None):
         with pytest.raises(InputError, match="memory is"):
             byte_count("memory", bad)
+
+
+@pytest.mark.parametrize("save", ["csv", "parquet"])
+def test_files_without_rows_or_with_one_are_told_so(tmp_path, motion, save):
+    frame = motion.frame(slice(4000))
+    for count, said in ((0, "no rows"), (1, "1 samples; at least 2 are needed")):
+        some = frame[2000 : 2000 + count]
+        for name, rows in {"a": frame[:2000], "b": some, "c": frame[2000 + count :]}.items():
+            if save == "csv":
+                rows.to_csv(tmp_path / f"{name}.csv", index=False)
+            else:
+                rows.to_parquet(tmp_path / f"{name}.parquet")
+        identifier = dynarm.Identifier(dynarm.load("two_link"), cutoff=8.0)
+        with pytest.raises(DynarmError, match=rf"b\.{save}.* {said}"):
+            identifier.fit(tmp_path)
+        with pytest.warns(DynarmWarning, match=rf"left out: .*b\.{save}.* {said}"):
+            identifier.fit(Dataset(tmp_path, skip_bad=True))
+
+
+def test_linked_folders_are_read_and_no_file_twice(tmp_path, motion):
+    disk, folder = tmp_path / "disk", tmp_path / "logs"
+    parts(motion, disk, 2, "csv", 4000)
+    folder.mkdir()
+    try:
+        (folder / "linked").symlink_to(disk)
+        (disk / "round").symlink_to(disk)  # in a circle
+        (folder / "again.csv").symlink_to(disk / "part=0" / "log0.csv")
+    except OSError:
+        assert os.name == "nt"  # where links are not everybody's
+        return
+    files = Dataset(folder).files()
+    assert [path.resolve().name for path in files] == ["log0.csv", "log1.csv"]
+    assert len(Dataset([folder, folder / ".." / "logs", disk]).files()) == 2
+    assert len(Dataset(str(folder / "**" / "*.csv")).files()) == 2
 
 
 def test_empty_folders_are_refused(tmp_path):
