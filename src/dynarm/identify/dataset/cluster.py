@@ -52,7 +52,7 @@ def _distributed() -> Foreign:
 def scheduler(address: str) -> Iterator[Foreign]:
     """A client of the scheduler at an address such as tcp://host:8786."""
     dask = _distributed()
-    from distributed.comm import get_address_host_port
+    from distributed.comm.addressing import get_address_host_port
 
     try:
         get_address_host_port(address)  # else a client would fail to begin, and be waited for

@@ -20,6 +20,7 @@ from ..logs.declaration import Declaration, load_declaration
 from ..logs.formats.table import InParts, Table, length
 from ..logs.formats.table import edges as part_edges
 from ..logs.log import Log, in_order
+from ..logs.noted import left_out, of_parts
 from ..logs.numbers import earlier
 from ..logs.readers import parted, table_parts, weight
 from ..logs.recognition import recognise
@@ -64,7 +65,7 @@ def every_part(
         _check_memory([path, *others], how.room)
         whole = in_order(Log.read(path, how.channels, how.topic), arm)
         if first < len(whole):
-            yield LogPart(whole.rows(slice(first, None)) if first else whole, 0)
+            yield LogPart(whole.rows(slice(first, last or None)) if first or last else whole, 0)
         return
     for part in _in_parts(path, read, declaration, how.topic, first, last):
         yield part if part.log is None else part._replace(log=in_order(part.log, arm))
@@ -150,9 +151,8 @@ def _part(
         arrays["t"] = arrays["t"] + (before - 1) / declaration.rate
     if len(arrays["q"]) < 2:
         return None
-    notes = (f"{dropped} rows with missing numbers were left out",) if dropped else ()
     try:
-        return Log(**arrays, **whole, source=str(path), notes=notes)
+        return Log(**arrays, **whole, source=str(path), notes=left_out(dropped))
     except DynarmError as error:
         text = str(error) if source in str(error) else f"{source}: {error}"
         raise type(error)(f"{text} (counted from row {place} on)") from None
@@ -178,7 +178,7 @@ def joined(logs: Sequence[Log], source: str | None = None) -> Log:
         name: np.concatenate([getattr(log, name)[k:] for log, k in zip(logs, later, strict=True)])
         for name in schema(first)
     }
-    notes = tuple(dict.fromkeys(note for log in logs for note in log.notes))
+    notes = of_parts(note for log in logs for note in log.notes)
     return replace(first, notes=notes, source=source or first.source, **values)
 
 
