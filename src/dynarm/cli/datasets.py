@@ -72,12 +72,12 @@ class Bulk(NamedTuple):
         how: the channels' file, the bags' topic. refused: options that datasets do not have. hold_out: the part that
         is kept back.
         """
-        from ..identify.dataset.files import Dataset, is_dataset
+        from ..identify.dataset.files import Dataset, are_dataset
 
         if all(self.spread.values()):
             raise InputError("--scheduler and --workers are both given; leave one of them out")
         asked = self.memory is not None or self.skip_bad or self.by or any(self.spread.values())
-        if not asked and not any(is_dataset(Path(log)) for log in logs):
+        if not asked and not are_dataset([Path(log) for log in logs]):
             return None
         refuse_given("takes single logs, not a folder, a pattern or a large file", refused)
         most = self.memory or "1GB"

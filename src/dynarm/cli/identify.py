@@ -170,10 +170,11 @@ def _read(
     logs: Sequence[str], others: list[Log], how: tuple[str | None, str | None], hold_out: float
 ) -> tuple[list[Log], list[Log]]:
     """The logs to fit and those to predict, others and ends. how: the channels' file, the bags' topic."""
+    from ..identify.dataset.parts import continued
     from ..identify.logs.log import Log
     from ..identify.logs.splitting import hold_out as parted
 
-    fitted, held = [Log.read(path, *how) for path in logs], others
+    fitted, held = continued([Log.read(path, *how) for path in logs]), others
     if hold_out:
         parts = [parted(log, hold_out) for log in fitted]
         fitted = [first for first, _ in parts]

@@ -6,7 +6,7 @@ import glob
 import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +25,7 @@ WANTED = "a folder, a pattern such as 'logs/*.csv', or names of logs"
 BASE = 300 << 20  # bytes that the program itself takes, with what it keeps of a dataset to look at
 LEAST = BASE + (4 << 20)
 _LARGE = 64 << 20  # bytes of a file that is fitted piece by piece
+_TOGETHER = 256 << 20  # and of several that are
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _PATTERN = re.compile(r"[*?\[]")
 _BAG = "metadata.yaml"
@@ -249,6 +250,16 @@ def is_dataset(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return bool(_PATTERN.search(str(path)))
+
+
+def are_dataset(paths: Sequence[Path]) -> bool:
+    """Whether names of logs stand for more than is read at once: one of them does, or all together do."""
+    if any(map(is_dataset, paths)):
+        return True
+    try:
+        return len(paths) > 1 and sum(map(_bytes, paths)) > _TOGETHER
+    except (OSError, ValueError):
+        return False  # told when they are read
 
 
 def _bytes(path: Path) -> int:

@@ -24,6 +24,7 @@ from ..logs.noted import left_out, of_parts
 from ..logs.numbers import earlier
 from ..logs.readers import parted, table_parts, weight
 from ..logs.recognition import recognise
+from ..segments import gap_of
 from .files import BASE, Reading
 
 ROWS = 60_000  # of a part
@@ -180,6 +181,34 @@ def joined(logs: Sequence[Log], source: str | None = None) -> Log:
     }
     notes = of_parts(note for log in logs for note in log.notes)
     return replace(first, notes=notes, source=source or first.source, **values)
+
+
+def continued(logs: Sequence[Log]) -> list[Log]:
+    """The logs, those as one of which each begins where another has just ended, by the same clock."""
+    moments = [log.since for log in logs if log.since is not None]
+    if len(logs) < 2 or len({(schema(log), log.joint_names) for log in logs}) > 1:
+        return list(logs)
+    if moments and len(moments) < len(logs):
+        return list(logs)
+    ticks = [int((m - min(moments)).astype("m8[ns]").astype(int)) for m in moments]
+    shifted = [later(log, k) for log, k in zip(logs, ticks or [0] * len(logs), strict=True)]
+    shifted.sort(key=lambda log: float(log.t[0]))
+    groups = [[shifted[0]]]
+    for log in shifted[1:]:
+        last = groups[-1][-1]
+        if 0 <= log.t[0] - last.t[-1] <= gap_of(last):
+            groups[-1].append(log)
+        else:
+            groups.append([log])
+    if len(groups) == len(logs):
+        return list(logs)
+    return [_one(group, min(moments, default=None)) for group in groups]
+
+
+def _one(logs: Sequence[Log], since: np.datetime64 | None) -> Log:
+    """Logs that go on from one to the next as one, whose times count from a moment."""
+    more = f" and {len(logs) - 1} more" if len(logs) > 1 else ""
+    return replace(joined(logs, f"{logs[0].source}{more}"), since=since)
 
 
 def _repeated(first: Log, second: Log) -> int:

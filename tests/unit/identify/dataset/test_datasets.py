@@ -14,8 +14,10 @@ import pytest
 
 import dynarm
 from dynarm.cli.app import run
+from dynarm.cli.datasets import Bulk
 from dynarm.errors import DynarmError, DynarmWarning, InputError
 from dynarm.identify.dataset.files import Dataset, byte_count
+from dynarm.identify.dataset.parts import continued
 from dynarm.identify.dataset.streamed import Streamed
 from dynarm.identify.dataset.survey import survey
 from dynarm.identify.fitting import recording_of
@@ -487,6 +489,38 @@ def test_empty_folders_are_refused(tmp_path):
 # ---- the command line
 
 
+@pytest.mark.parametrize("clock", [0.0, 1.75e9])
+def test_logs_that_go_on_at_once_are_one(motion, clock):
+    frame = motion.frame(slice(6000))
+    frame["t"] += clock
+    arm = dynarm.load("two_link")
+    cuts = [0, 1500, 4000, 6000]
+    pieces = [dynarm.Log.from_frame(frame[a:b], arm) for a, b in pairwise(cuts)]
+    whole = dynarm.Log.from_frame(frame, arm)
+    (one,) = continued([pieces[k] for k in (2, 0, 1)])
+    np.testing.assert_array_equal(one.t, whole.t)
+    np.testing.assert_array_equal(one.tau, whole.tau)
+    assert one.since == whole.since
+    apart = [pieces[0], pieces[2]]  # a second between them is missing
+    assert continued(apart) == apart
+    anew = [replace(log, t=log.t - log.t[0]) for log in pieces]
+    assert clock or continued(anew) == anew
+    speeds = replace(pieces[1], qd=np.zeros_like(pieces[1].q))
+    assert continued([pieces[0], speeds]) == [pieces[0], speeds]
+
+
+def test_many_names_of_large_logs_are_a_dataset(tmp_path, monkeypatch, motion):
+    for k in range(3):
+        motion.frame(slice(5000 * k, 5000 * (k + 1))).to_parquet(tmp_path / f"{k}.parquet")
+    names = sorted(map(str, tmp_path.iterdir()))
+    bulk = Bulk(None, False, None, None, None)
+    assert bulk.dataset(names, (None, None), {}, 0.0) is None
+    monkeypatch.setattr("dynarm.identify.dataset.files._TOGETHER", 400_000)
+    data = bulk.dataset(names, (None, None), {}, 0.0)
+    assert data is not None and len(data.files()) == 3
+    assert bulk.dataset(names[:1], (None, None), {}, 0.0) is None
+
+
 def test_identify_takes_a_folder(tmp_path, motion, capsys):
     folder = parts(motion, tmp_path / "logs", 4, "csv", 20_000)
     out = tmp_path / "out"
@@ -496,6 +530,10 @@ def test_identify_takes_a_folder(tmp_path, motion, capsys):
     fit = quiet(dynarm.Identifier(dynarm.load("two_link")), motion.log(slice(20_000)))
     told = [one["value"] for one in answer["parameters"]]
     np.testing.assert_allclose(told, fit.values_, rtol=1e-6, atol=1e-9)
+    names = sorted(map(str, folder.rglob("*.csv")))  # as a shell lists them
+    assert run([line[0], line[1], *names, *line[3:], "--force"]) in (0, 1)
+    again = json.loads(capsys.readouterr().out)
+    assert [one["value"] for one in again["parameters"]] == told
     (folder / "part=0" / "log0.csv").write_text("t,q1\n0,zero\n")
     assert run([*line, "--force"]) == 2
     assert "log0.csv" in capsys.readouterr().err
