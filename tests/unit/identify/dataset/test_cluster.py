@@ -3,10 +3,12 @@
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import warnings
+from contextlib import suppress
 from itertools import pairwise
 
 import dask
@@ -46,7 +48,7 @@ def client():
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            scheduler_kwargs=door.SILENT,
             host="127.0.0.1",
         ) as cluster,
         Client(cluster, set_as_default=False) as one,
@@ -169,7 +171,7 @@ def test_workers_of_an_adaptive_cluster_may_come_and_go(folder, alone):
     gone = []
     with (
         LocalCluster(
-            n_workers=0, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+            n_workers=0, threads_per_worker=1, scheduler_kwargs=door.SILENT, host="127.0.0.1"
         ) as cluster,
         Client(cluster, set_as_default=False) as one,
     ):
@@ -238,7 +240,7 @@ def test_workers_whose_memory_is_too_small_are_told_with_what_they_worked_on():
             n_workers=1,
             threads_per_worker=1,
             memory_limit="400MB",
-            dashboard_address=None,
+            scheduler_kwargs=door.SILENT,
             host="127.0.0.1",
             silence_logs=logging.CRITICAL,
         ) as cluster,
@@ -377,6 +379,17 @@ def test_workers_of_this_machine_give_the_robot_of_one_process(folder, tmp_path)
     size = np.abs(one.values_).max()
     np.testing.assert_allclose(two.values_, one.values_, rtol=0, atol=EQUAL * size)
     np.testing.assert_allclose(two.std_, one.std_, rtol=1e-6)
+
+
+def test_workers_of_this_machine_ask_for_no_port_of_others(recwarn):
+    """Dask's own is held by whoever runs a cluster already; nobody is told of it."""
+    with socket.socket() as held:
+        with suppress(OSError):  # somebody else holds it
+            held.bind(("", 8787))
+            held.listen()
+        with door.local_workers(1) as one:
+            assert one.nthreads()
+    assert not [str(note.message) for note in recwarn if "8787" in str(note.message)]
 
 
 def test_blocks_are_those_of_one_fold(alone):
