@@ -138,6 +138,15 @@ def test_a_cluster_gives_the_numbers_of_one_process(client, folder, alone):
     assert all(client.run(lambda: "dynarm.identify.estimators.factors" in sys.modules).values())
 
 
+@pytest.mark.parametrize("share", [0.2, 0.6])  # the border lies in the second file, or in the first
+def test_a_cluster_folds_what_is_not_kept_back(client, folder, share):
+    options = {"cutoff": 8.0, "friction": ("viscous", "coulomb")}
+    data = Dataset(folder, memory=SMALL, hold_out=share)
+    spread = fitted(data, client, **options)
+    same(spread, fitted(data, **options))
+    assert spread.held_[0].t[0] > 260 * (1 - share)
+
+
 @pytest.mark.parametrize("estimator", ["wls", "irls"])  # the second weighs rows again and again
 def test_many_small_files_are_folded_by_workers(client, tmp_path, folder, estimator):
     import pandas as pd
