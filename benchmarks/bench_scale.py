@@ -5,7 +5,8 @@ the file that is stated; its seconds are scaled to all rows. It folds every row,
 Seconds of a core and memory are those of the process and of its reader together, memory looked at every 0.1 s.
 
     python -m benchmarks --only scale             10 million rows, beside the peer
-    python -m benchmarks.bench_scale 100 FOLDER   so many million rows, kept in a folder (which may hold them already)
+    python -m benchmarks.bench_scale 100 FOLDER   so many million rows, kept in a folder (which may hold them already);
+                                                  100 million are put beside the other results
 """
 
 from __future__ import annotations
@@ -179,7 +180,19 @@ def main(what: str, folder: str, rows: str = "0") -> None:
     elif what == "peer":
         print(json.dumps(by_hand(Path(folder), int(rows))))
     else:
-        print(json.dumps(measured(Path(folder), int(float(what) * 1e6)), indent=2))
+        figures = measured(Path(folder), int(float(what) * 1e6))
+        print(json.dumps(figures, indent=2))
+        _put(f"scale_{what}_million", figures)
+
+
+def _put(section: str, figures: dict[str, Any]) -> None:
+    """Keep what nobody measures every day."""
+    from .machine import machine
+    from .results import BY_HAND, begin, path_of, put
+
+    if section in BY_HAND:
+        path, host = path_of("panda", machine()), machine()
+        put(path, begin(path, "panda", host, anew=False), section, figures)
 
 
 if __name__ == "__main__":

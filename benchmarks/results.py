@@ -11,6 +11,7 @@ from typing import Any
 from .machine import Machine, same, slug
 
 Result = dict[str, Any]
+BY_HAND = ("scale_100_million",)  # sections that no run of all others measures anew
 FOLDER = Path(__file__).parent / "results"
 
 
@@ -25,14 +26,20 @@ def path_of(robot: str, host: Machine) -> Path:
 
 def begin(path: Path, robot: str, host: Machine, anew: bool) -> Result:
     """The result that a run goes on with: what the same machine has measured before, or nothing."""
-    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() and not anew else {}
+    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     if stored and not (same(stored.get("machine", {}), host) and stored.get("robot") == robot):
-        raise OtherMachine(
-            f"{path.name} holds figures of {stored.get('robot')} on {stored.get('machine', {}).get('cpu')}; "
-            "name another file with --json"
-        )
+        if not anew:
+            raise OtherMachine(
+                f"{path.name} holds figures of {stored.get('robot')} on {stored.get('machine', {}).get('cpu')}; "
+                "name another file with --json"
+            )
+        stored = {}
+    measured = stored.get("measured", {})
+    if anew:
+        stored = {name: stored[name] for name in BY_HAND if name in stored}
+        measured = {name: measured[name] for name in stored}
     path.parent.mkdir(parents=True, exist_ok=True)
-    return {**stored, "robot": robot, "machine": host, "measured": stored.get("measured", {})}
+    return {**stored, "robot": robot, "machine": host, "measured": measured}
 
 
 def put(path: Path, result: Result, section: str, figures: Any) -> Result:

@@ -232,3 +232,18 @@ def test_axes_say_their_scale_without_an_e_and_nothing_overlaps(browser, tmp_pat
         browser.size(1200, 900)
     assert len(words) >= 5 and not any("e" in word or "…" in word for word in words), words
     assert title <= left, "numbers lie upon the axis' name"
+
+
+@pytest.mark.parametrize("names", ["a", "cell-07", "the robot behind the door"])
+def test_names_of_rows_do_not_lie_upon_the_axis_own(browser, tmp_path, names):
+    rows = [f"{names}{k}" for k in range(9)]
+    drawn = figures.heat_maps(["x", "y"], rows, {"m": np.ones((9, 2))}, "unknown", "robot")
+    write_page(tmp_path / "p.html", "t", [section("s", figure(drawn))])
+    browser.open(tmp_path / "p.html")
+    title, left = browser.run("""
+    const ticks = Array.from(document.querySelectorAll('.ytick'));
+    const named = ticks.filter(t => getComputedStyle(t).textAnchor == 'end');
+    return [document.querySelector('.ytitle').getBoundingClientRect().right,
+      Math.min(...named.map(t => t.getBoundingClientRect().left))];
+    """)
+    assert title <= left, "names of rows lie upon the axis' name"

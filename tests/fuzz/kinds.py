@@ -6,6 +6,7 @@ Another reader is one row of KINDS.
 from __future__ import annotations
 
 import functools
+import gzip
 import sqlite3
 import tempfile
 from collections.abc import Callable, Mapping
@@ -248,6 +249,17 @@ def damaged_base(data: bytes, rng: Random) -> bytes:
     return bytes(base.serialize())
 
 
+def packed_csvs() -> list[bytes]:
+    return [gzip.compress(logs.csv(), mtime=0)]
+
+
+def damaged_packed_csv(data: bytes, rng: Random) -> bytes:
+    """A damaged file that is packed, or a packed one that is damaged."""
+    if rng.random() < 0.3:
+        return damaged_bytes(data, rng)
+    return gzip.compress(damaged_csv(gzip.decompress(data), rng), mtime=0)
+
+
 KINDS: dict[str, Kind] = {
     "urdf": Kind(".urdf", urdfs, damaged_xml, read_robot),
     "toml": Kind(".toml", lambda: catalogue_files("robot"), damaged_toml, read_robot),
@@ -258,6 +270,7 @@ KINDS: dict[str, Kind] = {
     "channels": Kind(".toml", logs.declarations, damaged_toml, read_channels),
     "fit": Kind(".toml", fits, damaged_toml, read_fit),
     "csv": Kind(".csv", lambda: [logs.csv()], damaged_csv, read_log),
+    "csv_packed": Kind(".csv.gz", packed_csvs, damaged_packed_csv, read_log),
     "npz": Kind(
         ".npz", lambda: [logs.npz(np.savez), logs.npz(np.savez_compressed)], damaged_zip, read_log
     ),

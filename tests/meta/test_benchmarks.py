@@ -210,6 +210,9 @@ def test_sections_of_one_machine_are_gathered_with_their_days(tmp_path):
     assert result["measured"]["batch"]["dynarm"] == "0.2.0"
     assert result["measured"]["batch"]["date"] > "2026-01-02"
     assert results.begin(path, "panda", HERE, anew=True).keys() == {"robot", "machine", "measured"}
+    results.put(path, result, "scale_100_million", 4)
+    again = results.begin(path, "panda", HERE, anew=True)  # an hour's run is not thrown away
+    assert again["scale_100_million"] == 4 and list(again["measured"]) == ["scale_100_million"]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..border.kinds import Foreign
     from ..identify.dataset.files import Dataset
     from ..identify.logs.log import Log
+    from ..robot.arm import Arm
 
 MEMORY = typer.Option(
     None, "--memory", metavar="SIZE", help="Of a folder or large files: what a fit may take [1GB]."
@@ -60,21 +61,27 @@ class Bulk(NamedTuple):
         return {"--scheduler": self.scheduler, "--workers": self.workers}
 
     def dataset(
-        self, logs: Sequence[str], how: tuple[str | None, str | None], refused: Mapping[str, object]
+        self,
+        logs: Sequence[str],
+        how: tuple[str | None, str | None],
+        refused: Mapping[str, object],
+        hold_out: float,
     ) -> Dataset | None:
         """The logs as a dataset, where one is a folder, a pattern or large, or where options of datasets are given.
 
-        how: the channels' file, the bags' topic. refused: options that datasets do not have.
+        how: the channels' file, the bags' topic. refused: options that datasets do not have. hold_out: the part that
+        is kept back.
         """
-        from ..identify.dataset.files import Dataset, is_dataset
+        from ..identify.dataset.files import Dataset, are_dataset
 
         if all(self.spread.values()):
             raise InputError("--scheduler and --workers are both given; leave one of them out")
         asked = self.memory is not None or self.skip_bad or self.by or any(self.spread.values())
-        if not asked and not any(is_dataset(Path(log)) for log in logs):
+        if not asked and not are_dataset([Path(log) for log in logs]):
             return None
         refuse_given("takes single logs, not a folder, a pattern or a large file", refused)
-        return Dataset(tuple(logs), how[0], self.memory or "1GB", self.skip_bad, how[1])
+        most = self.memory or "1GB"
+        return Dataset(tuple(logs), how[0], most, self.skip_bad, how[1], hold_out=hold_out)
 
     @contextmanager
     def client(self) -> Iterator[Foreign]:
@@ -91,6 +98,22 @@ class Bulk(NamedTuple):
 
 BULK = Bulk()
 with_bulk = with_group("bulk", BULK)
+
+
+def read_logs(
+    arm: Arm, paths: Sequence[str], how: tuple[str | None, str | None], skip_bad: bool = False
+) -> list[Log]:
+    """Logs to predict; of folders, patterns and large files what fits into memory. how: channels' file, bags' topic."""
+    from ..identify.dataset.files import Dataset, is_dataset
+    from ..identify.logs.log import Log
+
+    read: list[Log] = []
+    for path in paths:
+        if is_dataset(Path(path)):
+            read += Dataset(path, how[0], skip_bad=skip_bad, topic=how[1]).excerpts(arm)
+        else:
+            read.append(Log.read(path, *how))
+    return read
 
 
 def shown_reading(

@@ -12,7 +12,7 @@ import typer
 from ..border.arguments import shown
 from ..errors import DynarmWarning, InputError
 from .console import busy, print_json, progress, say, show_table
-from .datasets import BULK, Bulk, shown_reading, with_bulk
+from .datasets import BULK, Bulk, read_logs, shown_reading, with_bulk
 from .files import check_folder, new_folder
 from .fleets import identify_fleet
 from .judgement import errors_of, show_errors, show_scale, show_verdict
@@ -50,7 +50,11 @@ EXAMPLES = (
     "dynarm identify two_link log.csv --hold-out 0.3",
 )
 HELD_OUT = typer.Option(
-    [], "--validate", "-v", metavar="LOG", help="A log to predict; may be repeated."
+    [],
+    "--validate",
+    "-v",
+    metavar="LOG",
+    help="A log or a folder of logs to predict; may be repeated.",
 )
 MJCF = (".xml", ".mjcf")
 
@@ -99,18 +103,20 @@ def identify(
         loaded = LoadedLogs(robot, portion, logs, payload, (channels, topic))
         return identify_carried(loaded, out, force, as_json)
     arm = load_arm(robot, portion)
-    single = {"--hold-out": hold_out or None, "--kp": kp or None, "--kd": kd or None}
-    data = bulk.dataset(logs, how := (channels, topic), single)
+    single = {"--kp": kp or None, "--kd": kd or None}
+    data = bulk.dataset(logs, how := (channels, topic), single, hold_out)
     if data and bulk.by:
-        refuse_given("is for one robot, not with --by", {"--validate": validate or None})
+        kept = {"--validate": validate or None, "--hold-out": hold_out or None}
+        refuse_given("is for one robot, not with --by", kept)
         options = unknowns.options(arm)
         return identify_fleet(arm, (data, bulk.by), options, (out, force), as_json, bulk)
     if refuse_unheard(kp or kd, (*unknowns, limit), LIMIT.default):
-        gains, read = (kp or "0", kd), _read(logs, validate, how, hold_out)
+        gains, read = (kp or "0", kd), _read(logs, read_logs(arm, validate, how), how, hold_out)
         return identify_positions(arm, gains, read, out, force, as_json)
     identifier = unknowns.identifier(arm)
     with busy("reading"):
-        fitted, held = _read([] if data else logs, validate, how, hold_out)
+        others = read_logs(arm, validate, how, bulk.skip_bad)
+        fitted, held = _read([] if data else logs, others, how, hold_out)
     judged = _judged(identifier, data or fitted, held, bulk)
     return _told(judged, limit, RobotFile(robot, portion), (out, force), as_json)
 
@@ -144,7 +150,7 @@ def _judged(
         showing = replace(identifier, progress=lambda some, whole: done(some / whole))
         fit = showing.fit(fitted, client=client)
     with busy("predicting"):
-        return fit, [fit.validate(log) for log in held]
+        return fit, [fit.validate(log) for log in (*held, *fit.held_)]
 
 
 def _check_given(
@@ -161,17 +167,14 @@ def _check_given(
 
 
 def _read(
-    logs: Sequence[str],
-    others: Sequence[str],
-    how: tuple[str | None, str | None],
-    hold_out: float,
+    logs: Sequence[str], others: list[Log], how: tuple[str | None, str | None], hold_out: float
 ) -> tuple[list[Log], list[Log]]:
-    """The logs to fit and those to predict. how: the channels' file, the bags' topic."""
+    """The logs to fit and those to predict, others and ends. how: the channels' file, the bags' topic."""
+    from ..identify.dataset.parts import continued
     from ..identify.logs.log import Log
     from ..identify.logs.splitting import hold_out as parted
 
-    fitted = [Log.read(path, *how) for path in logs]
-    held = [Log.read(path, *how) for path in others]
+    fitted, held = continued([Log.read(path, *how) for path in logs]), others
     if hold_out:
         parts = [parted(log, hold_out) for log in fitted]
         fitted = [first for first, _ in parts]

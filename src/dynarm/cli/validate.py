@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .console import print_json, progress, say, show_table
+from .datasets import read_logs
 from .judgement import errors_of, show_verdict
 from .options import (
     CHANNELS,
@@ -54,7 +55,6 @@ def validate(
     motor inertia take part where the robot has them. Exit code 1 if the verdict is FAIL.
     """
     from ..identify.judgement.validation import judged, model_checks
-    from ..identify.logs.log import Log
 
     arm = load_arm(robot, portion)
     writable_all({"--html": (html, (".html",))})
@@ -62,7 +62,7 @@ def validate(
     checks: list[Validation] = []
     with progress("predicting") as done:
         for k, path in enumerate(logs):
-            checks += model_checks(arm, [Log.read(path, channels, topic)], cutoff)
+            checks += model_checks(arm, read_logs(arm, [path], (channels, topic)), cutoff)
             done((k + 1) / len(logs))
     verdict = judged(arm, checks, limit)
     if html:

@@ -24,10 +24,11 @@ from .judgement.quality import unit_doubts
 from .judgement.soundness import check_digits
 from .logs.log import Log, in_order
 from .logs.noted import one_a_kind
-from .preprocess import Preparation, Stretch
+from .preprocess import Preparation, Recording, Stretch, middle
 from .regressor import Terms
 from .rests import resting, spans
 from .rows import force_names
+from .segments import LONG, sampled
 
 AUTO = "auto"
 _MOTION = 0.999  # part of the velocities' power inside the band of a fit
@@ -100,6 +101,22 @@ def fitting_log(arm: Arm, log: Log, rows: str | None) -> Log:
     for doubt in one_a_kind((*lost, *doubts, *clean.quality.warnings)):
         warnings.warn(f"{log.source}: {doubt}", DynarmWarning, stacklevel=4)
     return clean
+
+
+def recording_of(arm: Arm, logs: Sequence[Log], rows: str | None) -> Recording:
+    """The logs as they are fitted, with samples of them as they are of logs that are read piece by piece.
+
+    These are taken before samples that cannot be are left out: how many there are is not known of what is not held.
+    """
+    clean = [fitting_log(arm, log, rows) for log in logs]
+    samples: list[Log] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DynarmWarning)  # said of the whole
+        for k in sampled([len(log) for log in logs]):
+            log = logs[k]
+            held = len(log) <= LONG or len(clean[k]) == len(log)
+            samples.append(middle(clean[k]) if held else fitting_log(arm, middle(log), rows))
+    return Recording(clean, samples)
 
 
 def fitted_rows(log: Log, rows: str | None) -> Log:

@@ -18,7 +18,7 @@ from .dataset.notes import heard, say
 from .dataset.streamed import fit_dataset
 from .declared_terms import declared_columns
 from .estimators import table
-from .fitting import AUTO, fitting_log, friction_words
+from .fitting import AUTO, friction_words, recording_of
 from .judgement.verdict import Validation
 from .logs.log import Log
 from .logs.sources import logs_of
@@ -305,11 +305,15 @@ class Identifier(Searchable):
         >>> len(search.prepare(log))
         1
         """
+        return list(self._recording(log).logs)
+
+    def _recording(self, log: Outside) -> Recording:
+        """The same, with the samples that choices look at."""
         told: list[tuple[str, str]] = []
         with heard(told):
-            logs = [fitting_log(self.arm, one, self.rows) for one in logs_of(log, self.arm)]
+            recording = recording_of(self.arm, logs_of(log, self.arm), self.rows)
         say(told)
-        return logs
+        return recording
 
     @single_threaded
     def fit(self, log: Outside, y: Outside = None, client: Outside = None) -> Fit:
@@ -348,8 +352,8 @@ class Identifier(Searchable):
         if dataset is not None:
             done = fit_dataset(self, dataset, None if client is None else cluster_of(client))
         else:
-            logs = self.prepare(log)
-            done = self.fit_logs(logs, Recording(logs))
+            recording = self._recording(log)
+            done = self.fit_logs(list(recording.logs), recording)
         object.__setattr__(self, "fit_", done)
         return done
 

@@ -11,6 +11,7 @@ own axes, and its accelerations are the rates of those components. Joints that r
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -348,15 +349,17 @@ class Recording:
     advice on friction, is kept here until `keep` names the preparation that was chosen. A copy by pickle begins empty.
     """
 
-    def __init__(self, logs: Sequence[Log]):
+    def __init__(self, logs: Sequence[Log], samples: Sequence[Log] | None = None):
+        """samples: as much as choices look at; None: the middles of all logs."""
         self.logs = tuple(logs)
+        self.held: tuple[Log, ...] = ()  # that were kept back, to be predicted
         self._made: dict[tuple[Preparation, Hashable], Kept] = {}
-        middles = tuple(map(middle, self.logs))
-        same = all(a is b for a, b in zip(self.logs, middles, strict=True))
-        self.short: Recording = self if same else Recording(middles)  # as much as choices look at
+        some = tuple(map(middle, self.logs) if samples is None else samples)
+        same = len(some) == len(self.logs) and all(map(operator.is_, self.logs, some))
+        self.short: Recording = self if same else Recording(some, some)
 
-    def __reduce__(self) -> tuple[type[Recording], tuple[tuple[Log, ...]]]:
-        return Recording, (self.logs,)
+    def __reduce__(self) -> tuple[type[Recording], tuple[tuple[Log, ...], ...], dict[str, Kept]]:
+        return Recording, (self.logs, self.short.logs), {"held": self.held}
 
     def once(self, how: Preparation, name: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, which is called where nothing of that name was made for the preparation yet."""
@@ -386,7 +389,8 @@ class Recording:
     def _smooth(self, k: int, how: Preparation) -> list[Stretch]:
         """Those of one log, kept where its short form is kept if it is no longer than that."""
         log = self.logs[k]
-        holder = self.short if self.short.logs[k] is log else self
+        short = self.short.logs
+        holder = self.short if k < len(short) and short[k] is log else self
         return holder.once(how, k, lambda: [replace(s, run=k) for s in smooth_all(log, how)])
 
     def keep(self, how: Preparation) -> None:

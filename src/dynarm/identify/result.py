@@ -82,6 +82,14 @@ class Fit(LinkByLink):
     values_: np.ndarray
     covariance_: np.ndarray  # (p, p), autocorrelation of the residuals accounted for
 
+    @property
+    def held_(self) -> tuple[Log, ...]:
+        """Logs that a `Dataset(hold_out=)` kept back, as `validate` and `verdict` take them.
+
+        Of a dataset that does not fit into memory the middles of some.
+        """
+        return self.record.recording.held
+
     # ---- numbers
 
     @property
@@ -92,14 +100,7 @@ class Fit(LinkByLink):
     @cached_property
     def std_(self) -> np.ndarray:
         """(p,) standard deviations; infinite for unknowns that the log says nothing about."""
-        std = np.sqrt(np.maximum(np.diag(self.covariance_), 0.0))
-        present = self.record.data("std_").present
-        std = np.where(present, std, np.inf)
-        if self.solution.ridge == 0 and self.solution.rank < present.sum():
-            V, s = self.solution.directions, self.solution.singular
-            free = (V[s <= 1e-11 * s[0]] ** 2).sum(axis=0) > 1e-12
-            std = np.where(free, np.inf, std)
-        return std
+        return self.solution.deviations(self.covariance_, self.record.data("std_").present)
 
     @property
     def relative_std_(self) -> np.ndarray:

@@ -6,7 +6,7 @@ a sample depends on a bounded neighbourhood, whether the log is held in memory o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,7 +15,8 @@ import numpy as np
 from .logs.log import Log
 
 LONG_GAP = 0.05  # [s] a longer gap splits the log (or 20 usual steps, if that is more)
-LONG = 60_000  # samples of a log that choices look at
+LONG = 60_000  # samples of a log that choices look at,
+SAMPLE = 4 * LONG  # and of all logs together
 _LIVELY = 0.5  # part of them in which something moves, else they are sought elsewhere,
 _SOUGHT = 9  # in so many places
 SHORTEST = 8  # samples of a stretch that can be smoothed
@@ -34,6 +35,15 @@ def sample_start(length: int, wanted: int, moving: Callable[[int], float]) -> in
     places = np.linspace(0, length - wanted, _SOUGHT).astype(int).tolist()
     most: int = max([middle, *places], key=moving)
     return most
+
+
+def sampled(lengths: Sequence[int]) -> list[int]:
+    """Which of logs of so many samples choices look at: as many as are enough, evenly among all."""
+    most = max(1, SAMPLE // max(min(length, LONG) for length in lengths)) if lengths else 0
+    if len(lengths) <= most:
+        return list(range(len(lengths)))
+    places: list[int] = np.linspace(0, len(lengths) - 1, most).round().astype(int).tolist()
+    return places
 
 
 def gap_of(log: Log) -> float:

@@ -53,7 +53,7 @@ def choose_delay(recording: Recording, terms: Terms, how: Preparation) -> float:
 
     0 unless the parabola's least error on held-out time is 1 % below that without a shift.
     """
-    step = max(log.quality.step for log in recording.logs)
+    step = max(log.quality.step for log in recording.short.logs)
     shifts = step * np.arange(-2, 3)
     errors = np.array([_trial(recording, terms, replace(how, delay=float(s))) for s in shifts])
     still = errors[2]

@@ -220,10 +220,11 @@ def _drift(fleet: Fleet) -> Section:
             f"{one.trend_std:.2g}",
             _written(one.unit),
             f"{one.deviations:+.1f}",
+            f"{one.critical:.1f}",
         ]
         for one in (beyond or order[:5])
     ]
-    head = ("robot", "unknown", f"change a {fleet.drift[0].period}", "std", "unit", "deviations")
+    head = ("robot", "unknown", f"change a {fleet.drift[0].period}", "std", "unit", "deviations", "named beyond")
     said = f"{len(beyond)} beyond chance" if beyond else "none beyond chance; the largest are shown"
     return section(
         "Drift of friction and offsets",

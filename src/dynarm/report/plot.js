@@ -267,7 +267,7 @@ const dynarmPlot = (function () {
       a.length = Math.max(10, (to - from) * (height - FRAME.t - FRAME.b)); // nearly: enough to know its numbers
       return Math.max(0, ...ticks(a).map(([, text]) => text.length));
     };
-    const wanted = (a) => (a.names ? Math.min(LETTER * longest(a) + 14, 0.42 * width) : LETTER * broad(a) + 8 + (a.title ? 20 : 0));
+    const wanted = (a) => (a.names ? Math.min(LETTER * longest(a) + 14 + (a.title ? 20 : 0), 0.42 * width) : LETTER * broad(a) + 8 + (a.title ? 20 : 0));
     const left = Math.max(FRAME.l, ...ys.map(wanted));
     const bar = on.some((t) => t.type === "heatmap" || (t.marker || {}).colorbar) ? 62 : 0;
     for (const a of xs) {

@@ -33,6 +33,8 @@ _NOTICE = 5.0  # seconds until it is said that a worker is waited for
 _LOOK = 1.0  # seconds between two looks at whether there are workers
 _AHEAD = 2  # parts for each thread of the workers that are handed over before they are needed
 _TRIES = 4  # that a part is handed over, where workers are lost with it
+# of a scheduler that we start: any free port, to which only this machine speaks, and no page on it
+SILENT: dict[str, Kept] = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 _LARGE = "Sending large graph"  # how Dask's remark begins that a dataset's list of files is long
 
 
@@ -51,8 +53,12 @@ def _distributed() -> Foreign:
 @contextmanager
 def scheduler(address: str) -> Iterator[Foreign]:
     """A client of the scheduler at an address such as tcp://host:8786."""
+    dask = _distributed()
+    from distributed.comm.addressing import get_address_host_port
+
     try:
-        client = _distributed().Client(address, timeout=_ANSWER, set_as_default=False)
+        get_address_host_port(address)  # else a client would fail to begin, and be waited for
+        client = dask.Client(address, timeout=_ANSWER, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(
@@ -68,7 +74,7 @@ def scheduler(address: str) -> Iterator[Foreign]:
 @contextmanager
 def local_workers(count: int) -> Iterator[Foreign]:
     """A client of so many worker processes on this machine, which end with it."""
-    how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    how = {"threads_per_worker": 1, "scheduler_kwargs": SILENT, "silence_logs": logging.CRITICAL}
     with _uninterrupted():
         made = _distributed().LocalCluster(n_workers=count, **how)
     with made as cluster, _distributed().Client(cluster, set_as_default=False) as client:

@@ -5,21 +5,27 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ...border.arguments import flag, items, path_of, shown
+from ...border.arguments import flag, items, path_of, real, shown
 from ...border.files import is_folder, named
 from ...border.kinds import Kept, Outside
-from ...errors import FileError, InputError, KindError
+from ...errors import DynarmWarning, FileError, InputError, KindError
 from ..logs.readers import FORMATS, known_formats
+
+if TYPE_CHECKING:
+    from ...robot.arm import Arm
+    from ..logs.log import Log
 
 WANTED = "a folder, a pattern such as 'logs/*.csv', or names of logs"
 BASE = 300 << 20  # bytes that the program itself takes, with what it keeps of a dataset to look at
 LEAST = BASE + (4 << 20)
 _LARGE = 64 << 20  # bytes of a file that is fitted piece by piece
+_TOGETHER = 256 << 20  # and of several that are
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _PATTERN = re.compile(r"[*?\[]")
 _BAG = "metadata.yaml"
@@ -70,6 +76,8 @@ class Dataset:
         Of bags, as for Log.read.
     progress : callable, optional
         Called with (files read, files in all, rows so far) while all files are looked at.
+    hold_out : float, default 0
+        Part of each recording, its end, that is not fitted but kept back: `fit.held_`.
 
     Examples
     --------
@@ -85,10 +93,12 @@ class Dataset:
     skip_bad: bool = False
     topic: str | None = None
     progress: Callable[[int, int, int], None] | None = None
+    hold_out: float = 0.0
 
     def __post_init__(self) -> None:
         byte_count("memory", self.memory)
         flag("skip_bad", self.skip_bad)
+        real("hold_out", self.hold_out, "a part of each recording from 0 to 0.9", _is_part)
         if self.progress is not None and not callable(self.progress):
             raise KindError(f"progress is {shown(self.progress)}; give a function, or None")
 
@@ -126,7 +136,40 @@ class Dataset:
         inside = [file for one in several for file in _inside(path_of("paths", one, WANTED))]
         if not inside:
             raise InputError(f"no log given; pass {WANTED}")
-        return list(dict.fromkeys(inside))
+        return list({os.path.realpath(file): file for file in inside[::-1]}.values())[::-1]
+
+    def excerpts(self, arm: Arm) -> list[Log]:
+        """The recordings as logs, to be predicted; where these do not fit into memory, the middles of some.
+
+        Parameters
+        ----------
+        arm : Arm
+            The robot, in whose order joints are put.
+
+        Returns
+        -------
+        list[Log]
+            The logs, as `Fit.validate` and `Fit.verdict` take them.
+
+        Examples
+        --------
+        >>> import dataclasses
+        >>> arm = dynarm.load("two_link")
+        >>> arm = dataclasses.replace(arm, joints=arm.joints[:1])
+        >>> [len(log) for log in data.excerpts(arm)]
+        [501]
+        """
+        from .holding import excerpts
+        from .survey import survey
+
+        seen = survey(self, arm)
+        for message in seen.bad:
+            warnings.warn(f"left out: {message}", DynarmWarning, stacklevel=2)
+        return excerpts(seen)
+
+
+def _is_part(x: float) -> bool:
+    return 0 <= x <= 0.9
 
 
 def _inside(path: Path) -> list[Path]:
@@ -156,8 +199,13 @@ def _is_log(path: Path) -> bool:
 def _walked(folder: Path) -> list[Path]:
     """Logs in a folder and below; a bag's folder is one log."""
     logs: list[Path] = []
-    for top, folders, names in os.walk(folder):
-        here = Path(top)
+    seen: set[str] = set()  # links may lead round in a circle
+    for top, folders, names in os.walk(folder, followlinks=True):
+        here, real = Path(top), os.path.realpath(top)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
         if here != folder and is_bag(here):
             logs.append(here)
             folders.clear()
@@ -202,6 +250,16 @@ def is_dataset(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     return bool(_PATTERN.search(str(path)))
+
+
+def are_dataset(paths: Sequence[Path]) -> bool:
+    """Whether names of logs stand for more than is read at once: one of them does, or all together do."""
+    if any(map(is_dataset, paths)):
+        return True
+    try:
+        return len(paths) > 1 and sum(map(_bytes, paths)) > _TOGETHER
+    except (OSError, ValueError):
+        return False  # told when they are read
 
 
 def _bytes(path: Path) -> int:

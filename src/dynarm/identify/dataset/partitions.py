@@ -80,10 +80,10 @@ def chunks_of(run: FileRun) -> tuple[Chunk, ...]:
     chunks: list[Chunk] = []
     for k, span in enumerate(run.files):
         if not span.raw:
-            chunks.append(Chunk(k, 0, 0, named(span.path)))
+            chunks.append(Chunk(k, 0, span.last, named(span.path)))
             continue
         ends = np.cumsum(row_groups(span.path) or [span.raw])
-        for first, last in pairwise(edges(int(ends[-1]))):
+        for first, last in pairwise(edges(span.last or int(ends[-1]))):
             groups = np.searchsorted(ends, (first, last - 1), side="right")
             where = _groups(*groups) if len(ends) > 1 else f"rows {first + 1} to {last}"
             chunks.append(Chunk(k, first, last, f"{named(span.path)}, {where}"))

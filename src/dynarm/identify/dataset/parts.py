@@ -13,16 +13,18 @@ import numpy as np
 
 from ...border.files import named
 from ...border.kinds import Kept
-from ...errors import DynarmError, InputError
+from ...errors import DynarmError, FormatError, InputError
 from ...robot.arm import Arm
 from ..logs.channels import columns_of, table_channels
 from ..logs.declaration import Declaration, load_declaration
 from ..logs.formats.table import InParts, Table, length
 from ..logs.formats.table import edges as part_edges
 from ..logs.log import Log, in_order
+from ..logs.noted import left_out, of_parts
 from ..logs.numbers import earlier
 from ..logs.readers import parted, table_parts, weight
 from ..logs.recognition import recognise
+from ..segments import gap_of
 from .files import BASE, Reading
 
 ROWS = 60_000  # of a part
@@ -64,7 +66,7 @@ def every_part(
         _check_memory([path, *others], how.room)
         whole = in_order(Log.read(path, how.channels, how.topic), arm)
         if first < len(whole):
-            yield LogPart(whole.rows(slice(first, None)) if first else whole, 0)
+            yield LogPart(whole.rows(slice(first, last or None)) if first or last else whole, 0)
         return
     for part in _in_parts(path, read, declaration, how.topic, first, last):
         yield part if part.log is None else part._replace(log=in_order(part.log, arm))
@@ -103,6 +105,8 @@ def _in_parts(
     def choose(table: Table) -> Collection[str] | None:
         """What is declared of the columns, the others being left unread."""
         nonlocal declaration, head, columns
+        if not length(table):
+            raise FormatError(f"{named(path)}: holds no rows; export the log again")
         if declaration is None:
             hint = f"{path.with_suffix('.toml').name} beside it"
             declaration = recognise(named(path), table, hint)
@@ -148,9 +152,8 @@ def _part(
         arrays["t"] = arrays["t"] + (before - 1) / declaration.rate
     if len(arrays["q"]) < 2:
         return None
-    notes = (f"{dropped} rows with missing numbers were left out",) if dropped else ()
     try:
-        return Log(**arrays, **whole, source=str(path), notes=notes)
+        return Log(**arrays, **whole, source=str(path), notes=left_out(dropped))
     except DynarmError as error:
         text = str(error) if source in str(error) else f"{source}: {error}"
         raise type(error)(f"{text} (counted from row {place} on)") from None
@@ -176,8 +179,36 @@ def joined(logs: Sequence[Log], source: str | None = None) -> Log:
         name: np.concatenate([getattr(log, name)[k:] for log, k in zip(logs, later, strict=True)])
         for name in schema(first)
     }
-    notes = tuple(dict.fromkeys(note for log in logs for note in log.notes))
+    notes = of_parts(note for log in logs for note in log.notes)
     return replace(first, notes=notes, source=source or first.source, **values)
+
+
+def continued(logs: Sequence[Log]) -> list[Log]:
+    """The logs, those as one of which each begins where another has just ended, by the same clock."""
+    moments = [log.since for log in logs if log.since is not None]
+    if len(logs) < 2 or len({(schema(log), log.joint_names) for log in logs}) > 1:
+        return list(logs)
+    if moments and len(moments) < len(logs):
+        return list(logs)
+    ticks = [int((m - min(moments)).astype("m8[ns]").astype(int)) for m in moments]
+    shifted = [later(log, k) for log, k in zip(logs, ticks or [0] * len(logs), strict=True)]
+    shifted.sort(key=lambda log: float(log.t[0]))
+    groups = [[shifted[0]]]
+    for log in shifted[1:]:
+        last = groups[-1][-1]
+        if 0 <= log.t[0] - last.t[-1] <= gap_of(last):
+            groups[-1].append(log)
+        else:
+            groups.append([log])
+    if len(groups) == len(logs):
+        return list(logs)
+    return [_one(group, min(moments, default=None)) for group in groups]
+
+
+def _one(logs: Sequence[Log], since: np.datetime64 | None) -> Log:
+    """Logs that go on from one to the next as one, whose times count from a moment."""
+    more = f" and {len(logs) - 1} more" if len(logs) > 1 else ""
+    return replace(joined(logs, f"{logs[0].source}{more}"), since=since)
 
 
 def _repeated(first: Log, second: Log) -> int:

@@ -12,14 +12,15 @@ import numpy as np
 
 from ...border.kinds import FloatArray
 from ...errors import DynarmWarning, InputError
-from ..fitting import fitted_rows, fitting_log
+from ..fitting import fitted_rows, fitting_log, recording_of
 from ..flow import Away, Flow
 from ..logs.log import Log
 from ..preprocess import Preparation, Recording, Stretch, smooth_segment
 from ..rests import moving_share
-from ..segments import LONG, SEGMENT, TimeSegment, sample_start, segments, stretches
+from ..segments import LONG, SEGMENT, TimeSegment, sample_start, sampled, segments, stretches
 from .cutting import Usual, cut, limits
 from .files import Dataset
+from .holding import excerpts, is_small, parted
 from .notes import heard, say
 from .spread import looked, spread_out
 from .survey import FileRun, Survey, survey
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from ..result import Fit
     from .cluster import Cluster
 
-_COPIES = 8  # times a row that a fit in memory holds
-_SAMPLE = 4 * LONG  # samples of all recordings that choices look at
 _WHOLE = 2 * SEGMENT  # samples of a recording that is read at once
 READ = 0.3  # part of the work that a first look at all files is
 
@@ -44,20 +43,30 @@ def fit_dataset(identifier: Identifier, dataset: Dataset, cluster: Cluster | Non
     for message in seen.bad:
         warnings.warn(f"left out: {message}", DynarmWarning, stacklevel=3)
     told = list(seen.notes)
-    small = 8 * _COPIES * seen.rows * seen.width <= dataset.room
+    small, seen, held_back = is_small(seen), *_parted(seen)
     if small and cluster is None:
         with heard(told):
-            logs = [fitting_log(arm, seen.read(run), rows) for run in seen.runs]
+            held = recording_of(arm, [seen.read(run) for run in seen.runs], rows)
         say(told)
-        return identifier.fit_logs(logs, Recording(logs))
+        held.held = held_back
+        return identifier.fit_logs(list(held.logs), held)
     if identifier.estimator == "iv":
         raise InputError(
             f"estimator is 'iv', which needs all {seen.rows} rows at once; raise memory, or choose 'wls'"
         )
     with heard(told):
-        recording = Streamed(seen, rows, len(seen.runs) if small else None, cluster)
+        recording = Streamed(seen, rows, cluster)
     say(told)
+    recording.held = held_back
     return identifier.fit_logs(list(recording.logs), recording)
+
+
+def _parted(seen: Survey) -> tuple[Survey, tuple[Log, ...]]:
+    """What is fitted, and logs of what is kept back, if anything is."""
+    if not seen.dataset.hold_out:
+        return seen, ()
+    first, last = parted(seen, seen.dataset.hold_out)
+    return first, tuple(excerpts(last))
 
 
 def _look(identifier: Identifier, dataset: Dataset) -> Callable[[int, int, int], None]:
@@ -96,19 +105,13 @@ class _Long:
 class Streamed(Recording):
     """The recordings of a dataset; `logs` are samples of them, `pieces` are read and prepared whenever asked for."""
 
-    def __init__(
-        self,
-        seen: Survey,
-        rows: str | None,
-        most: int | None = None,
-        cluster: Cluster | None = None,
-    ):
-        """most: recordings whose middles choices look at; None: as many as are enough."""
+    def __init__(self, seen: Survey, rows: str | None, cluster: Cluster | None = None):
         self._seen, self._rows = seen, rows
-        chosen = _sampled(seen.runs, most)
+        chosen = [seen.runs[k] for k in sampled([run.rows for run in seen.runs])]
         samples = {id(run): fitting_log(seen.arm, _middle(seen, run), rows) for run in chosen}
-        super().__init__(list(samples.values()))
-        self.short = Recording(self.logs)
+        logs = list(samples.values())
+        super().__init__(logs, logs)
+        self.short = Recording(logs, logs)
         self._runs: list[FileRun | _Long] = []
         for run in seen.runs:
             if run.rows <= _WHOLE:
@@ -151,15 +154,6 @@ class Streamed(Recording):
             log = fitting_log(seen.arm, seen.read(run), self._rows)
         for stretch in stretches(log):
             yield from segments(stretch)
-
-
-def _sampled(runs: tuple[FileRun, ...], most: int | None) -> list[FileRun]:
-    """Recordings, evenly among all, whose middles are as much as choices look at."""
-    if most is None:
-        most = max(1, _SAMPLE // max(min(run.rows, LONG) for run in runs))
-    if len(runs) <= most:
-        return list(runs)
-    return [runs[k] for k in np.linspace(0, len(runs) - 1, most).round().astype(int).tolist()]
 
 
 def _middle(seen: Survey, run: FileRun) -> Log:

@@ -14,6 +14,7 @@ from ...border.kinds import FloatArray
 from ...errors import DynarmError, InputError
 from ...robot.arm import Arm
 from ..logs.log import Log
+from ..logs.noted import of_parts
 from ..logs.numbers import earlier
 from .files import Dataset
 from .parts import every_part, joined, later, parts, schema
@@ -30,7 +31,8 @@ class Span:
     """One file: its samples, its times [s], what it holds, and between what its positions lie.
 
     since: the moment that its clock counts from, where it tells; shift [ns]: how much later that is than the moment
-    from which times of its recording count; raw: rows of a file that is read in parts, with those that are left out.
+    from which times of its recording count; raw: rows of a file that is read in parts, with those that are left out;
+    first, last: between which of its rows the samples lie (0: its end), where some of them are kept back.
     """
 
     path: Path
@@ -44,6 +46,8 @@ class Span:
     since: np.datetime64 | None = None
     shift: int = 0
     raw: int = 0
+    first: int = 0
+    last: int = 0
 
     def after(self, shift: int) -> Span:
         """The same, whose recording's times count from so many nanoseconds earlier."""
@@ -97,7 +101,8 @@ class Survey:
         for span in run.files:
             if before + span.rows > first:
                 skip = max(first - before, 0)
-                for part in parts(span.path, self.dataset.how, self.arm, skip):
+                skip += span.first
+                for part in parts(span.path, self.dataset.how, self.arm, skip, span.last):
                     yield later(part, span.shift)
             before += span.rows
 
@@ -111,7 +116,8 @@ class Survey:
             have += len(kept[-1])
             if rows is not None and have >= wanted - 1:
                 break
-        return joined(kept, run.name)
+        notes = of_parts(note for span in run.files for note in span.notes)
+        return replace(joined(kept, run.name), notes=notes)
 
 
 def survey(
@@ -186,10 +192,10 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         start = float(part.t[0]) if not rows else start
         rows, stop, holds = rows + len(part), float(part.t[-1]), schema(part)
         since = part.since
-        notes += [note for note in part.notes if note not in notes]
+        notes += part.notes
     if not rows:
-        raise InputError(f"{named(path)}: holds no rows; export the log again")
-    return Span(path, rows, start, stop, holds, low, high, tuple(notes), since, raw=raw)
+        raise InputError(f"{named(path)} has {min(raw, 1)} samples; at least 2 are needed")
+    return Span(path, rows, start, stop, holds, low, high, of_parts(notes), since, raw=raw)
 
 
 def _partly(path: Path, part: Log, changed: np.ndarray, rows: int) -> InputError:

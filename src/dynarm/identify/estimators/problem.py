@@ -113,3 +113,11 @@ class Solution:
         """The folded rows that the values were found from."""
         assert self.problem is not None
         return self.problem.factors
+
+    def deviations(self, covariance: np.ndarray, present: np.ndarray) -> np.ndarray:
+        """(p,) of all unknowns; infinite for those that no row (present) or no direction of the data tells of."""
+        std = np.where(present, np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.inf)
+        if self.ridge == 0 and self.rank < present.sum():
+            free = (self.directions[self.singular <= 1e-11 * self.singular[0]] ** 2).sum(axis=0)
+            std = np.where(free > 1e-12, np.inf, std)
+        return std

@@ -110,13 +110,17 @@ def fit_fleet(
     flag("skip_bad", skip_bad)
     if drift is not None and not among(drift, (_AUTO, *PERIODS)):
         raise InputError(f"drift is {shown(drift)}; choose 'auto', 'day', 'hour' or None")
-    identifier = Identifier(arm, **options)
+    identifier, dataset = Identifier(arm, **options), dataset_of(data)
+    if dataset is not None and dataset.hold_out:
+        raise InputError(
+            f"hold_out is {dataset.hold_out:g}; nothing of a fleet is kept back: leave it out, or use Identifier.fit"
+        )
     robots = grouped(data, by, arm)
     if len(robots) < 2:
         raise InputError(
             f"only one robot, {next(iter(robots))}; a fleet has two or more: check by={by!r}, or use Identifier.fit"
         )
-    reader = _Recordings(identifier, dataset_of(data), skip_bad)
+    reader = _Recordings(identifier, dataset, skip_bad)
     identifier, chosen = _decided(identifier, robots, reader)
     whole: dict[str, RobotFit] = {}
     apart: dict[str, dict[str, Periods]] = {}
@@ -146,14 +150,14 @@ class _Recordings:
     def __init__(self, identifier: Identifier, dataset: Dataset | None, skip_bad: bool):
         self.identifier = identifier
         self.dataset = None if dataset is None else replace(dataset, progress=None)
-        self.channels = None if dataset is None else dataset.channels
+        self.how = (None, None) if dataset is None else (dataset.channels, dataset.topic)
         self.skip_bad = skip_bad or (dataset is not None and dataset.skip_bad)
         self.bad: list[str] = []
 
     def logs(self, robot: str, sources: Sequence[Source]) -> Iterator[tuple[Log, Source]]:
         for source in sources:
             try:
-                log = source if isinstance(source, Log) else Log.read(source, self.channels)
+                log = source if isinstance(source, Log) else Log.read(source, *self.how)
                 (ready,) = self.identifier.prepare(log)
             except DynarmError as error:
                 self.refuse(robot, error)

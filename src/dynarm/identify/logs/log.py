@@ -19,6 +19,7 @@ from .base import BASE_FORCES, BASE_POSE, BASE_SPEEDS, upright
 from .channels import check_same_names, read_channels, table_channels
 from .declaration import DriveTerms, load_declaration
 from .frames import Values, check_indexes, columns_in_order, numbers_of, seconds_of, table_of
+from .noted import left_out
 from .recognition import recognise
 from .summary import headline, html_summary, text_summary
 
@@ -483,7 +484,7 @@ class Log:
 def _log(source: str, channels: dict[str, Outside]) -> Log:
     """The log of a file's or a frame's channels; errors say which file."""
     dropped = channels.pop("dropped", 0)
-    notes = (f"{dropped} rows with missing numbers were left out",) if dropped else ()
+    notes = left_out(dropped)
     try:
         return Log(**channels, source=source, notes=notes)
     except DynarmError as error:

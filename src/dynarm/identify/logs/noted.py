@@ -7,11 +7,30 @@ from collections.abc import Iterable, Sequence
 
 _JOINT = re.compile(r"\bjoint (\d+)\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\w)")
+_DROPPED = re.compile(r"(\d+) rows with missing numbers were left out")
 _PLACE = "\x01"  # of a number
 _FEW = 3  # that are listed; of more numbers the range is said, of more logs their count
 
 
 Remark = tuple[str, str, str]  # log, joint (none: empty), text with the joint's place
+
+
+def left_out(rows: int) -> tuple[str, ...]:
+    """The note about so many rows that were dropped; none where there are none."""
+    return (f"{rows} rows with missing numbers were left out",) if rows else ()
+
+
+def of_parts(notes: Iterable[str]) -> tuple[str, ...]:
+    """The notes about a recording from those about its parts: each once, rows that were left out counted together."""
+    others: dict[str, None] = {}
+    rows = 0
+    for note in notes:
+        dropped = _DROPPED.fullmatch(note)
+        if dropped is None:
+            others[note] = None
+        else:
+            rows += int(dropped.group(1))
+    return (*left_out(rows), *others)
 
 
 def one_a_kind(notes: Iterable[str]) -> list[str]:

@@ -35,7 +35,10 @@ class Format:
 
     def is_of(self, path: Path, folder: bool) -> bool:
         """Whether a file or folder of this name is told to be of this format."""
-        return self.folder if folder else path.suffix.lower() in self.endings
+        if folder:
+            return self.folder
+        last, both = path.suffix.lower(), "".join(path.suffixes[-2:]).lower()
+        return last in self.endings or both in self.endings
 
 
 def read_table(path: Path, topic: str | None = None) -> Table:
@@ -200,8 +203,9 @@ def _bag_parts() -> InParts:
     return BAGS
 
 
+_CSV = (".csv", ".txt", ".tsv")
 FORMATS = [
-    Format("CSV", ".csv", (".csv", ".txt", ".tsv"), _csv, in_parts=_csv_parts),
+    Format("CSV", ".csv", (*_CSV, *(f"{one}.gz" for one in _CSV)), _csv, in_parts=_csv_parts),
     Format("Parquet", ".parquet", (".parquet", ".pq"), _parquet, in_parts=_parquet_parts),
     Format("npz", ".npz", (".npz",), _npz, in_parts=_npz_parts),
     Format("MAT", ".mat (v4 to v7)", (".mat",), _mat, weight=_mat_weight),

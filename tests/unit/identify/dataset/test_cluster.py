@@ -3,10 +3,12 @@
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import warnings
+from contextlib import suppress
 from itertools import pairwise
 
 import dask
@@ -46,7 +48,7 @@ def client():
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            scheduler_kwargs=door.SILENT,
             host="127.0.0.1",
         ) as cluster,
         Client(cluster, set_as_default=False) as one,
@@ -136,6 +138,15 @@ def test_a_cluster_gives_the_numbers_of_one_process(client, folder, alone):
     assert all(client.run(lambda: "dynarm.identify.estimators.factors" in sys.modules).values())
 
 
+@pytest.mark.parametrize("share", [0.2, 0.6])  # the border lies in the second file, or in the first
+def test_a_cluster_folds_what_is_not_kept_back(client, folder, share):
+    options = {"cutoff": 8.0, "friction": ("viscous", "coulomb")}
+    data = Dataset(folder, memory=SMALL, hold_out=share)
+    spread = fitted(data, client, **options)
+    same(spread, fitted(data, **options))
+    assert spread.held_[0].t[0] > 260 * (1 - share)
+
+
 @pytest.mark.parametrize("estimator", ["wls", "irls"])  # the second weighs rows again and again
 def test_many_small_files_are_folded_by_workers(client, tmp_path, folder, estimator):
     import pandas as pd
@@ -169,7 +180,7 @@ def test_workers_of_an_adaptive_cluster_may_come_and_go(folder, alone):
     gone = []
     with (
         LocalCluster(
-            n_workers=0, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+            n_workers=0, threads_per_worker=1, scheduler_kwargs=door.SILENT, host="127.0.0.1"
         ) as cluster,
         Client(cluster, set_as_default=False) as one,
     ):
@@ -238,7 +249,7 @@ def test_workers_whose_memory_is_too_small_are_told_with_what_they_worked_on():
             n_workers=1,
             threads_per_worker=1,
             memory_limit="400MB",
-            dashboard_address=None,
+            scheduler_kwargs=door.SILENT,
             host="127.0.0.1",
             silence_logs=logging.CRITICAL,
         ) as cluster,
@@ -356,7 +367,13 @@ def test_the_command_line_reaches_a_scheduler(client, folder, tmp_path, capsys, 
     line = ["identify", "two_link", str(folder), "--out", str(tmp_path / "out"), "--json"]
     assert run([*line, "--scheduler", "tcp://127.0.0.1:1"]) == 2
     assert "no Dask scheduler answers at 'tcp://127.0.0.1:1'" in capsys.readouterr().err
-    assert run([*line, "--scheduler", "nowhere"]) == 2
+    with monkeypatch.context() as patch:
+        begun = []
+        patch.setattr("distributed.Client", lambda *_, **__: begun.append(1))
+        for address in ("nowhere", "", "tcp://127.0.0.1", "foo://127.0.0.1:8786"):
+            assert run([*line, "--scheduler", address]) == 2
+            assert f"no Dask scheduler answers at '{address}'" in capsys.readouterr().err
+        assert not begun  # it would be waited for at the end
     assert run([*line, "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"]) == 2
     assert not (tmp_path / "out").exists()
     assert run([*line, "--scheduler", client.scheduler.address]) in (0, 1)
@@ -371,6 +388,17 @@ def test_workers_of_this_machine_give_the_robot_of_one_process(folder, tmp_path)
     size = np.abs(one.values_).max()
     np.testing.assert_allclose(two.values_, one.values_, rtol=0, atol=EQUAL * size)
     np.testing.assert_allclose(two.std_, one.std_, rtol=1e-6)
+
+
+def test_workers_of_this_machine_ask_for_no_port_of_others(recwarn):
+    """Dask's own is held by whoever runs a cluster already; nobody is told of it."""
+    with socket.socket() as held:
+        with suppress(OSError):  # somebody else holds it
+            held.bind(("", 8787))
+            held.listen()
+        with door.local_workers(1) as one:
+            assert one.nthreads()
+    assert not [str(note.message) for note in recwarn if "8787" in str(note.message)]
 
 
 def test_blocks_are_those_of_one_fold(alone):

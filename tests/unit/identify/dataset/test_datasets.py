@@ -1,6 +1,8 @@
 """Datasets: one recording in many files gives the fit of the whole, whether it is held in memory or not."""
 
 import json
+import os
+import pickle
 import warnings
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,15 +14,19 @@ import pytest
 
 import dynarm
 from dynarm.cli.app import run
+from dynarm.cli.datasets import Bulk
 from dynarm.errors import DynarmError, DynarmWarning, InputError
 from dynarm.identify.dataset.files import Dataset, byte_count
+from dynarm.identify.dataset.parts import continued
 from dynarm.identify.dataset.streamed import Streamed
 from dynarm.identify.dataset.survey import survey
+from dynarm.identify.fitting import recording_of
 from dynarm.identify.logs.noted import noted
 from dynarm.identify.preprocess import Preparation, Recording, middle, smooth, smooth_all
 from dynarm.identify.result import Fit
 from dynarm.identify.segments import LONG, SEGMENT, SIDE, bounds
-from fuzz import logs
+from fuzz import logs as bags
+from oracles.known_drives import STROKES, slipped
 
 ROWS, STEP = 140_000, 0.002
 SMALL = "320MB"  # leaves room for some ten thousand rows
@@ -105,6 +111,51 @@ def test_a_streamed_recording_gives_the_fit_of_the_whole(tmp_path, motion, optio
     streamed = quiet(identifier, Dataset(folder, memory=SMALL))
     assert isinstance(streamed.record.recording, Streamed)
     same(streamed, quiet(identifier, motion.log()))
+
+
+@pytest.fixture(scope="module")
+def rubbing(motion) -> Motion:
+    """The same with friction that remembers, its torques two samples late."""
+    slip = slipped(motion.q, STROKES) @ np.array([0.5, 0.6, 0.4])
+    return replace(motion, tau=np.roll(motion.tau + slip, 2, axis=0))
+
+
+def test_choices_are_those_of_the_whole(tmp_path, monkeypatch, rubbing):
+    """Friction with memory, widths and a delay, chosen on a sample with a spike before it."""
+    monkeypatch.setattr("dynarm.identify.dataset.parts.ROWS", 17_001)
+    tau = rubbing.tau.copy()
+    tau[20_001, 1] = -1e4
+    spiked = replace(rubbing, tau=tau)
+    identifier = dynarm.Identifier(dynarm.load("two_link"))
+    folder = parts(spiked, tmp_path, 3, "parquet")
+    streamed = quiet(identifier, Dataset(folder, memory=SMALL))
+    assert isinstance(streamed.record.recording, Streamed)
+    whole = quiet(identifier, spiked.log())
+    assert {"presliding"} <= {one.family for one in whole.choice_.tried if one.taken}
+    assert whole.record.preparation.delay == pytest.approx(2 * STEP, rel=0.2)
+    same(streamed, whole)
+
+
+def test_choices_look_at_the_same_samples_whatever_the_memory(tmp_path, motion):
+    arm, spiked = dynarm.load("two_link"), motion.tau.copy()
+    spiked[20_001, 1] = -1e4  # before the middle, which begins a row later for it
+    logs = []
+    for k in range(7):
+        rows = slice(1000 * k, 90_000 + 1000 * k)
+        frame = replace(motion, tau=spiked).frame(rows, motion.t[rows][0])
+        frame.to_parquet(tmp_path / f"{k}.parquet")
+        logs.append(dynarm.Log.from_frame(frame, arm))
+    seen = survey(Dataset(tmp_path), arm)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DynarmWarning)
+        held = recording_of(arm, logs, None)
+        streamed = Streamed(seen, None)
+    assert len(held.short.logs) == len(streamed.short.logs) == 4
+    for mine, its in zip(streamed.short.logs, held.short.logs, strict=True):
+        for name in ("t", "q", "tau"):
+            np.testing.assert_array_equal(getattr(mine, name), getattr(its, name))
+    again = pickle.loads(pickle.dumps(held))
+    assert [len(log) for log in again.short.logs] == [len(log) for log in held.short.logs]
 
 
 def test_rows_that_are_weighted_again_are_read_again(tmp_path, motion):
@@ -270,16 +321,16 @@ def test_partitions_of_parquet_are_one_recording(tmp_path, motion):
 def test_bags_in_a_folder_are_logs(tmp_path):
     arm = dynarm.load("two_link")
     joints = tuple(replace(joint, name=name) for joint, name in zip(arm.joints, "ab", strict=True))
-    (tmp_path / "run0.mcap").write_bytes(logs.mcap())
-    (tmp_path / "run1.db3").write_bytes(logs.base())
+    (tmp_path / "run0.mcap").write_bytes(bags.mcap())
+    (tmp_path / "run1.db3").write_bytes(bags.base())
     bag = tmp_path / "bag"
     bag.mkdir()
-    (bag / "bag_0.db3").write_bytes(logs.base())
+    (bag / "bag_0.db3").write_bytes(bags.base())
     seen = survey(Dataset(tmp_path), replace(arm, joints=joints))
     assert [span.path.name for run in seen.runs for span in run.files] == [
         *("bag", "run0.mcap", "run1.db3")
     ]
-    assert seen.rows == 3 * logs.N
+    assert seen.rows == 3 * bags.N
 
 
 def test_remarks_about_many_files_are_a_few_lines(tmp_path, motion):
@@ -294,6 +345,24 @@ def test_remarks_about_many_files_are_a_few_lines(tmp_path, motion):
     told = noted((log.source, (*log.notes, *log.quality.notes)) for log in fit.record.logs)
     assert 1 <= len(told) + len(said) <= 12
     assert any("60 logs (" in line and "rest in" in line for line in told)
+
+
+@pytest.mark.parametrize("memory", ["1GB", SMALL])
+def test_rows_that_are_left_out_of_many_parts_are_one_number(tmp_path, monkeypatch, motion, memory):
+    monkeypatch.setattr("dynarm.identify.dataset.parts.ROWS", 2000)
+    frame = motion.frame(slice(None))
+    gone = np.random.default_rng(0).choice(np.arange(2, 90_000), 500, replace=False)
+    frame.loc[gone, "tau1"] = np.nan
+    frame[:70_000].to_parquet(tmp_path / "a.parquet")
+    frame[70_000:].to_parquet(tmp_path / "b.parquet")
+    channels = {"time": "t", "q": ["q1", "q2"], "tau": ["tau1", "tau2"], "missing": "drop"}
+    fit = quiet(
+        dynarm.Identifier(dynarm.load("two_link"), cutoff=8.0), Dataset(tmp_path, channels, memory)
+    )
+    assert isinstance(fit.record.recording, Streamed) is (memory == SMALL)
+    (log,) = fit.record.logs
+    left = [note for note in log.notes if "missing numbers" in note]
+    assert left == ["500 rows with missing numbers were left out"]
 
 
 def test_progress_tells_files_and_rows(tmp_path, motion):
@@ -376,6 +445,40 @@ def test_sizes_of_memory():
             byte_count("memory", bad)
 
 
+@pytest.mark.parametrize("save", ["csv", "parquet"])
+def test_files_without_rows_or_with_one_are_told_so(tmp_path, motion, save):
+    frame = motion.frame(slice(4000))
+    for count, said in ((0, "no rows"), (1, "1 samples; at least 2 are needed")):
+        some = frame[2000 : 2000 + count]
+        for name, rows in {"a": frame[:2000], "b": some, "c": frame[2000 + count :]}.items():
+            if save == "csv":
+                rows.to_csv(tmp_path / f"{name}.csv", index=False)
+            else:
+                rows.to_parquet(tmp_path / f"{name}.parquet")
+        identifier = dynarm.Identifier(dynarm.load("two_link"), cutoff=8.0)
+        with pytest.raises(DynarmError, match=rf"b\.{save}.* {said}"):
+            identifier.fit(tmp_path)
+        with pytest.warns(DynarmWarning, match=rf"left out: .*b\.{save}.* {said}"):
+            identifier.fit(Dataset(tmp_path, skip_bad=True))
+
+
+def test_linked_folders_are_read_and_no_file_twice(tmp_path, motion):
+    disk, folder = tmp_path / "disk", tmp_path / "logs"
+    parts(motion, disk, 2, "csv", 4000)
+    folder.mkdir()
+    try:
+        (folder / "linked").symlink_to(disk)
+        (disk / "round").symlink_to(disk)  # in a circle
+        (folder / "again.csv").symlink_to(disk / "part=0" / "log0.csv")
+    except OSError:
+        assert os.name == "nt"  # where links are not everybody's
+        return
+    files = Dataset(folder).files()
+    assert [path.resolve().name for path in files] == ["log0.csv", "log1.csv"]
+    assert len(Dataset([folder, folder / ".." / "logs", disk]).files()) == 2
+    assert len(Dataset(str(folder / "**" / "*.csv")).files()) == 2
+
+
 def test_empty_folders_are_refused(tmp_path):
     with pytest.raises(DynarmError, match="holds no log"):
         dynarm.Identifier(dynarm.load("two_link")).fit(tmp_path)
@@ -384,6 +487,38 @@ def test_empty_folders_are_refused(tmp_path):
 
 
 # ---- the command line
+
+
+@pytest.mark.parametrize("clock", [0.0, 1.75e9])
+def test_logs_that_go_on_at_once_are_one(motion, clock):
+    frame = motion.frame(slice(6000))
+    frame["t"] += clock
+    arm = dynarm.load("two_link")
+    cuts = [0, 1500, 4000, 6000]
+    pieces = [dynarm.Log.from_frame(frame[a:b], arm) for a, b in pairwise(cuts)]
+    whole = dynarm.Log.from_frame(frame, arm)
+    (one,) = continued([pieces[k] for k in (2, 0, 1)])
+    np.testing.assert_array_equal(one.t, whole.t)
+    np.testing.assert_array_equal(one.tau, whole.tau)
+    assert one.since == whole.since
+    apart = [pieces[0], pieces[2]]  # a second between them is missing
+    assert continued(apart) == apart
+    anew = [replace(log, t=log.t - log.t[0]) for log in pieces]
+    assert clock or continued(anew) == anew
+    speeds = replace(pieces[1], qd=np.zeros_like(pieces[1].q))
+    assert continued([pieces[0], speeds]) == [pieces[0], speeds]
+
+
+def test_many_names_of_large_logs_are_a_dataset(tmp_path, monkeypatch, motion):
+    for k in range(3):
+        motion.frame(slice(5000 * k, 5000 * (k + 1))).to_parquet(tmp_path / f"{k}.parquet")
+    names = sorted(map(str, tmp_path.iterdir()))
+    bulk = Bulk(None, False, None, None, None)
+    assert bulk.dataset(names, (None, None), {}, 0.0) is None
+    monkeypatch.setattr("dynarm.identify.dataset.files._TOGETHER", 400_000)
+    data = bulk.dataset(names, (None, None), {}, 0.0)
+    assert data is not None and len(data.files()) == 3
+    assert bulk.dataset(names[:1], (None, None), {}, 0.0) is None
 
 
 def test_identify_takes_a_folder(tmp_path, motion, capsys):
@@ -395,9 +530,14 @@ def test_identify_takes_a_folder(tmp_path, motion, capsys):
     fit = quiet(dynarm.Identifier(dynarm.load("two_link")), motion.log(slice(20_000)))
     told = [one["value"] for one in answer["parameters"]]
     np.testing.assert_allclose(told, fit.values_, rtol=1e-6, atol=1e-9)
+    names = sorted(map(str, folder.rglob("*.csv")))  # as a shell lists them
+    assert run([line[0], line[1], *names, *line[3:], "--force"]) in (0, 1)
+    again = json.loads(capsys.readouterr().out)
+    assert [one["value"] for one in again["parameters"]] == told
     (folder / "part=0" / "log0.csv").write_text("t,q1\n0,zero\n")
     assert run([*line, "--force"]) == 2
     assert "log0.csv" in capsys.readouterr().err
     assert run([*line, "--force", "--skip-bad", "--memory", "320MB"]) in (0, 1)
     assert run([*line, "--force", "--skip-bad", "--memory", "1MB"]) == 2
-    assert run([*line, "--force", "--skip-bad", "--hold-out", "0.3"]) == 2
+    assert run([*line, "--force", "--skip-bad", "--hold-out", "0.3"]) == 0
+    assert run([*line, "--force", "--skip-bad", "--kp", "10"]) == 2

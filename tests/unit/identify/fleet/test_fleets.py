@@ -1,5 +1,7 @@
 """Fleets end to end: simulated robots with known differences, two of them defective; files, drift, refusals."""
 
+import sqlite3
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from benchmarks import simulated_fleets as fleets
 
 import dynarm
 from dynarm.errors import DynarmError, InputError
+from oracles.bag_files import db3, joint_state
 
 ROBOTS = 50
 PLAIN = ("viscous", "coulomb", "offset")
@@ -136,6 +139,30 @@ def test_robots_are_told_by_path_column_folder_or_file(base, plain, tmp_path, wh
     assert fleet.values_ == pytest.approx(expected.values_, rel=1e-9, abs=1e-9)
 
 
+def test_the_topic_of_a_dataset_is_read(base, plain, tmp_path):
+    logs, expected = plain
+    for k, log in enumerate(logs):
+        (tmp_path / f"robot=arm-{k}").mkdir()
+        rows = zip(log.t, log.q, log.tau, strict=True)
+        made = [
+            (round(t * 1e9), joint_state(t, list(base.joint_names), q, [], tau))
+            for t, q, tau in rows
+        ]
+        path = db3(tmp_path / f"robot=arm-{k}" / "log.db3", made)
+        with sqlite3.connect(path) as bag:
+            bag.execute("update topics set name = '/arm/states'")
+            bag.execute(
+                "insert into topics select 99, '/arm/others', type, serialization_format, "
+                "offered_qos_profiles from topics limit 1"
+            )
+        bag.close()
+    with pytest.raises(DynarmError, match="topic"):
+        dynarm.fit_fleet(base, tmp_path, friction=PLAIN)
+    data = dynarm.Dataset(tmp_path, topic="/arm/states")
+    fleet = dynarm.fit_fleet(base, data, friction=PLAIN)
+    assert fleet.values_ == pytest.approx(expected.values_, rel=1e-6, abs=1e-6)
+
+
 # ---- drift
 
 
@@ -214,6 +241,8 @@ def test_bad_input_is_refused_with_the_reason(base, plain, tmp_path):
         dynarm.fit_fleet(base, table(logs[0]), by="arm")
     with pytest.raises(InputError, match="data is 3"):
         dynarm.fit_fleet(base, 3)
+    with pytest.raises(InputError, match=r"hold_out is 0\.3.*a fleet"):
+        dynarm.fit_fleet(base, dynarm.Dataset(tmp_path, hold_out=0.3))
     table(logs[0]).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(InputError, match="says whose log it is"):
         dynarm.fit_fleet(base, tmp_path)

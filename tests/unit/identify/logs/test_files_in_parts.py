@@ -1,5 +1,6 @@
 """CSV and Parquet files some rows at a time: the rows of the whole wherever it is cut, only columns that are wanted."""
 
+import gzip
 from itertools import pairwise
 
 import numpy as np
@@ -7,18 +8,23 @@ import pandas as pd
 import pytest
 
 from dynarm.errors import FormatError
+from dynarm.identify.logs import readers
 from dynarm.identify.logs.channels import columns_of
 from dynarm.identify.logs.declaration import declared
 from dynarm.identify.logs.formats import csv_parts as door
 from dynarm.identify.logs.formats.apart import parquet_parts
 from dynarm.identify.logs.formats.csv_parts import csv_parts
 from dynarm.identify.logs.formats.csv_text import read_csv
+from dynarm.identify.logs.formats.table import length
 
 ROWS = 1000
 PLAIN = "t,q1,note\n" + "".join(f"{k / 100},{k * k},{'x' * (1 + k % 7)}\n" for k in range(ROWS))
 QUOTED = "# by hand\nt;q1;note\n" + "".join(
     f'{k};{k / 3};"a; ""b""\nline {k}"\n' + ('# a "remark\n\n' if k % 50 == 3 else "")
     for k in range(ROWS)
+)
+COMMAS = "t;q1;q2;note\n" + "".join(
+    f"{k};{str(k / 8).replace('.', ',')};{k // 500 or '0,5'};a, {k}\n" for k in range(ROWS)
 )
 
 
@@ -27,13 +33,14 @@ def short_blocks(monkeypatch):
     monkeypatch.setattr(door, "_BLOCK", 700)
 
 
-@pytest.mark.parametrize("text", [PLAIN, QUOTED, "\ufeff" + PLAIN.replace("\n", "\r\n")])
+@pytest.mark.parametrize("text", [PLAIN, QUOTED, "\ufeff" + PLAIN.replace("\n", "\r\n"), COMMAS])
 @pytest.mark.parametrize(
     ("rows", "first", "last"), [(64, 0, 0), (300, 137, 0), (100, 990, 0), (90, 5, 777)]
 )
-def test_parts_of_csv_are_the_rows_of_the_whole(tmp_path, text, rows, first, last):
-    path = tmp_path / "log.csv"
-    path.write_bytes(text.encode())
+@pytest.mark.parametrize("packed", [False, True])
+def test_parts_of_csv_are_the_rows_of_the_whole(tmp_path, text, rows, first, last, packed):
+    path = tmp_path / ("log.csv.gz" if packed else "log.csv")
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
     whole = read_csv(path)
     tables = list(csv_parts(path, rows, first, last))
     sizes = [len(table["t"]) for table in tables]
@@ -41,6 +48,48 @@ def test_parts_of_csv_are_the_rows_of_the_whole(tmp_path, text, rows, first, las
     for name, column in whole.items():
         parts = np.concatenate([table[name] for table in tables])
         assert (parts == column[first : last or None]).all()
+
+
+def test_decimal_commas_are_numbers_where_cells_end_otherwise(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(COMMAS)
+    table = read_csv(path)
+    np.testing.assert_array_equal(table["q1"], np.arange(ROWS) / 8)
+    np.testing.assert_array_equal(
+        table["q2"], np.arange(ROWS) // 500 + 0.5 * (np.arange(ROWS) < 500)
+    )
+    assert table["note"][7] == "a, 7"
+    for text in ('a,b\n"1,5",2\n', "a;b\n1.234,5;2\n", "a;b\n1,5;2\n1.5;2\n"):
+        path.write_text(text)  # thousands or decimals: who knows
+        assert read_csv(path)["a"].dtype.kind not in "biuf"
+
+
+@pytest.mark.parametrize("large", [0, 8 << 20])
+def test_packed_text_that_is_damaged_or_swells_is_refused(tmp_path, monkeypatch, large):
+    monkeypatch.setattr(readers, "LARGE", large)
+    path = tmp_path / "log.csv.gz"
+    rows = "".join(f"{k / 100},{k % 7},{k % 5}\n" for k in range(5000))
+    packed = bytearray(gzip.compress(("t,q1,tau1\n" + rows).encode()))
+    middle = len(packed) // 2
+    wrong = packed[:middle] + bytes([packed[middle] ^ 255]) + packed[middle + 1 :]
+    for data in (packed[:-30], wrong, b"t,q1,tau1\n0,1,2\n"):
+        path.write_bytes(data)
+        with pytest.raises(FormatError, match=r"log\.csv\.gz: cannot be unpacked"):
+            table_of(path)
+    path.write_bytes(packed)
+    assert table_of(path) == 5000
+    monkeypatch.setattr("dynarm.border.files._ROOM", 1000)
+    path.write_bytes(gzip.compress(b"t,q1,tau1\n" + b"0,1,2\n" * 200_000))
+    with pytest.raises(FormatError, match=r"at most .* are read from a file of its size"):
+        table_of(path)
+
+
+def table_of(path) -> int:
+    """The rows of a file, in parts where it is large."""
+    how = readers.parted(path)
+    if how is None:
+        return length(readers.read_table(path))
+    return sum(map(length, readers.table_parts(path, how, 700, 0, 0, lambda head: None)))
 
 
 def test_only_the_columns_that_are_chosen_are_read(tmp_path):

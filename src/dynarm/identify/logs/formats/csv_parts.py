@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from ....border.files import named, opened, size_of
+from ....border.files import named
 from ....errors import FormatError
+from .csv_packed import unpacked, weight
 from .csv_text import LONGEST_LINE, WIDE, Before, lines_of, no_rows, not_text, parsed
 from .table import Choose, InParts, Table, length, regrouped, some_rows
 
@@ -55,7 +56,7 @@ class _PlainText(io.RawIOBase):
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     """The file, to be read line by line, whatever its letters and its ends of lines."""
-    with opened(path, sys.maxsize) as file:
+    with unpacked(path) as file:
         head = file.read(_HEAD)
         file.seek(0)
         wide = head.startswith(WIDE)
@@ -81,7 +82,7 @@ def csv_parts(
     yield from regrouped(_tables(path, first, choose), rows, (last or sys.maxsize) - first)
 
 
-CSV = InParts(csv_parts, lambda path: size_of(path, sys.maxsize))
+CSV = InParts(csv_parts, weight)
 
 
 def _tables(path: Path, first: int, choose: Choose | None) -> Iterator[Table]:

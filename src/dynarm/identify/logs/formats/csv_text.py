@@ -9,11 +9,14 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ....border.files import content, named
+from ....border.files import named
+from ....border.kinds import Foreign
 from ....errors import FormatError
+from .csv_packed import text_bytes
 from .table import MOST_COLUMNS, Table, check_names
 
 LONGEST_LINE = 4 << 20
+_NUMBERS = "biuf"  # kinds of columns that pandas took for numbers
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # files of two bytes a letter begin so
 
 
@@ -30,7 +33,7 @@ NOTHING = Before()
 
 def read_csv(path: Path) -> Table:
     """The columns by the names in the first line."""
-    table = parsed(path, content(path))
+    table = parsed(path, text_bytes(path))
     if not len(next(iter(table.values()))):
         raise no_rows(path)
     return table
@@ -51,23 +54,43 @@ def parsed(
     separator, names = _check_widths(path, data, before)
     wanted = None if columns is None else [k for k, name in enumerate(names) if name in columns]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pd.errors.ParserWarning)
-            frame = pd.read_csv(
-                io.BytesIO(data),
-                sep=separator,
-                usecols=wanted,
-                skipinitialspace=True,
-                comment="#",
-                index_col=False,  # never a column without a name
-                low_memory=False,  # one type a column, not one a piece
-            )
+        frame = _frame(data, separator, wanted)
+        if separator != "," and b"," in data:
+            _mend_commas(frame, data, separator, wanted)
     except pd.errors.ParserError as error:
         reason = str(error).replace("Error tokenizing data. C error: ", "").strip()
         raise FormatError(f"{named(path)}: {named(reason)}; mend or remove that row") from None
     names = [str(c).strip() for c in frame.columns]
     check_names(path, names)
     return {name: frame.iloc[:, k].to_numpy() for k, name in enumerate(names)}
+
+
+def _frame(data: bytes, separator: str, wanted: list[int] | None, decimal: str = ".") -> Foreign:
+    """The table as pandas reads it."""
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pd.errors.ParserWarning)
+        return pd.read_csv(
+            io.BytesIO(data),
+            sep=separator,
+            usecols=wanted,
+            decimal=decimal,
+            skipinitialspace=True,
+            comment="#",
+            index_col=False,  # never a column without a name
+            low_memory=False,  # one type a column, not one a piece
+        )
+
+
+def _mend_commas(frame: Foreign, data: bytes, separator: str, wanted: list[int] | None) -> None:
+    """Columns of texts that are numbers with decimal commas, as these."""
+    texts = [k for k, kind in enumerate(frame.dtypes) if kind.kind not in _NUMBERS]
+    if texts:
+        commas = _frame(data, separator, wanted, ",")
+        for k in texts:
+            if commas.dtypes.iloc[k].kind in _NUMBERS:
+                frame.isetitem(k, commas.iloc[:, k])
 
 
 def _utf8(path: Path, data: bytes, before: Before) -> bytes:
