@@ -153,7 +153,8 @@ def _ridge(
 ) -> tuple[float, dict[float, float]]:
     """0 where the log determines all, else what held-out time supports; unit: what the noise alone calls for.
 
-    Lists of friction explain much of what bodies do: beside them bodies are believed as the noise calls for in any case.
+    Lists of friction explain much of what bodies do: beside them bodies are believed as the noise calls for
+    in any case.
     """
     if identifier.regularise != "auto":
         return float(identifier.regularise) * unit, {}

@@ -224,7 +224,15 @@ def _drift(fleet: Fleet) -> Section:
         ]
         for one in (beyond or order[:5])
     ]
-    head = ("robot", "unknown", f"change a {fleet.drift[0].period}", "std", "unit", "deviations", "named beyond")
+    head = (
+        "robot",
+        "unknown",
+        f"change a {fleet.drift[0].period}",
+        "std",
+        "unit",
+        "deviations",
+        "named beyond",
+    )
     said = f"{len(beyond)} beyond chance" if beyond else "none beyond chance; the largest are shown"
     return section(
         "Drift of friction and offsets",

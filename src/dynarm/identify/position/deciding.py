@@ -116,9 +116,8 @@ def _gain(seen: Sequence[Rows], unseen: Sequence[Rows], change: FloatArray) -> b
     return gain > _WORTH
 
 
-Rows = tuple[
-    FloatArray, FloatArray, FloatArray
-]  # columns of drives, torques left, columns of bodies
+# columns of drives, torques left, columns of bodies
+Rows = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def _torque_rows(bodies: Bodies, loop: Loop, tracks: Sequence[Track], delay: float) -> list[Rows]:
