@@ -39,3 +39,10 @@ def test_no_comment_hangs_behind_a_bracket():
     assert hanging.search("x = (\n    1\n)  # one")
     for path in TREES:
         assert not hanging.search((ROOT / path).read_text("utf-8")), path
+
+
+def test_files_of_tests_have_names_of_their_own():
+    """pytest imports them by their names alone: of two that are the same, it refuses to collect one."""
+    names = [path.name for path in Path(__file__).parents[1].rglob("test_*.py")]
+    assert len(names) > 300
+    assert len(set(names)) == len(names)
