@@ -50,13 +50,12 @@ def test_the_status_says_that_a_motion_was_drawn_in():
 
 def test_a_narrow_box_is_kept():
     model = dynarm.compile(TWO)
-    free = dynarm.excite(TWO, 10.0, **QUICK)
-    middle = model.forward_kinematics(free.q)[len(free.t) // 3, :3, 3]
+    middle = model.forward_kinematics(np.array([0.6, 1.0]))[:3, 3]
     box = middle - 0.2, middle + 0.2
-    found = dynarm.excite(TWO, 10.0, box=box, **QUICK)
+    found = dynarm.excite(TWO, 10.0, box=box, starts=2, iterations=60)
     tool = model.forward_kinematics(found.q)[:, :3, 3]
     assert (tool >= box[0] - 1e-9).all() and (tool <= box[1] + 1e-9).all()
-    assert np.ptp(tool, axis=0).max() > 0.05
+    assert np.ptp(tool, axis=0).max() > 0.3  # most of the 0.4 that there are
 
 
 @pytest.mark.parametrize(
