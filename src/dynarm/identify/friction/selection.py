@@ -291,11 +291,9 @@ def fold_groups(runs: Sequence[Sequence[Stretch]]) -> list[list[int]]:
     owners = [k for k, run in enumerate(runs) for _ in run]
     counts = [len(e) - 1 for e in block_edges(pieces, BLOCKS)]
     of_run = np.repeat(owners, counts)
+    of_time = np.arange(len(of_run)) * FOLDS // max(len(of_run), 1)
     fold = folds_of_runs([sum(map(len, run)) for run in runs])
-    if fold is not None:
-        number = fold[of_run]
-    else:
-        number = np.arange(len(of_run)) * FOLDS // max(len(of_run), 1)
+    number = of_time if fold is None else fold[of_run]
     return [np.flatnonzero(number == k).tolist() for k in np.unique(number)]
 
 
