@@ -169,6 +169,19 @@ def test_short_logs_keep_plain_friction():
     assert "too short" in fit.choice_.refused
 
 
+def test_slow_logs_are_as_long_as_they_last():
+    """Friction shows in the motion, which a slower recorder does not shorten."""
+    arm = drawn_arm(1)
+    logs = [known_log(arm, "load", seed, duration=16.0, rate=25.0) for seed in (1, 2)]
+    fit = Identifier(arm).fit(logs[0])
+    plain = Identifier(arm, friction=PLAIN, shape="tanh").fit(logs[0])
+    assert len(logs[0]) < 17 * plain.record.terms.size
+    assert not fit.choice_.refused and taken(fit) & {"load_curve", "load_presliding"}
+    assert fit.validate(logs[1]).mean < 0.8 * plain.validate(logs[1]).mean
+    few = known_log(arm, "load", 1, duration=16.0, rate=8.0)
+    assert "too short" in Identifier(arm).fit(few).choice_.refused
+
+
 def test_elements_finer_than_the_encoder_are_refused_by_name():
     arm = drawn_arm(0)
     fit = Identifier(arm).fit(known_log(arm, "presliding", 0, step=2 * np.pi / 2**12))
