@@ -118,6 +118,15 @@ def test_short_logs_predict_better_than_plain_friction(seen_from, seen_to, new_f
         assert (name in joints) <= bool(record.curve and record.presliding)
 
 
+def test_a_fifth_of_the_samples_tells_the_same_friction():
+    log = read("ur10")
+    slow = log.rows(np.arange(len(log)) % 5 == 0)  # 25 a second
+    fit = Identifier(arm_of("ur10")).fit(slow.cut(0, 18.5))
+    whole = Identifier(arm_of("ur10")).fit(log.cut(0, 18.5))
+    unseen = log.cut(18.5)
+    assert fit.validate(unseen).mean < 1.05 * whole.validate(unseen).mean
+
+
 def _axis(reference, t, pulses, seed):
     """A log of one axis with fine presliding that follows a reference, pushed by pulses or not; 0.9 ms apart."""
     rng = np.random.default_rng(seed)

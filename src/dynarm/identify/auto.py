@@ -27,7 +27,9 @@ from .rests import RESTS
 from .tuning import Trial, choose_preparation, preparation_error
 
 _SPLINE = 0.9  # of a spline's held-out error, below which a filter is taken in its place
-_ENOUGH = 17  # samples an unknown of plain friction and the rigid body
+_ENOUGH = 17  # samples an unknown of plain friction and the rigid body, of logs at a usual rate or faster;
+_RATE = 125.0  # [1/s] the usual one: of slower logs the time counts that so many samples take,
+_ROWS = 5  # and so many samples an unknown
 _LOADED = 0.9  # sum of a joint's load coefficients that is no friction any more
 _DELAY = 0.01  # part of the held-out error that a delay must gain
 
@@ -49,7 +51,8 @@ def decide(recording: Recording, terms: Terms, how: Preparation, tick: Tick) -> 
     """What the logs support."""
     usual = Choice(terms.shapes)
     total = sum(map(len, recording.logs))
-    if total < _ENOUGH * terms.size:
+    lasting = sum(len(log) * max(1.0, _RATE * log.quality.step) for log in recording.logs)
+    if lasting < _ENOUGH * terms.size or total < _ROWS * terms.size:
         short = f"too short: {total} samples for {terms.size} plain unknowns"
         return _plain(recording, terms, how, replace(usual, refused=short))
     if not terms.joints:

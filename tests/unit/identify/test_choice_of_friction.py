@@ -12,6 +12,7 @@ import dynarm
 from dynarm import Coupled, DynarmError, Friction, Identifier, Log, Preparation, minimal_parameters
 from dynarm.identify.friction import families
 from dynarm.identify.friction.ripple import ripple_orders
+from dynarm.identify.friction.selection import folds_of_runs
 from dynarm.identify.friction.trial import gain
 from dynarm.identify.regressor import Terms
 from oracles.known_drives import STROKES, drawn_arm, known_log, slipped
@@ -168,6 +169,19 @@ def test_short_logs_keep_plain_friction():
     assert "too short" in fit.choice_.refused
 
 
+def test_slow_logs_are_as_long_as_they_last():
+    """Friction shows in the motion, which a slower recorder does not shorten."""
+    arm = drawn_arm(1)
+    logs = [known_log(arm, "load", seed, duration=16.0, rate=25.0) for seed in (1, 2)]
+    fit = Identifier(arm).fit(logs[0])
+    plain = Identifier(arm, friction=PLAIN, shape="tanh").fit(logs[0])
+    assert len(logs[0]) < 17 * plain.record.terms.size
+    assert not fit.choice_.refused and taken(fit) & {"load_curve", "load_presliding"}
+    assert fit.validate(logs[1]).mean < 0.8 * plain.validate(logs[1]).mean
+    few = known_log(arm, "load", 1, duration=16.0, rate=8.0)
+    assert "too short" in Identifier(arm).fit(few).choice_.refused
+
+
 def test_elements_finer_than_the_encoder_are_refused_by_name():
     arm = drawn_arm(0)
     fit = Identifier(arm).fit(known_log(arm, "presliding", 0, step=2 * np.pi / 2**12))
@@ -199,6 +213,17 @@ def test_orders_of_a_ripple_are_found():
     assert sorted(ripple_orders(q, left, 1e-3)) == pytest.approx([37, 120], abs=1.0)
     assert len(ripple_orders(q, rng.normal(0, 1.0, 20000), 1e-3)) <= 2  # chance; trials refuse them
     assert ripple_orders(q[:100], left[:100], 1e-3) == []
+
+
+def test_runs_are_folds_where_they_are_of_like_length():
+    """A second's extra log is neither a fold of its own nor what the others are predicted from."""
+    assert folds_of_runs([500] * 3) is None
+    assert folds_of_runs([500] * 4).tolist() == [0, 1, 2, 3]
+    assert folds_of_runs([500, 400] * 8).tolist() == np.repeat(np.arange(8), 2).tolist()
+    assert folds_of_runs([2000, 30, 20, 50]) is None  # one long run
+    assert folds_of_runs([2000, 1000, 1500, 900, 700, 10, 1200]).tolist() == [0, 1, 2, 3, 4, 4, 5]
+    assert folds_of_runs([10, 900, 900, 20, 900, 900]).tolist() == [0, 0, 1, 1, 2, 3]
+    assert folds_of_runs([4000, 900, 900, 900]) is None  # most of all samples in one run
 
 
 def test_gains_are_parts_of_the_error_with_their_doubt():

@@ -27,6 +27,8 @@ _EXACT = 1e-6  # held-out error of a log that has nothing left to explain
 # part of a joint's error that a spring must gain, as coupling must: nobody said that it is there
 SPRING_WORTH = 0.15
 _ENOUGH = 4  # rows of a joint for each of its columns
+_LIKE = 0.25  # of the usual length, from which a run makes a fold of its own
+_MOST = 0.5  # of all samples that a run may hold where runs are folds
 
 TRIED = ("joint", "family", "gain", "taken", "reason")
 GIVEN = "given by the user"
@@ -284,16 +286,28 @@ def _later(piece: Stretch, delay: float) -> Stretch:
 
 
 def fold_groups(runs: Sequence[Sequence[Stretch]]) -> list[list[int]]:
-    """Blocks of a fold each: runs, where there are enough of them, else stretches of time."""
+    """Blocks of a fold each: runs, where there are enough of like length, else stretches of time."""
     pieces = [piece for run in runs for piece in run]
     owners = [k for k, run in enumerate(runs) for _ in run]
     counts = [len(e) - 1 for e in block_edges(pieces, BLOCKS)]
     of_run = np.repeat(owners, counts)
-    if len(runs) >= FEWEST:
-        number = of_run * min(FOLDS, len(runs)) // len(runs)
-    else:
-        number = np.arange(len(of_run)) * FOLDS // max(len(of_run), 1)
+    of_time = np.arange(len(of_run)) * FOLDS // max(len(of_run), 1)
+    fold = folds_of_runs([sum(map(len, run)) for run in runs])
+    number = of_time if fold is None else fold[of_run]
     return [np.flatnonzero(number == k).tolist() for k in np.unique(number)]
+
+
+def folds_of_runs(samples: Sequence[int]) -> np.ndarray | None:
+    """(runs,) the fold of each; None where fewer than enough are of like length, or one holds most of all samples.
+
+    Short runs join the long one before them: left out alone, they tell nothing, and fitted alone still less.
+    """
+    size = np.asarray(samples, float)
+    long = size >= _LIKE * size.mean() if len(size) else np.zeros(0, bool)
+    if long.sum() < FEWEST or size.max() > _MOST * size.sum():
+        return None
+    place = np.maximum(np.cumsum(long) - 1, 0)
+    return np.asarray(place * min(FOLDS, int(long.sum())) // int(long.sum()))
 
 
 def master_terms(terms: Terms, offers: Sequence[Friction]) -> Terms:

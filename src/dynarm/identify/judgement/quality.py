@@ -10,6 +10,9 @@ import numpy as np
 GAP = 5.0  # a step in time longer than this many usual steps is a gap
 REST = 0.01  # a joint slower than this part of its own top speed rests
 _LOOKED = 50_000  # samples in which a quantisation shows
+_HELD = 5  # usual holds for which a torque must stand at its extreme to be saturated
+_STILL = 1e-3  # [rad or m] range of positions of a joint that may rest
+_SLOWEST = 0.4  # [s] between samples: beyond, the clock rather counts something shorter
 _TURN = 7.0  # [rad] positions beyond this are rather degrees
 
 
@@ -51,7 +54,7 @@ def inspect(
     n = q.shape[1] - base
     q, tau = q[:, base:], tau[:, tau.shape[1] - n :]
     qd = None if qd is None else qd[:, qd.shape[1] - n :]
-    speed = np.abs(qd if qd is not None else np.gradient(q, t, axis=0))
+    speed = np.abs(_speeds(t, q, qd))
     resting = (speed < REST * np.maximum(speed.max(axis=0), 1e-300)).mean(axis=0)
     resolution = np.array([_resolution(column) for column in q.T])
     saturated = np.array([_saturated(column) for column in tau.T])
@@ -81,6 +84,12 @@ def inspect(
     return Quality(
         usual, jitter, gaps, resets, resting, resolution, saturated, tuple(notes), tuple(warnings)
     )
+
+
+def _speeds(t: np.ndarray, q: np.ndarray, qd: np.ndarray | None) -> np.ndarray:
+    """Velocities (N, n), by the positions where none or a column that never changes was recorded."""
+    slope = np.gradient(q, t, axis=0)
+    return slope if qd is None else np.where(np.ptp(qd, axis=0) > 0, qd, slope)
 
 
 def _resets(steps: np.ndarray, q: np.ndarray) -> tuple[tuple[int, int], ...]:
@@ -125,7 +134,13 @@ def _saturated(column: np.ndarray) -> float:
     at = np.abs(column) >= top * (1 - 1e-9)
     edges = np.flatnonzero(np.diff(np.r_[0, at.astype(int), 0]))
     longest = int((edges[1::2] - edges[::2]).max()) if len(edges) else 0
-    return float(at.mean()) if longest >= 5 else 0.0
+    return float(at.mean()) if longest >= _HELD * _usual_hold(column) else 0.0
+
+
+def _usual_hold(column: np.ndarray) -> float:
+    """For how many samples a value usually stays: more than one where a slower sensor is read again and again."""
+    changes = np.flatnonzero(np.diff(column))
+    return float(np.median(np.diff(changes))) if len(changes) > 1 else 1.0
 
 
 def unit_doubts(
@@ -139,8 +154,17 @@ def unit_doubts(
                 f"positions of joint {j + 1} reach {np.abs(q[:, j]).max():.4g}: degrees? Declare unit = 'deg' in the "
                 "channels, or convert to radians"
             )
+    usual = float(np.median(np.diff(t)))
+    if usual > _SLOWEST:
+        doubts.append(
+            f"samples are {usual:.4g} s apart: milliseconds? Declare t in 'ms' in the channels, or give seconds"
+        )
     if qd is None:
         return doubts
+    for j in np.flatnonzero((np.ptp(qd, axis=0) == 0) & (np.ptp(q, axis=0) > _STILL)).tolist():
+        doubts.append(
+            f"the velocity of joint {j + 1} never changes, its position does: not recorded? Leave velocities out"
+        )
     slope = np.gradient(q, t, axis=0)
     slope, qd = slope - slope.mean(axis=0), qd - qd.mean(axis=0)
     size = np.sqrt((slope**2).mean(axis=0)), np.sqrt((qd**2).mean(axis=0))

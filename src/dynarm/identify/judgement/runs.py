@@ -21,6 +21,7 @@ _USUAL = 4.0  # differences that the size which noise explains counts for, in a 
 _GROUP = 10.0  # and that of the group, in an unknown
 _MOST = 24  # runs that are fitted alone
 _FAR = 1.5  # error with all logs over that of the log alone, beyond which a log does not belong
+_ENOUGH = 3.0  # independent samples an unknown that a log must have to be told from the others
 _SEEN = 0.1  # of a torque's deviation: smaller errors do not tell that
 _WITHIN = 1.96
 
@@ -105,7 +106,7 @@ def agreement(
     widening = _widening(values, std, _groups(terms), terms.plain)
     told = told_apart(names)
     sources = tuple(told[run] for run in several)
-    odd = _strangers(terms, solution, blocks, values, sources)
+    odd = _strangers(terms, solution, blocks, values, sources, inflations)
     return RunAgreement(sources, values, std, widening, rigid, terms.plain, odd)
 
 
@@ -175,13 +176,20 @@ def _strangers(
     blocks: Sequence[Sequence[int]],
     values: np.ndarray,
     sources: Sequence[str],
+    inflations: np.ndarray,
 ) -> tuple[str, ...]:
-    """Sentences about logs whose torques their own fit explains much better than the fit to all logs."""
+    """Sentences about logs whose torques their own fit explains much better than the fit to all logs.
+
+    A log with hardly more independent samples than unknowns is explained by anything: it is not looked at.
+    """
     told = []
     factors = solution.data
+    worth = factors.rows / np.maximum(inflations, 1.0)
     whole = factors.squares(solution.values)
     size = factors.squares(np.zeros(factors.size))
     for own, mine, source in zip(values, blocks, sources, strict=True):
+        if worth[mine].sum() < _ENOUGH * terms.size:
+            continue
         part = factors.squares(own)[mine].sum(axis=0)
         shared = whole[mine].sum(axis=0)
         power = np.maximum(size[mine].sum(axis=0), 1e-300)

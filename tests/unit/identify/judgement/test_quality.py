@@ -69,6 +69,28 @@ def test_saturated_torque():
     assert "saturated" in found.warnings[0]
 
 
+def test_torques_of_a_slower_sensor_are_not_saturated():
+    """Each value stands for as long as the sensor takes; clipped ones for longer."""
+    slow = TAU[(np.arange(len(T)) // 8) * 8]
+    assert not Log(T, Q, slow, V).quality.warnings
+    assert Log(T, Q, np.clip(slow, -2.0, 2.0), V).quality.saturated[0] > 0.3
+
+
+def test_velocities_that_nobody_wrote_are_no_rest():
+    """A driver that fills velocities with zeros; the position says whether a joint moves."""
+    unwritten = Log(T, Q, TAU, V * [0, 1]).quality
+    assert not unwritten.notes and unwritten.resting[0] == Log(T, Q, TAU).quality.resting[0]
+    (told,) = unit_doubts(T, Q, V * [0, 1], (True, True))
+    assert "the velocity of joint 1 never changes" in told
+    assert not unit_doubts(T, Q * [1e-6, 1], V * [0, 1], (True, True))  # it does rest
+
+
+def test_times_in_milliseconds_are_suspected():
+    (told,) = unit_doubts(T * 1000, Q, None, (True, True))
+    assert "5 s apart: milliseconds?" in told
+    assert not unit_doubts(T * 40, Q, None, (True, True))  # 5 Hz
+
+
 @pytest.mark.parametrize(
     "q, qd, words",
     [

@@ -93,6 +93,16 @@ def test_a_log_of_another_payload_is_suspected():
     assert fit.verdict(logs[0]).word == "FAIL"
 
 
+@pytest.mark.parametrize("lasting", [0.2, 0.5])
+def test_a_very_short_log_beside_long_ones_is_no_stranger(lasting):
+    """Fitted alone it is explained by anything."""
+    long = runs((1.0,))[0]
+    short = [noisy_log(driven(), 0.4, seed=k, motion=k).cut(1.0, 1.0 + lasting) for k in (5, 6, 7)]
+    fit = Identifier(PUMA, **PLAIN).fit([long, *short])
+    assert len(fit.runs_.sources) == 4 and not fit.runs_.strangers
+    assert fit.verdict(noisy_log(driven(), 0.4, seed=9, motion=9, duration=8.0)).word == "PASS"
+
+
 def test_logs_of_one_name_are_told_apart():
     """Arrays in memory are all called 'log': which of them is meant says a number."""
     logs = runs((1.0, 1.0, 1.0))

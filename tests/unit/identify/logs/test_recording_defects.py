@@ -127,7 +127,8 @@ def test_each_velocity_is_compared_with_every_position():
     ]
     noise = np.random.default_rng(0).normal(size=V.shape)
     assert unit_doubts(T, Q, noise, (True, True)) == []
-    assert unit_doubts(T, Q, 0 * V, (True, True)) == []
+    assert len(unit_doubts(T, Q, 0 * V, (True, True))) == 2
+    assert unit_doubts(T, 1e-4 * Q, 0 * V, (True, True)) == []
     assert unit_doubts(T, Q * [0, 1], V, (True, True)) == []
     assert unit_doubts(T, Q + np.array([6.5, 0]), V, (True, True)) != []
     assert unit_doubts(T, Q + np.array([5.9, 0]), V, (True, True)) == []
