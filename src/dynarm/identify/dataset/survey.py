@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from .parts import every_part, joined, later, parts, schema
 
 _ANEW = 0.05  # of a recording's first file: a clock that begins within it starts anew,
 _SECOND = 1.0  # or within a second
-_INSTEAD = "; mend it or take it away, or go on without it (skip_bad=True, --skip-bad)"
+_INSTEAD = "; mend it or take it away, or go on without it: skip_bad=True (--skip-bad)"
 
 Look = Callable[[int, int, int], None]  # files done, files in all, rows so far
 
@@ -32,7 +33,8 @@ class Span:
 
     since: the moment that its clock counts from, where it tells; shift [ns]: how much later that is than the moment
     from which times of its recording count; raw: rows of a file that is read in parts, with those that are left out;
-    first, last: between which of its rows the samples lie (0: its end), where some of them are kept back.
+    first, last: between which of its rows the samples lie (0: its end), where some of them are kept back; told: by
+    what another file with the same samples is known.
     """
 
     path: Path
@@ -48,6 +50,7 @@ class Span:
     raw: int = 0
     first: int = 0
     last: int = 0
+    told: str = ""
 
     def after(self, shift: int) -> Span:
         """The same, whose recording's times count from so many nanoseconds earlier."""
@@ -144,9 +147,22 @@ def survey(
             look(done, len(files), sum(span.rows for span in spans))
     if not spans:
         raise InputError(f"none of {len(files)} files can be used; the first: {bad[0]}")
+    spans, again = _once(spans)
     runs, order = _runs(spans)
     notes = [(str(span.path), note) for span in spans for note in span.notes]
-    return Survey(dataset, arm, runs, tuple(bad), (*notes, *order))
+    return Survey(dataset, arm, runs, tuple(bad), (*notes, *again, *order))
+
+
+def _once(spans: Sequence[Span]) -> tuple[list[Span], list[tuple[str, str]]]:
+    """The files without copies of others in folders below, which would count twice; a remark about those."""
+    first: dict[str, Span] = {}
+    for span in sorted(spans, key=lambda span: len(span.path.parts)):
+        first.setdefault(span.told, span)
+    copies = [span for span in spans if first[span.told] is not span]
+    other = named(first[copies[0].told].path) if len(copies) == 1 else "other files"
+    note = f"holds the same samples as {other}, and was left out"
+    kept = [span for span in spans if first[span.told] is span]
+    return kept, [(str(span.path), note) for span in copies]
 
 
 def _one_by_one(dataset: Dataset, arm: Arm, files: Sequence[Path]) -> Iterator[Span | DynarmError]:
@@ -175,6 +191,7 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
     since: np.datetime64 | None = None
     measured = np.zeros(0, bool)
     raw = 0
+    seen = _Fingerprint()
     for part, count in every_part(path, dataset.how, arm):
         raw += count
         if part is None:
@@ -193,9 +210,34 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         rows, stop, holds = rows + len(part), float(part.t[-1]), schema(part)
         since = part.since
         notes += part.notes
+        seen.add(np.column_stack([getattr(part, name) for name in holds]))
     if not rows:
         raise InputError(f"{named(path)} has {min(raw, 1)} samples; at least 2 are needed")
-    return Span(path, rows, start, stop, holds, low, high, of_parts(notes), since, raw=raw)
+    told = seen.of(rows, holds, since)
+    return Span(
+        path, rows, start, stop, holds, low, high, of_parts(notes), since, raw=raw, told=told
+    )
+
+
+class _Fingerprint:
+    """What files share that hold the same samples, whatever their format: the range of all columns, and the ends."""
+
+    def __init__(self) -> None:
+        self._first: FloatArray | None = None
+        self._last = self._least = self._most = np.zeros(0)
+
+    def add(self, samples: FloatArray) -> None:
+        """The next samples (N, columns)."""
+        least, most = samples.min(axis=0), samples.max(axis=0)
+        if self._first is None:
+            self._first, self._least, self._most = samples[0], least, most
+        self._least, self._most = np.minimum(self._least, least), np.maximum(self._most, most)
+        self._last = samples[-1]
+
+    def of(self, *others: object) -> str:
+        """The fingerprint, together with what else is known of the file."""
+        every = np.nan_to_num([self._first, self._last, self._least, self._most])
+        return sha256(repr(others).encode() + every.tobytes()).hexdigest()
 
 
 def _partly(path: Path, part: Log, changed: np.ndarray, rows: int) -> InputError:

@@ -41,6 +41,7 @@ _ROWS = 10  # rows for each unknown that a robot has, at least
 _AUTO = "auto"
 _ERROR = "error of "
 _WORSE = 2.0  # times the usual error
+_INSTEAD = "go on without what cannot be used: skip_bad=True (--skip-bad)"
 _Made = tuple["tuple[RobotFit, dict[str, Periods]] | None", list[str]]  # and what was left out
 Periods = list[tuple[float, FloatArray, FloatArray]]  # time, values, std
 
@@ -167,7 +168,7 @@ class _Recordings:
     def refuse(self, robot: str, error: DynarmError) -> None:
         """Remember what cannot be used, or say so where nothing may be left out."""
         if not self.skip_bad:
-            raise type(error)(f"robot {robot}: {error}") from None
+            raise type(error)(f"robot {robot}: {error}; {_INSTEAD}") from None
         self.bad.append(f"robot {robot}: {error}")
 
 
