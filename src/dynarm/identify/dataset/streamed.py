@@ -42,7 +42,7 @@ def fit_dataset(identifier: Identifier, dataset: Dataset, cluster: Cluster | Non
     identifier = _after(identifier)
     for message in seen.bad:
         warnings.warn(f"left out: {message}", DynarmWarning, stacklevel=3)
-    told = list(seen.notes)
+    told = [*seen.notes, *seen.copies]
     small, seen, held_back = is_small(seen), *_parted(seen)
     if small and cluster is None:
         with heard(told):
@@ -108,7 +108,7 @@ class Streamed(Recording):
     def __init__(self, seen: Survey, rows: str | None, cluster: Cluster | None = None):
         self._seen, self._rows = seen, rows
         chosen = [seen.runs[k] for k in sampled([run.rows for run in seen.runs])]
-        samples = {id(run): fitting_log(seen.arm, _middle(seen, run), rows) for run in chosen}
+        samples = {id(run): fitting_log(seen.arm, middle_of(seen, run), rows) for run in chosen}
         logs = list(samples.values())
         super().__init__(logs, logs)
         self.short = Recording(logs, logs)
@@ -117,7 +117,7 @@ class Streamed(Recording):
             if run.rows <= _WHOLE:
                 self._runs.append(run)
                 continue
-            sample = samples.get(id(run)) or fitting_log(seen.arm, _middle(seen, run), rows)
+            sample = samples.get(id(run)) or fitting_log(seen.arm, middle_of(seen, run), rows)
             low, high = _range(run)
             self._runs.append(_Long(run, limits(sample, high - low)))
         self._away: Callable[[Preparation], Away] | None = None
@@ -156,7 +156,7 @@ class Streamed(Recording):
             yield from segments(stretch)
 
 
-def _middle(seen: Survey, run: FileRun) -> Log:
+def middle_of(seen: Survey, run: FileRun) -> Log:
     """As much of a recording as a choice needs, from where it is taken of one that is held in memory."""
     if run.rows <= LONG:
         return seen.read(run)

@@ -87,6 +87,7 @@ class Survey:
     runs: tuple[FileRun, ...]
     bad: tuple[str, ...] = ()  # messages about files that were left out
     notes: tuple[tuple[str, str], ...] = ()
+    copies: tuple[tuple[str, str], ...] = ()  # of other files, that were left out
 
     @property
     def rows(self) -> int:
@@ -124,11 +125,16 @@ class Survey:
 
 
 def survey(
-    dataset: Dataset, arm: Arm, look: Look | None = None, looking: Looking | None = None
+    dataset: Dataset,
+    arm: Arm,
+    look: Look | None = None,
+    looking: Looking | None = None,
+    apart: bool = False,
 ) -> Survey:
     """What a dataset holds; files that cannot be used are refused, or left out where that was asked for.
 
-    looking: what looks at all files; None: this process, one after the other.
+    looking: what looks at all files; None: this process, one after the other. apart: whether every file is a recording
+    of its own, whatever its clock says.
     """
     spans: list[Span] = []
     bad: list[str] = []
@@ -147,10 +153,10 @@ def survey(
             look(done, len(files), sum(span.rows for span in spans))
     if not spans:
         raise InputError(f"none of {len(files)} files can be used; the first: {bad[0]}")
-    spans, again = _once(spans)
-    runs, order = _runs(spans)
+    spans, copies = _once(spans)
+    runs, order = (tuple(FileRun((span,)) for span in spans), []) if apart else _runs(spans)
     notes = [(str(span.path), note) for span in spans for note in span.notes]
-    return Survey(dataset, arm, runs, tuple(bad), (*notes, *again, *order))
+    return Survey(dataset, arm, runs, tuple(bad), (*notes, *order), tuple(copies))
 
 
 def _once(spans: Sequence[Span]) -> tuple[list[Span], list[tuple[str, str]]]:
