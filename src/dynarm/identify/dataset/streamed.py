@@ -23,6 +23,7 @@ from .files import Dataset
 from .holding import excerpts, is_small, parted
 from .notes import heard, say
 from .spread import looked, spread_out
+from .strewn import together
 from .survey import FileRun, Survey, survey
 
 if TYPE_CHECKING:
@@ -106,20 +107,17 @@ class Streamed(Recording):
     """The recordings of a dataset; `logs` are samples of them, `pieces` are read and prepared whenever asked for."""
 
     def __init__(self, seen: Survey, rows: str | None, cluster: Cluster | None = None):
+        usual = [_usual(run) if run.rows > _WHOLE else None for run in seen.runs]
+        seen = seen.light
         self._seen, self._rows = seen, rows
         chosen = [seen.runs[k] for k in sampled([run.rows for run in seen.runs])]
-        samples = {id(run): fitting_log(seen.arm, middle_of(seen, run), rows) for run in chosen}
-        logs = list(samples.values())
+        logs = [fitting_log(seen.arm, middle_of(seen, run), rows) for run in chosen]
         super().__init__(logs, logs)
         self.short = Recording(logs, logs)
-        self._runs: list[FileRun | _Long] = []
-        for run in seen.runs:
-            if run.rows <= _WHOLE:
-                self._runs.append(run)
-                continue
-            sample = samples.get(id(run)) or fitting_log(seen.arm, middle_of(seen, run), rows)
-            low, high = _range(run)
-            self._runs.append(_Long(run, limits(sample, high - low)))
+        self._runs: list[FileRun | _Long] = [
+            run if known is None else _Long(run, known)
+            for run, known in zip(seen.runs, usual, strict=True)
+        ]
         self._away: Callable[[Preparation], Away] | None = None
         if cluster is not None:
             runs = [(r.run, r.usual) if isinstance(r, _Long) else (r, None) for r in self._runs]
@@ -169,6 +167,13 @@ def middle_of(seen: Survey, run: FileRun) -> Log:
         return moving_share(logs[start].t, logs[start].q, high - low)
 
     return logs[sample_start(run.rows, LONG, moving)]
+
+
+def _usual(run: FileRun) -> Usual:
+    """What is usual in a long recording."""
+    low, high = _range(run)
+    some = [span.strewn for span in run.files if span.strewn is not None]
+    return limits(together(some, sum(len(one.steps) for one in some)), high - low)
 
 
 def _range(run: FileRun) -> tuple[FloatArray, FloatArray]:

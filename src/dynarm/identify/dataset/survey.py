@@ -19,9 +19,11 @@ from ..logs.noted import of_parts
 from ..logs.numbers import earlier
 from .files import Dataset
 from .parts import every_part, joined, later, parts, schema
+from .strewn import Strewing, Strewn
 
 _ANEW = 0.05  # of a recording's first file: a clock that begins within it starts anew,
 _SECOND = 1.0  # or within a second
+_STREWN = 1 << 16  # pairs of rows of all files that show what is usual
 _INSTEAD = "; mend it or take it away, or go on without it: skip_bad=True (--skip-bad)"
 
 Look = Callable[[int, int, int], None]  # files done, files in all, rows so far
@@ -34,7 +36,7 @@ class Span:
     since: the moment that its clock counts from, where it tells; shift [ns]: how much later that is than the moment
     from which times of its recording count; raw: rows of a file that is read in parts, with those that are left out;
     first, last: between which of its rows the samples lie (0: its end), where some of them are kept back; told: by
-    what another file with the same samples is known.
+    what another file with the same samples is known; strewn: rows from all over it.
     """
 
     path: Path
@@ -51,6 +53,7 @@ class Span:
     first: int = 0
     last: int = 0
     told: str = ""
+    strewn: Strewn | None = None
 
     def after(self, shift: int) -> Span:
         """The same, whose recording's times count from so many nanoseconds earlier."""
@@ -92,6 +95,12 @@ class Survey:
     @property
     def rows(self) -> int:
         return sum(run.rows for run in self.runs)
+
+    @property
+    def light(self) -> Survey:
+        """The same without the rows that show what is usual."""
+        runs = [[replace(span, strewn=None) for span in run.files] for run in self.runs]
+        return replace(self, runs=tuple(FileRun(tuple(files)) for files in runs))
 
     @property
     def width(self) -> int:
@@ -138,13 +147,15 @@ def survey(
     """
     spans: list[Span] = []
     bad: list[str] = []
+    few = _Strewn()
     files = dataset.files()
     more = _INSTEAD if len(files) > 1 else ""
     for done, one in enumerate((looking or _one_by_one)(dataset, arm, files), 1):
         if isinstance(one, Span) and spans and one.holds != spans[0].holds:
             one = _mixed(one, spans[0])
         if isinstance(one, Span):
-            spans.append(one)
+            few.add(one)
+            spans.append(replace(one, strewn=None))
         elif dataset.skip_bad:
             bad.append(_naming(files[done - 1], one))
         else:
@@ -153,7 +164,7 @@ def survey(
             look(done, len(files), sum(span.rows for span in spans))
     if not spans:
         raise InputError(f"none of {len(files)} files can be used; the first: {bad[0]}")
-    spans, copies = _once(spans)
+    spans, copies = _once([few.of(span) for span in spans])
     runs, order = (tuple(FileRun((span,)) for span in spans), []) if apart else _runs(spans)
     notes = [(str(span.path), note) for span in spans for note in span.notes]
     return Survey(dataset, arm, runs, tuple(bad), (*notes, *order), tuple(copies))
@@ -169,6 +180,29 @@ def _once(spans: Sequence[Span]) -> tuple[list[Span], list[tuple[str, str]]]:
     note = f"holds the same samples as {other}, and was left out"
     kept = [span for span in spans if first[span.told] is span]
     return kept, [(str(span.path), note) for span in copies]
+
+
+class _Strewn:
+    """Rows from all over many files: as many of each as it is long, and a bounded number together."""
+
+    def __init__(self) -> None:
+        self._own: dict[Path, Strewn] = {}
+        self._every, self._count = 1, 0
+
+    def add(self, span: Span) -> None:
+        """The next file's."""
+        if span.strewn is None:
+            return
+        self._own[span.path] = own = span.strewn.at_most(self._every)
+        self._count += len(own.steps)
+        while self._count > max(_STREWN, 4 * len(self._own)):
+            self._every *= 2
+            self._own = {path: one.at_most(self._every) for path, one in self._own.items()}
+            self._count = sum(len(one.steps) for one in self._own.values())
+
+    def of(self, span: Span) -> Span:
+        """The file with what is left of its rows."""
+        return replace(span, strewn=self._own.get(span.path))
 
 
 def _one_by_one(dataset: Dataset, arm: Arm, files: Sequence[Path]) -> Iterator[Span | DynarmError]:
@@ -197,7 +231,7 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
     since: np.datetime64 | None = None
     measured = np.zeros(0, bool)
     raw = 0
-    seen = _Fingerprint()
+    seen, some = _Fingerprint(), Strewing()
     for part, count in every_part(path, dataset.how, arm):
         raw += count
         if part is None:
@@ -213,6 +247,7 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         least, most = part.q.min(axis=0), part.q.max(axis=0)
         low, high = (np.minimum(low, least), np.maximum(high, most)) if rows else (least, most)
         start = float(part.t[0]) if not rows else start
+        some.add(part, rows)
         rows, stop, holds = rows + len(part), float(part.t[-1]), schema(part)
         since = part.since
         notes += part.notes
@@ -221,7 +256,18 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         raise InputError(f"{named(path)} has {min(raw, 1)} samples; at least 2 are needed")
     told = seen.of(rows, holds, since)
     return Span(
-        path, rows, start, stop, holds, low, high, of_parts(notes), since, raw=raw, told=told
+        path,
+        rows,
+        start,
+        stop,
+        holds,
+        low,
+        high,
+        of_parts(notes),
+        since,
+        raw=raw,
+        told=told,
+        strewn=some.all,
     )
 
 

@@ -30,6 +30,7 @@ from dynarm.identify.dataset.partitions import (
     long_partitions,
     part_of,
 )
+from dynarm.identify.dataset.strewn import together as strewn_together
 from dynarm.identify.dataset.survey import survey
 from dynarm.identify.estimators.merging import Folded, grouped, places, together, whole
 from dynarm.identify.result import Fit
@@ -262,7 +263,7 @@ def test_workers_whose_memory_is_too_small_are_told_with_what_they_worked_on():
 def test_partitions_tell_of_their_own_files_only(folder):
     seen = survey(Dataset(folder, memory=SMALL), dynarm.load("two_link"))
     (run,) = seen.runs
-    usual = limits(seen.read(run, 0, 5000), np.ones(2))
+    usual = limits(strewn_together([span.strewn for span in run.files]), np.ones(2))
     whole = Partition(run, run.name, usual, chunks_of(run))
     looks = glances(seen, None, whole)
     again = [glances(seen, None, part_of(whole, k, k + 1)) for k in range(len(whole.chunks))]

@@ -19,6 +19,7 @@ from dynarm.errors import DynarmError, DynarmWarning, InputError
 from dynarm.identify.dataset.files import Dataset, byte_count
 from dynarm.identify.dataset.parts import continued
 from dynarm.identify.dataset.streamed import Streamed
+from dynarm.identify.dataset.strewn import together
 from dynarm.identify.dataset.survey import survey
 from dynarm.identify.fitting import recording_of
 from dynarm.identify.logs.noted import noted
@@ -156,6 +157,41 @@ def test_choices_look_at_the_same_samples_whatever_the_memory(tmp_path, motion):
             np.testing.assert_array_equal(getattr(mine, name), getattr(its, name))
     again = pickle.loads(pickle.dumps(held))
     assert [len(log) for log in again.short.logs] == [len(log) for log in held.short.logs]
+
+
+def test_what_is_usual_is_that_of_the_whole_recording(tmp_path, motion):
+    """Days that are quiet in the middle do not make samples of the others ones that cannot be."""
+    lively = np.abs(np.arange(ROWS) - ROWS / 2) > 40_000
+    near = np.clip((np.abs(np.arange(ROWS) - ROWS / 2) - 40_000) / 1000, 0.0, 1.0)
+    scale = 0.002 + 0.998 * near**2 * (3 - 2 * near)
+    jolts = np.random.default_rng(1).choice(np.flatnonzero(lively), 2000, replace=False)
+    tau = motion.tau * scale[:, None] ** 2
+    tau[90_001] = motion.tau[90_000] * scale[90_001] ** 2
+    tau[jolts] += 30.0
+    tau[[500, 130_000], 1] = 1e5
+    some = replace(motion, q=motion.q * scale[:, None], tau=tau)
+    identifier = dynarm.Identifier(
+        dynarm.load("two_link"), cutoff=8.0, friction=("viscous", "coulomb")
+    )
+    whole = quiet(identifier, some.log())
+    (lost,) = whole.record.logs[0].notes
+    assert "left out: 2 samples" in lost
+    folder = parts(some, tmp_path, 3, "parquet")
+    same(quiet(identifier, Dataset(folder, memory=SMALL)), whole)
+
+
+def test_rows_from_all_over_a_dataset_are_few_and_evenly_spread(tmp_path, monkeypatch, motion):
+    monkeypatch.setattr("dynarm.identify.dataset.survey._STREWN", 3000)
+    folder = parts(motion, tmp_path, 9, "parquet")
+    seen = survey(Dataset(folder), dynarm.load("two_link"))
+    drawn = [span.strewn for run in seen.runs for span in run.files]
+    assert 1500 <= sum(len(one.steps) for one in drawn) <= 3000
+    assert {one.every for one in drawn} == {64}
+    every = together(drawn)
+    assert np.median(every.steps) == pytest.approx(STEP)
+    for column, its in zip(every.rows["tau"].T, motion.tau.T, strict=True):
+        assert np.quantile(column, 0.9) == pytest.approx(np.quantile(its, 0.9), rel=0.1)
+    assert all(span.strewn is None for run in seen.light.runs for span in run.files)
 
 
 def test_rows_that_are_weighted_again_are_read_again(tmp_path, motion):
@@ -491,7 +527,7 @@ def test_copies_of_a_log_count_once(tmp_path, motion, clock):
     frame.to_parquet(tmp_path / "run1.parquet", row_group_size=700)
     again = survey(Dataset(tmp_path), dynarm.load("two_link"))
     assert again.rows == seen.rows == 9000 and len(again.runs) == len(seen.runs)
-    (note,) = (told for told in again.notes if "same samples" in told[1])
+    (note,) = again.copies
     assert note[0].endswith("run1.parquet") and "run1.csv, and was left out" in note[1]
     (tmp_path / "backup").mkdir()
     for k in range(3):
