@@ -1,5 +1,6 @@
 """Datasets on a real Dask cluster of two processes: the numbers of one process, whatever becomes of the workers."""
 
+import gc
 import logging
 import os
 import signal
@@ -258,6 +259,25 @@ def test_workers_whose_memory_is_too_small_are_told_with_what_they_worked_on():
         pytest.raises(DynarmError, match=r"arm-3: a worker died of it.*the last had 400 MB"),
     ):
         list(door.cluster_of(one).each(hungry, None, [("arm-3", 1)]))
+
+
+def test_an_interruption_leaves_no_remark_of_asyncio(client, caplog):
+    """Dask's wait ends by an exception that nobody takes; Python tells of it when the wait is collected."""
+
+    def wait(shared, name, value):
+        threading.Event().wait(3)
+
+    def interrupt():
+        threading.Event().wait(1.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(door.cluster_of(client).each(wait, None, [("arm-1", 1)]))
+    threading.Event().wait(1)
+    gc.collect()
+    threading.Event().wait(1)
+    assert not [one for one in caplog.records if one.name == "asyncio"]
 
 
 def test_partitions_tell_of_their_own_files_only(folder):
