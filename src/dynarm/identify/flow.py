@@ -38,12 +38,22 @@ class Away(Protocol):
 
 
 class Flow:
-    """Stretches in order, `rows` samples in all, which no one holds at once."""
+    """Stretches in order, `rows` samples in all, which no one holds at once.
 
-    def __init__(self, make: Callable[[], Iterator[Stretch]], rows: int, away: Away | None = None):
+    apart: whether rows of one run are never folded together with those of another; runs are few then.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Iterator[Stretch]],
+        rows: int,
+        away: Away | None = None,
+        apart: bool = False,
+    ):
         self._make = make
         self.rows = rows
         self.away = away
+        self.apart = apart
         self._seen: list[Stretch] | None = None
 
     def __iter__(self) -> Iterator[Stretch]:
@@ -66,7 +76,7 @@ class Flow:
     def mapped(self, change: Callable[[Stretch], Stretch]) -> Flow:
         """The same stretches, each changed."""
         away = None if self.away is None else self.away.mapped(change)
-        return Flow(lambda: map(change, self._make()), self.rows, away)
+        return Flow(lambda: map(change, self._make()), self.rows, away, self.apart)
 
 
 Stretches = Sequence[Stretch] | Flow

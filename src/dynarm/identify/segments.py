@@ -48,7 +48,12 @@ def sampled(lengths: Sequence[int]) -> list[int]:
 
 def gap_of(log: Log) -> float:
     """The longest step in time [s] that does not split a log."""
-    return max(LONG_GAP, 20 * log.quality.step)
+    return gap_beyond(log.quality.step)
+
+
+def gap_beyond(step: float) -> float:
+    """The same by the usual step in time [s]."""
+    return max(LONG_GAP, 20 * step)
 
 
 def starts_of(log: Log) -> list[int]:

@@ -175,6 +175,12 @@ def _at_work(dask_scheduler: Foreign) -> tuple[int, int]:
     return len(there), len(busy)
 
 
+def _wanted(record: logging.LogRecord) -> bool:
+    """Whether a remark of asyncio is no one about what Dask waited for when the terminal interrupted."""
+    kind = record.exc_info[0] if record.exc_info else None
+    return kind is None or kind.__name__ != "AllExit"
+
+
 class _Lost(ModelError):
     """Tasks that nobody does any more, though the scheduler is there."""
 
@@ -268,6 +274,7 @@ class Cluster:
     @contextmanager
     def _attended(self) -> Iterator[None]:
         """While tasks are waited for: given up where no worker does them; troubles of workers, told as ours."""
+        logging.getLogger("asyncio").addFilter(_wanted)  # once, however often
         over, gone = threading.Event(), list[ModelError]()
         watch = threading.Thread(target=self._watch, args=(over, gone), daemon=True)
         watch.start()

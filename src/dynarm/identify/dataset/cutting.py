@@ -1,8 +1,8 @@
 """A recording longer than memory as segments: cleaned, cut at gaps and resets, by limits that were set beforehand.
 
 What a log in memory finds out about itself (its usual step, how fast its positions change, how far its torques reach)
-is found out on a sample here and then held; samples are told from spikes and resets by factors of ten, so that a
-sample tells the same.
+is found out here on some thousand rows from all over it, and then held; samples are told from spikes and resets by
+factors of ten, so that these tell the same.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from itertools import pairwise
 import numpy as np
 
 from ...border.kinds import FloatArray
-from ..judgement.outliers import limits_of, spikes_beyond
-from ..judgement.quality import jumps, usual_rates
+from ..judgement.outliers import spikes_beyond, usual_of
+from ..judgement.quality import jumps, rates_of
 from ..logs.log import Log
-from ..segments import SEGMENT, SHORTEST, SIDE, TimeSegment, gap_of
+from ..segments import SEGMENT, SHORTEST, SIDE, TimeSegment, gap_beyond
 from .parts import joined
+from .strewn import Strewn
 
 FEWEST = 2  # rows that a log needs
 
@@ -33,10 +34,11 @@ class Usual:
     spikes: Mapping[str, list[tuple[float, float]]]
 
 
-def limits(sample: Log, span: FloatArray) -> Usual:
-    """The limits that a sample shows; span: the range of positions in the whole recording."""
-    rates = usual_rates(np.diff(sample.t), sample.q)
-    return Usual(gap_of(sample), rates, span, limits_of(sample))
+def limits(some: Strewn, span: FloatArray) -> Usual:
+    """The limits that rows from all over a recording show; span: the range of its positions."""
+    spikes = {name: [usual_of(column) for column in rows.T] for name, rows in some.rows.items()}
+    gap = gap_beyond(float(np.median(some.steps)))
+    return Usual(gap, rates_of(some.steps, some.moves), span, spikes)
 
 
 def cut(parts: Iterable[Log], usual: Usual) -> Iterator[TimeSegment]:

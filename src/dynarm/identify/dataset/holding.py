@@ -11,13 +11,13 @@ from ..segments import LONG, sampled
 from .parts import parts
 from .survey import FileRun, Span, Survey
 
-_COPIES = 8  # times a row that a fit in memory holds
+COPIES = 8  # times a row that a fit in memory holds
 _LEAST = 2  # rows of a log
 
 
 def is_small(seen: Survey) -> bool:
     """Whether a dataset fits into the memory that is given for it."""
-    return 8 * _COPIES * seen.rows * seen.width <= seen.dataset.room
+    return 8 * COPIES * seen.rows * seen.width <= seen.dataset.room
 
 
 def parted(seen: Survey, share: float) -> tuple[Survey, Survey]:

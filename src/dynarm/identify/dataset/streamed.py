@@ -23,6 +23,7 @@ from .files import Dataset
 from .holding import excerpts, is_small, parted
 from .notes import heard, say
 from .spread import looked, spread_out
+from .strewn import together
 from .survey import FileRun, Survey, survey
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def fit_dataset(identifier: Identifier, dataset: Dataset, cluster: Cluster | Non
     identifier = _after(identifier)
     for message in seen.bad:
         warnings.warn(f"left out: {message}", DynarmWarning, stacklevel=3)
-    told = list(seen.notes)
+    told = [*seen.notes, *seen.copies]
     small, seen, held_back = is_small(seen), *_parted(seen)
     if small and cluster is None:
         with heard(told):
@@ -106,20 +107,17 @@ class Streamed(Recording):
     """The recordings of a dataset; `logs` are samples of them, `pieces` are read and prepared whenever asked for."""
 
     def __init__(self, seen: Survey, rows: str | None, cluster: Cluster | None = None):
+        usual = [_usual(run) if run.rows > _WHOLE else None for run in seen.runs]
+        seen = seen.light
         self._seen, self._rows = seen, rows
         chosen = [seen.runs[k] for k in sampled([run.rows for run in seen.runs])]
-        samples = {id(run): fitting_log(seen.arm, _middle(seen, run), rows) for run in chosen}
-        logs = list(samples.values())
+        logs = [fitting_log(seen.arm, middle_of(seen, run), rows) for run in chosen]
         super().__init__(logs, logs)
         self.short = Recording(logs, logs)
-        self._runs: list[FileRun | _Long] = []
-        for run in seen.runs:
-            if run.rows <= _WHOLE:
-                self._runs.append(run)
-                continue
-            sample = samples.get(id(run)) or fitting_log(seen.arm, _middle(seen, run), rows)
-            low, high = _range(run)
-            self._runs.append(_Long(run, limits(sample, high - low)))
+        self._runs: list[FileRun | _Long] = [
+            run if known is None else _Long(run, known)
+            for run, known in zip(seen.runs, usual, strict=True)
+        ]
         self._away: Callable[[Preparation], Away] | None = None
         if cluster is not None:
             runs = [(r.run, r.usual) if isinstance(r, _Long) else (r, None) for r in self._runs]
@@ -156,7 +154,7 @@ class Streamed(Recording):
             yield from segments(stretch)
 
 
-def _middle(seen: Survey, run: FileRun) -> Log:
+def middle_of(seen: Survey, run: FileRun) -> Log:
     """As much of a recording as a choice needs, from where it is taken of one that is held in memory."""
     if run.rows <= LONG:
         return seen.read(run)
@@ -169,6 +167,13 @@ def _middle(seen: Survey, run: FileRun) -> Log:
         return moving_share(logs[start].t, logs[start].q, high - low)
 
     return logs[sample_start(run.rows, LONG, moving)]
+
+
+def _usual(run: FileRun) -> Usual:
+    """What is usual in a long recording."""
+    low, high = _range(run)
+    some = [span.strewn for span in run.files if span.strewn is not None]
+    return limits(together(some, sum(len(one.steps) for one in some)), high - low)
 
 
 def _range(run: FileRun) -> tuple[FloatArray, FloatArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,10 +19,12 @@ from ..logs.noted import of_parts
 from ..logs.numbers import earlier
 from .files import Dataset
 from .parts import every_part, joined, later, parts, schema
+from .strewn import Strewing, Strewn
 
 _ANEW = 0.05  # of a recording's first file: a clock that begins within it starts anew,
 _SECOND = 1.0  # or within a second
-_INSTEAD = "; mend it or take it away, or go on without it (skip_bad=True, --skip-bad)"
+_STREWN = 1 << 16  # pairs of rows of all files that show what is usual
+_INSTEAD = "; mend it or take it away, or go on without it: skip_bad=True (--skip-bad)"
 
 Look = Callable[[int, int, int], None]  # files done, files in all, rows so far
 
@@ -32,7 +35,8 @@ class Span:
 
     since: the moment that its clock counts from, where it tells; shift [ns]: how much later that is than the moment
     from which times of its recording count; raw: rows of a file that is read in parts, with those that are left out;
-    first, last: between which of its rows the samples lie (0: its end), where some of them are kept back.
+    first, last: between which of its rows the samples lie (0: its end), where some of them are kept back; told: by
+    what another file with the same samples is known; strewn: rows from all over it.
     """
 
     path: Path
@@ -48,6 +52,8 @@ class Span:
     raw: int = 0
     first: int = 0
     last: int = 0
+    told: str = ""
+    strewn: Strewn | None = None
 
     def after(self, shift: int) -> Span:
         """The same, whose recording's times count from so many nanoseconds earlier."""
@@ -84,10 +90,17 @@ class Survey:
     runs: tuple[FileRun, ...]
     bad: tuple[str, ...] = ()  # messages about files that were left out
     notes: tuple[tuple[str, str], ...] = ()
+    copies: tuple[tuple[str, str], ...] = ()  # of other files, that were left out
 
     @property
     def rows(self) -> int:
         return sum(run.rows for run in self.runs)
+
+    @property
+    def light(self) -> Survey:
+        """The same without the rows that show what is usual."""
+        runs = [[replace(span, strewn=None) for span in run.files] for run in self.runs]
+        return replace(self, runs=tuple(FileRun(tuple(files)) for files in runs))
 
     @property
     def width(self) -> int:
@@ -121,21 +134,28 @@ class Survey:
 
 
 def survey(
-    dataset: Dataset, arm: Arm, look: Look | None = None, looking: Looking | None = None
+    dataset: Dataset,
+    arm: Arm,
+    look: Look | None = None,
+    looking: Looking | None = None,
+    apart: bool = False,
 ) -> Survey:
     """What a dataset holds; files that cannot be used are refused, or left out where that was asked for.
 
-    looking: what looks at all files; None: this process, one after the other.
+    looking: what looks at all files; None: this process, one after the other. apart: whether every file is a recording
+    of its own, whatever its clock says.
     """
     spans: list[Span] = []
     bad: list[str] = []
+    few = _Strewn()
     files = dataset.files()
     more = _INSTEAD if len(files) > 1 else ""
     for done, one in enumerate((looking or _one_by_one)(dataset, arm, files), 1):
         if isinstance(one, Span) and spans and one.holds != spans[0].holds:
             one = _mixed(one, spans[0])
         if isinstance(one, Span):
-            spans.append(one)
+            few.add(one)
+            spans.append(replace(one, strewn=None))
         elif dataset.skip_bad:
             bad.append(_naming(files[done - 1], one))
         else:
@@ -144,9 +164,45 @@ def survey(
             look(done, len(files), sum(span.rows for span in spans))
     if not spans:
         raise InputError(f"none of {len(files)} files can be used; the first: {bad[0]}")
-    runs, order = _runs(spans)
+    spans, copies = _once([few.of(span) for span in spans])
+    runs, order = (tuple(FileRun((span,)) for span in spans), []) if apart else _runs(spans)
     notes = [(str(span.path), note) for span in spans for note in span.notes]
-    return Survey(dataset, arm, runs, tuple(bad), (*notes, *order))
+    return Survey(dataset, arm, runs, tuple(bad), (*notes, *order), tuple(copies))
+
+
+def _once(spans: Sequence[Span]) -> tuple[list[Span], list[tuple[str, str]]]:
+    """The files without copies of others in folders below, which would count twice; a remark about those."""
+    first: dict[str, Span] = {}
+    for span in sorted(spans, key=lambda span: len(span.path.parts)):
+        first.setdefault(span.told, span)
+    copies = [span for span in spans if first[span.told] is not span]
+    other = named(first[copies[0].told].path) if len(copies) == 1 else "other files"
+    note = f"holds the same samples as {other}, and was left out"
+    kept = [span for span in spans if first[span.told] is span]
+    return kept, [(str(span.path), note) for span in copies]
+
+
+class _Strewn:
+    """Rows from all over many files: as many of each as it is long, and a bounded number together."""
+
+    def __init__(self) -> None:
+        self._own: dict[Path, Strewn] = {}
+        self._every, self._count = 1, 0
+
+    def add(self, span: Span) -> None:
+        """The next file's."""
+        if span.strewn is None:
+            return
+        self._own[span.path] = own = span.strewn.at_most(self._every)
+        self._count += len(own.steps)
+        while self._count > max(_STREWN, 4 * len(self._own)):
+            self._every *= 2
+            self._own = {path: one.at_most(self._every) for path, one in self._own.items()}
+            self._count = sum(len(one.steps) for one in self._own.values())
+
+    def of(self, span: Span) -> Span:
+        """The file with what is left of its rows."""
+        return replace(span, strewn=self._own.get(span.path))
 
 
 def _one_by_one(dataset: Dataset, arm: Arm, files: Sequence[Path]) -> Iterator[Span | DynarmError]:
@@ -175,6 +231,7 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
     since: np.datetime64 | None = None
     measured = np.zeros(0, bool)
     raw = 0
+    seen, some = _Fingerprint(), Strewing()
     for part, count in every_part(path, dataset.how, arm):
         raw += count
         if part is None:
@@ -190,12 +247,49 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         least, most = part.q.min(axis=0), part.q.max(axis=0)
         low, high = (np.minimum(low, least), np.maximum(high, most)) if rows else (least, most)
         start = float(part.t[0]) if not rows else start
+        some.add(part, rows)
         rows, stop, holds = rows + len(part), float(part.t[-1]), schema(part)
         since = part.since
         notes += part.notes
+        seen.add(np.column_stack([getattr(part, name) for name in holds]))
     if not rows:
         raise InputError(f"{named(path)} has {min(raw, 1)} samples; at least 2 are needed")
-    return Span(path, rows, start, stop, holds, low, high, of_parts(notes), since, raw=raw)
+    told = seen.of(rows, holds, since)
+    return Span(
+        path,
+        rows,
+        start,
+        stop,
+        holds,
+        low,
+        high,
+        of_parts(notes),
+        since,
+        raw=raw,
+        told=told,
+        strewn=some.all,
+    )
+
+
+class _Fingerprint:
+    """What files share that hold the same samples, whatever their format: the range of all columns, and the ends."""
+
+    def __init__(self) -> None:
+        self._first: FloatArray | None = None
+        self._last = self._least = self._most = np.zeros(0)
+
+    def add(self, samples: FloatArray) -> None:
+        """The next samples (N, columns)."""
+        least, most = samples.min(axis=0), samples.max(axis=0)
+        if self._first is None:
+            self._first, self._least, self._most = samples[0], least, most
+        self._least, self._most = np.minimum(self._least, least), np.maximum(self._most, most)
+        self._last = samples[-1]
+
+    def of(self, *others: object) -> str:
+        """The fingerprint, together with what else is known of the file."""
+        every = np.nan_to_num([self._first, self._last, self._least, self._most])
+        return sha256(repr(others).encode() + every.tobytes()).hexdigest()
 
 
 def _partly(path: Path, part: Log, changed: np.ndarray, rows: int) -> InputError:

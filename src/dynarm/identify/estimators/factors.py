@@ -8,7 +8,7 @@ hold only the unknowns that it feels.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -242,11 +242,13 @@ def fold(
     """
     if isinstance(pieces, Flow) and pieces.away is not None:
         return pieces.away.fold(terms, how, weigh, blocks, tick)
+    rows = stream(terms, pieces, how, blocks)
     if isinstance(pieces, Flow):
-        folding = _Folding(terms, 0, MOST)
+        folding = _Folding(terms, 0, None if pieces.apart else MOST)
+        rows = _apart(rows, pieces.rows, blocks) if pieces.apart else rows
     else:
         folding = _Folding(terms, sum(len(e) - 1 for e in block_edges(pieces, blocks)), None)
-    for chunk in stream(terms, pieces, how, blocks):
+    for chunk in rows:
         for j, Xy in enumerate(chunk.Xy):
             if not chunk.count[j]:
                 continue
@@ -256,6 +258,16 @@ def fold(
         if tick is not None:
             tick(chunk.samples)
     return folding.factors()
+
+
+def _apart(chunks: Iterator[Rows], total: int, blocks: int) -> Iterator[Rows]:
+    """The chunks in blocks that are parts of one run, and of one of so many parts of all samples."""
+    known: dict[tuple[int, int], int] = {}
+    done = 0
+    for chunk in chunks:
+        block = known.setdefault((chunk.run, blocks * done // total), len(known))
+        done += chunk.samples
+        yield replace(chunk, block=block)
 
 
 class _Folding:

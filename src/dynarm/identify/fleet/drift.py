@@ -15,7 +15,6 @@ import numpy as np
 
 from ...border.kinds import FloatArray
 from ..estimators.factors import Factors
-from ..logs.log import Log
 from ..regressor import Terms
 
 PERIODS = {"hour": 3600.0, "day": 86400.0}  # s
@@ -89,16 +88,16 @@ class Drift:
         )
 
 
-def moments(log: Log) -> FloatArray | None:
-    """(N,) [s] since 1970, by which days and hours are told; None where no clock tells."""
-    if log.since is not None:
-        return np.asarray(log.t + (log.since - _EPOCH) / np.timedelta64(1, "s"))
-    return np.asarray(log.t) if log.t[0] > _DATED else None
+def clock_of(since: np.datetime64 | None, start: float) -> float | None:
+    """When times that begin with `start` are counted from [s since 1970]; None where no clock tells."""
+    if since is not None:
+        return float((since - _EPOCH) / np.timedelta64(1, "s"))
+    return 0.0 if start > _DATED else None
 
 
-def period_of(t: FloatArray, period: str) -> np.ndarray:
-    """(N,) the number of the day or hour, UTC, in which each sample lies."""
-    return np.floor(t / PERIODS[period]).astype(np.int64)
+def period_of(t: FloatArray, period: float) -> np.ndarray:
+    """(N,) the number of the day, hour or other period [s], UTC, in which each sample lies."""
+    return np.floor(t / period).astype(np.int64)
 
 
 def drive_unknowns(terms: Terms) -> np.ndarray:

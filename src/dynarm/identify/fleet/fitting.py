@@ -1,14 +1,14 @@
 """fit_fleet(arm, data, by="robot"): every robot by itself, by choices made once for all, then all together.
 
 Choices (states, families of friction, delay) are made for some robots, and what most of them have is held, so that an
-unknown means the same for every robot. Logs of one robot are in memory at a time.
+unknown means the same for every robot. Logs of one robot are in memory at a time, or parts of them where they
+do not fit into it.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from ...errors import DynarmError, DynarmWarning, InputError
 from ...robot.arm import Arm
 from ..auto import Decided
 from ..dataset.cluster import cluster_of
-from ..dataset.files import Dataset, dataset_of
-from ..estimators.factors import Factors, block_edges
+from ..dataset.files import dataset_of
+from ..estimators.factors import Factors
 from ..fitting import check_length
 from ..identifier import Identifier
 from ..logs.log import Log
@@ -30,10 +30,11 @@ from ..regressor import Terms
 from ..result import Fit
 from ..solving import decided, fit_as
 from ..tables import units
-from .drift import PERIODS, Drift, drifts, drive_unknowns, moments, period_of, period_values
-from .groups import Groups, Source, day_of, grouped
+from .drift import PERIODS, Drift, drifts, drive_unknowns, period_of, period_values
+from .groups import Groups, Source, grouped
 from .outliers import LEAST, Outlier, outliers
 from .pooling import pooled
+from .recordings import Recordings
 from .result import Fleet, RobotFit
 
 _SAMPLE = 5  # robots whose choices are asked for
@@ -120,7 +121,7 @@ def fit_fleet(
         raise InputError(
             f"only one robot, {next(iter(robots))}; a fleet has two or more: check by={by!r}, or use Identifier.fit"
         )
-    reader = _Recordings(identifier, dataset, skip_bad)
+    reader = Recordings.by(identifier, dataset, skip_bad)
     identifier, chosen = _decided(identifier, robots, reader)
     whole: dict[str, RobotFit] = {}
     apart: dict[str, dict[str, Periods]] = {}
@@ -144,35 +145,8 @@ def fit_fleet(
     )
 
 
-class _Recordings:
-    """Logs of files as the identifier takes them, and what was left out on the way."""
-
-    def __init__(self, identifier: Identifier, dataset: Dataset | None, skip_bad: bool):
-        self.identifier = identifier
-        self.dataset = None if dataset is None else replace(dataset, progress=None)
-        self.how = (None, None) if dataset is None else (dataset.channels, dataset.topic)
-        self.skip_bad = skip_bad or (dataset is not None and dataset.skip_bad)
-        self.bad: list[str] = []
-
-    def logs(self, robot: str, sources: Sequence[Source]) -> Iterator[tuple[Log, Source]]:
-        for source in sources:
-            try:
-                log = source if isinstance(source, Log) else Log.read(source, *self.how)
-                (ready,) = self.identifier.prepare(log)
-            except DynarmError as error:
-                self.refuse(robot, error)
-                continue
-            yield ready, source
-
-    def refuse(self, robot: str, error: DynarmError) -> None:
-        """Remember what cannot be used, or say so where nothing may be left out."""
-        if not self.skip_bad:
-            raise type(error)(f"robot {robot}: {error}") from None
-        self.bad.append(f"robot {robot}: {error}")
-
-
 def _decided(
-    identifier: Identifier, robots: Groups, reader: _Recordings
+    identifier: Identifier, robots: Groups, reader: Recordings
 ) -> tuple[Identifier, Decided]:
     """What is fitted, declared terms too: as most of some robots would have it, each by a recording of its own.
 
@@ -185,13 +159,15 @@ def _decided(
         warnings.simplefilter("ignore", DynarmWarning)
         for k in places.tolist():
             sources = robots[names[k]]
-            for log, _ in reader.logs(names[k], sources[len(sources) // 2 :]):
-                identifier = identifier.with_declared([log])  # the same for all, once
-                try:
-                    votes.append(decided(identifier, Recording([middle(log)])))
-                except DynarmError as error:
-                    reader.refuse(names[k], error)
-                break
+            each = (reader.sample(names[k], one) for one in sources[len(sources) // 2 :])
+            log = next((one for one in each if one is not None), None)
+            if log is None:
+                continue
+            identifier = identifier.with_declared([log])  # the same for all, once
+            try:
+                votes.append(decided(identifier, Recording([middle(log)])))
+            except DynarmError as error:
+                reader.refuse(names[k], error)
     bad = list(reader.bad)
     reader.bad.clear()  # said again when all are read
     if not votes:
@@ -216,25 +192,19 @@ def _absolute(robots: Groups) -> Groups:
 
 
 def _robot(
-    shared: tuple[Identifier, Decided, _Recordings], robot: str, sources: Sequence[Source]
+    shared: tuple[Identifier, Decided, Recordings], robot: str, sources: Sequence[Source]
 ) -> _Made:
     """The fit of one robot with its friction by day and hour, if it can be had, and what was left out."""
     identifier, chosen, every = shared
-    reader = _Recordings(identifier, every.dataset, every.skip_bad)
+    reader = Recordings(identifier, every.memory, every.skip_bad)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DynarmWarning)  # about each of hundreds of logs
-        dates: list[float | None] = []
-        logs: list[Log] = []
-        for log, source in reader.logs(robot, sources):
-            for part, date in _by_hour(log, day_of(source)):
-                logs.append(part)
-                dates.append(date)
-        if not logs:
+        own = reader.of(robot, sources)
+        if own is None:
             return None, reader.bad
         try:
-            recording = Recording(logs)
-            _check_rows(chosen, recording)
-            fit = fit_as(identifier, chosen, recording, logs)
+            _check_rows(chosen, own.recording)
+            fit = fit_as(identifier, chosen, own.recording, own.logs)
         except DynarmError as error:
             reader.refuse(robot, error)
             return None, reader.bad
@@ -247,10 +217,10 @@ def _robot(
         fit.relative_,
         fit.residuals_.rms,
         fit.speeds_,
-        sum(map(len, logs)),
+        own.rows,
         factors.merged(),
     )
-    by_time = {period: _periods(fit, factors, dates, period) for period in PERIODS}
+    by_time = {period: _periods(fit, factors, own.dates(), period) for period in PERIODS}
     return (light, by_time), reader.bad
 
 
@@ -265,38 +235,17 @@ def _check_rows(chosen: Decided, recording: Recording) -> None:
         )
 
 
-def _by_hour(log: Log, date: float | None) -> Iterator[tuple[Log, float | None]]:
-    """A log cut at full hours where its clock counts from 1970, with the time at which each part begins."""
-    when = moments(log)
-    if when is None:
-        yield log, date
-        return
-    hours = period_of(when, "hour")
-    for hour in np.unique(hours).tolist():
-        part = hours == hour
-        if part.sum() >= 2:
-            yield (log if part.all() else log.rows(part)), float(when[part].mean())
-
-
 def _periods(fit: Fit, factors: Factors, dates: Sequence[float | None], period: str) -> Periods:
     """Friction and offsets of each period of a robot, in order of time."""
-    record = fit.record
-    runs = record.recording.runs(record.preparation)
-    owners = [k for k, run in enumerate(runs) for _ in run]
-    edges = block_edges([piece for run in runs for piece in run])
-    blocks = [
-        owner for owner, edge in zip(owners, edges, strict=True) for _ in range(len(edge) - 1)
-    ]
-    if len(blocks) != factors.blocks:
-        return []
+    record, length = fit.record, PERIODS[period]
     when: dict[int, list[int]] = {}
-    for block, owner in enumerate(blocks):
-        date = dates[owner]
+    for block, owner in enumerate(factors.runs):
+        date = dates[owner] if owner >= 0 else None
         if date is not None:
-            when.setdefault(int(period_of(np.array([date]), period)[0]), []).append(block)
+            when.setdefault(int(period_of(np.array([date]), length)[0]), []).append(block)
     told: Periods = []
     for _, own in sorted(when.items()):
-        inside = {blocks[b] for b in own}
+        inside = {factors.runs[b] for b in own}
         time = float(np.mean([d for k in inside if (d := dates[k]) is not None]))
         values = period_values(
             record.terms, factors.merged(own), fit.values_, fit.residuals_.inflation
@@ -326,7 +275,7 @@ def _fleet(
     robots: dict[str, RobotFit],
     trends: list[Drift],
     rate: float,
-    reader: _Recordings,
+    reader: Recordings,
 ) -> Fleet:
     """All together: who stands out first, then what the others share."""
     fits = list(robots.values())

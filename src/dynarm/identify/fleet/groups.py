@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,17 +13,39 @@ import numpy as np
 
 from ...border.arguments import shown
 from ...border.files import named
-from ...border.kinds import Outside
+from ...border.kinds import Kept, Outside
 from ...errors import DynarmError, InputError
 from ...robot.arm import Arm
-from ..dataset.files import Dataset, dataset_of
+from ..dataset.files import BASE, Dataset, dataset_of
+from ..dataset.holding import COPIES
+from ..dataset.parts import ROWS
+from ..logs.formats.table import Table
 from ..logs.log import Log
-from ..logs.readers import read_table
+from ..logs.readers import parted, read_table, table_parts, weight
 from ..logs.sources import is_frame, logs_of
 
 FOLDER = "folder"  # by: the folder that a file lies in
 FILE = "file"  # by: every file is a robot of its own
-Source = Path | Log
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A log's file, and how it is read."""
+
+    path: Path
+    channels: Kept = None
+    topic: str | None = None
+
+    @property
+    def how(self) -> tuple[Kept, str | None]:
+        return self.channels, self.topic
+
+    def absolute(self) -> File:
+        """The same by a name that holds wherever a worker stands."""
+        return replace(self, path=self.path.absolute())
+
+
+Source = File | Log
 Groups = dict[str, list[Source]]
 WANTED = "a folder or pattern of logs, a dynarm.Dataset, a DataFrame, or a dict {robot: its logs}"
 _LONGEST = 100  # letters of a robot's name
@@ -39,8 +63,9 @@ def grouped(data: Outside, by: str, arm: Arm) -> Groups:
     if dataset is None:
         raise InputError(f"data is {shown(data)}; give {WANTED}")
     groups: Groups = {}
+    held: list[Path] = []
     for path in dataset.files():
-        for robot, source in _of_file(path, by, dataset, arm):
+        for robot, source in _of_file(path, by, dataset, arm, held):
             groups.setdefault(robot, []).append(source)
     return groups
 
@@ -58,12 +83,12 @@ def _told(robot: Outside, own: Outside, arm: Arm) -> Iterator[Source]:
     """What a dict holds of one robot."""
     dataset = dataset_of(own)
     if dataset is not None:
-        yield from dataset.files()
+        yield from (File(path, dataset.channels, dataset.topic) for path in dataset.files())
         return
     several = own if isinstance(own, (list, tuple)) else [own]
     for one in several:
         if isinstance(one, (str, Path)):
-            yield Path(one)
+            yield File(Path(one))
         else:
             try:
                 yield from logs_of(one, arm)
@@ -82,16 +107,22 @@ def _of_frame(frame: Outside, by: str, arm: Arm) -> Groups:
     }
 
 
-def _of_file(path: Path, by: str, dataset: Dataset, arm: Arm) -> Iterator[tuple[str, Source]]:
-    """The robots of a file, and their part of it."""
-    key = path_key(path, by)
+def _of_file(
+    path: Path, by: str, dataset: Dataset, arm: Arm, held: list[Path]
+) -> Iterator[tuple[str, Source]]:
+    """The robots of a file, and their part of it. held: files whose rows are in memory, to which this one may come."""
+    file, key = File(path, dataset.channels, dataset.topic), path_key(path, by)
     if key is not None:
-        yield _name(key), path
+        yield _name(key), file
     elif by == FOLDER:
-        yield _name(path.parent.name or path.parent.absolute().name), path
+        yield _name(path.parent.name or path.parent.absolute().name), file
     elif by == FILE:
-        yield _name(path.stem), path
+        yield _name(path.stem), file
+    elif len(names := _labels(path, by, dataset.topic)) == 1:
+        yield _name(names[0]), file
     else:
+        held.append(path)
+        _check_memory(held, by, dataset)
         yield from _by_column(path, by, dataset, arm)
 
 
@@ -104,22 +135,47 @@ def path_key(path: Path, key: str) -> str | None:
     return None
 
 
+def _labels(path: Path, by: str, topic: str | None) -> list[str]:
+    """The robots that a column of the file names."""
+
+    def wanted(table: Table) -> set[str]:
+        if by not in table or table[by].ndim != 1:
+            raise InputError(
+                f"{named(path)}: neither a folder {named(by)}=... nor a column '{named(by)}' says whose log it is; "
+                f"give by='{FOLDER}' or by='{FILE}', or a dict {{robot: its logs}}"
+            )
+        return {by}
+
+    read = parted(path)
+    if read is None:
+        table = read_table(path, topic)
+        wanted(table)
+        return list(dict.fromkeys(map(str, table[by].tolist())))
+    names: dict[str, None] = {}
+    for table in table_parts(path, read, ROWS, 0, 0, wanted, topic):
+        names |= dict.fromkeys(map(str, table[by].tolist()))
+    return list(names)
+
+
+def _check_memory(held: Sequence[Path], by: str, dataset: Dataset) -> None:
+    """Refuse files of several robots each that do not fit into memory together."""
+    need = COPIES * sum(map(weight, held))
+    if need > dataset.room:
+        both = f"{math.ceil((BASE + need) / 1e6)}MB"
+        raise InputError(
+            f"{named(held[-1])}: column '{named(by)}' names several robots, which are held in memory and need about "
+            f"{both}, memory is {(BASE + dataset.room) // 10**6}MB; give memory='{both}', or save each robot's rows as "
+            f"files of its own, in folders {named(by)}=..."
+        )
+
+
 def _by_column(path: Path, by: str, dataset: Dataset, arm: Arm) -> Iterator[tuple[str, Source]]:
     """The robots that a column of the file names, each with its rows."""
-    table = read_table(path)
-    if by not in table or table[by].ndim != 1:
-        raise InputError(
-            f"{named(path)}: neither a folder {named(by)}=... nor a column '{named(by)}' says whose log it is; give "
-            f"by='{FOLDER}' or by='{FILE}', or a dict {{robot: its logs}}"
-        )
-    labels = np.array([str(label) for label in table[by].tolist()])
-    names = list(dict.fromkeys(labels.tolist()))
-    if len(names) == 1:
-        yield _name(names[0]), path
-        return
     import pandas as pd
 
-    for robot in names:
+    table = read_table(path, dataset.topic)
+    labels = np.array([str(label) for label in table[by].tolist()])
+    for robot in dict.fromkeys(labels.tolist()):
         rows = {
             name: list(column[labels == robot]) if column.ndim > 1 else column[labels == robot]
             for name, column in table.items()
@@ -130,7 +186,7 @@ def _by_column(path: Path, by: str, dataset: Dataset, arm: Arm) -> Iterator[tupl
 
 def day_of(source: Source) -> float | None:
     """When a file was recorded [s since 1970, UTC], where its path says day=... and maybe hour=...."""
-    text = str(source) if isinstance(source, Path) else source.source
+    text = str(source.path) if isinstance(source, File) else source.source
     day, hour = _DAY.search(text), _HOUR.search(text)
     if day is None:
         return None

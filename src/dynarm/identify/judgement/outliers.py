@@ -16,14 +16,14 @@ GROSS = 10.0
 _USUAL = 0.99
 _NEAR = 10  # samples on either side
 _SAID = "left out:"
-_CHANNELS = ("tau", "qd", "qdd", "wrench")
+CHANNELS = ("tau", "qd", "qdd", "wrench")
 
 
 def without_outliers(log: Log) -> Log:
     """The log without such samples, its notes saying which; the log itself if it has none."""
     spoiled = np.zeros(len(log), bool)
     told = []
-    for name in _CHANNELS:
+    for name in CHANNELS:
         array = getattr(log, name)
         if array is None:
             continue
@@ -46,19 +46,11 @@ def left_out(log: Log) -> tuple[str, ...]:
 
 def spikes(column: np.ndarray) -> list[int]:
     """Rows of a column that stand far off both its usual size and its neighbours."""
-    return spikes_beyond(column, *_usual_of(column))
+    return spikes_beyond(column, *usual_of(column))
 
 
-def limits_of(log: Log) -> dict[str, list[tuple[float, float]]]:
-    """For each column of the channels that may have spikes, its middle and how far off it they begin."""
-    return {
-        name: [_usual_of(column) for column in getattr(log, name).T]
-        for name in _CHANNELS
-        if getattr(log, name) is not None
-    }
-
-
-def _usual_of(column: np.ndarray) -> tuple[float, float]:
+def usual_of(column: np.ndarray) -> tuple[float, float]:
+    """The middle of a column, and how far off it spikes begin."""
     centre = float(np.median(column))
     usual = float(np.quantile(np.abs(column - centre), _USUAL, method="lower"))
     # a column that rests nearly always does not tell what moves

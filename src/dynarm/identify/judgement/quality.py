@@ -100,8 +100,12 @@ def _resets(steps: np.ndarray, q: np.ndarray) -> tuple[tuple[int, int], ...]:
 
 def usual_rates(steps: np.ndarray, q: np.ndarray) -> np.ndarray:
     """(k,) rates that the positions (N, k) hardly ever exceed."""
-    columns = [np.abs(np.diff(column)) / steps for column in q.T]
-    return np.array([np.quantile(rate, 0.995) for rate in columns])
+    return rates_of(steps, np.diff(q, axis=0))
+
+
+def rates_of(steps: np.ndarray, moves: np.ndarray) -> np.ndarray:
+    """The same from changes (N, k) of positions in steps of time (N,)."""
+    return np.array([np.quantile(np.abs(column) / steps, 0.995) for column in moves.T])
 
 
 def jumps(steps: np.ndarray, q: np.ndarray, usual: np.ndarray, span: np.ndarray) -> np.ndarray:

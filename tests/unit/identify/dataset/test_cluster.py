@@ -1,5 +1,6 @@
 """Datasets on a real Dask cluster of two processes: the numbers of one process, whatever becomes of the workers."""
 
+import gc
 import logging
 import os
 import signal
@@ -30,6 +31,7 @@ from dynarm.identify.dataset.partitions import (
     long_partitions,
     part_of,
 )
+from dynarm.identify.dataset.strewn import together as strewn_together
 from dynarm.identify.dataset.survey import survey
 from dynarm.identify.estimators.merging import Folded, grouped, places, together, whole
 from dynarm.identify.result import Fit
@@ -259,10 +261,29 @@ def test_workers_whose_memory_is_too_small_are_told_with_what_they_worked_on():
         list(door.cluster_of(one).each(hungry, None, [("arm-3", 1)]))
 
 
+def test_an_interruption_leaves_no_remark_of_asyncio(client, caplog):
+    """Dask's wait ends by an exception that nobody takes; Python tells of it when the wait is collected."""
+
+    def wait(shared, name, value):
+        threading.Event().wait(3)
+
+    def interrupt():
+        threading.Event().wait(1.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(door.cluster_of(client).each(wait, None, [("arm-1", 1)]))
+    threading.Event().wait(1)
+    gc.collect()
+    threading.Event().wait(1)
+    assert not [one for one in caplog.records if one.name == "asyncio"]
+
+
 def test_partitions_tell_of_their_own_files_only(folder):
     seen = survey(Dataset(folder, memory=SMALL), dynarm.load("two_link"))
     (run,) = seen.runs
-    usual = limits(seen.read(run, 0, 5000), np.ones(2))
+    usual = limits(strewn_together([span.strewn for span in run.files]), np.ones(2))
     whole = Partition(run, run.name, usual, chunks_of(run))
     looks = glances(seen, None, whole)
     again = [glances(seen, None, part_of(whole, k, k + 1)) for k in range(len(whole.chunks))]

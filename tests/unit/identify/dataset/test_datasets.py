@@ -19,6 +19,7 @@ from dynarm.errors import DynarmError, DynarmWarning, InputError
 from dynarm.identify.dataset.files import Dataset, byte_count
 from dynarm.identify.dataset.parts import continued
 from dynarm.identify.dataset.streamed import Streamed
+from dynarm.identify.dataset.strewn import together
 from dynarm.identify.dataset.survey import survey
 from dynarm.identify.fitting import recording_of
 from dynarm.identify.logs.noted import noted
@@ -156,6 +157,41 @@ def test_choices_look_at_the_same_samples_whatever_the_memory(tmp_path, motion):
             np.testing.assert_array_equal(getattr(mine, name), getattr(its, name))
     again = pickle.loads(pickle.dumps(held))
     assert [len(log) for log in again.short.logs] == [len(log) for log in held.short.logs]
+
+
+def test_what_is_usual_is_that_of_the_whole_recording(tmp_path, motion):
+    """Days that are quiet in the middle do not make samples of the others ones that cannot be."""
+    lively = np.abs(np.arange(ROWS) - ROWS / 2) > 40_000
+    near = np.clip((np.abs(np.arange(ROWS) - ROWS / 2) - 40_000) / 1000, 0.0, 1.0)
+    scale = 0.002 + 0.998 * near**2 * (3 - 2 * near)
+    jolts = np.random.default_rng(1).choice(np.flatnonzero(lively), 2000, replace=False)
+    tau = motion.tau * scale[:, None] ** 2
+    tau[90_001] = motion.tau[90_000] * scale[90_001] ** 2
+    tau[jolts] += 30.0
+    tau[[500, 130_000], 1] = 1e5
+    some = replace(motion, q=motion.q * scale[:, None], tau=tau)
+    identifier = dynarm.Identifier(
+        dynarm.load("two_link"), cutoff=8.0, friction=("viscous", "coulomb")
+    )
+    whole = quiet(identifier, some.log())
+    (lost,) = whole.record.logs[0].notes
+    assert "left out: 2 samples" in lost
+    folder = parts(some, tmp_path, 3, "parquet")
+    same(quiet(identifier, Dataset(folder, memory=SMALL)), whole)
+
+
+def test_rows_from_all_over_a_dataset_are_few_and_evenly_spread(tmp_path, monkeypatch, motion):
+    monkeypatch.setattr("dynarm.identify.dataset.survey._STREWN", 3000)
+    folder = parts(motion, tmp_path, 9, "parquet")
+    seen = survey(Dataset(folder), dynarm.load("two_link"))
+    drawn = [span.strewn for run in seen.runs for span in run.files]
+    assert 1500 <= sum(len(one.steps) for one in drawn) <= 3000
+    assert {one.every for one in drawn} == {64}
+    every = together(drawn)
+    assert np.median(every.steps) == pytest.approx(STEP)
+    for column, its in zip(every.rows["tau"].T, motion.tau.T, strict=True):
+        assert np.quantile(column, 0.9) == pytest.approx(np.quantile(its, 0.9), rel=0.1)
+    assert all(span.strewn is None for run in seen.light.runs for span in run.files)
 
 
 def test_rows_that_are_weighted_again_are_read_again(tmp_path, motion):
@@ -326,11 +362,10 @@ def test_bags_in_a_folder_are_logs(tmp_path):
     bag = tmp_path / "bag"
     bag.mkdir()
     (bag / "bag_0.db3").write_bytes(bags.base())
-    seen = survey(Dataset(tmp_path), replace(arm, joints=joints))
-    assert [span.path.name for run in seen.runs for span in run.files] == [
-        *("bag", "run0.mcap", "run1.db3")
-    ]
-    assert seen.rows == 3 * bags.N
+    files = Dataset(tmp_path).files()
+    assert [path.name for path in files] == ["bag", "run0.mcap", "run1.db3"]
+    for path in files:
+        assert survey(Dataset(path), replace(arm, joints=joints)).rows == bags.N
 
 
 def test_remarks_about_many_files_are_a_few_lines(tmp_path, motion):
@@ -387,7 +422,8 @@ def test_one_bad_file_among_two_hundred(tmp_path, motion, capsys):
     out = tmp_path / "out"
     line = ["identify", "two_link", str(folder), "--out", str(out), "--json", "--cutoff", "10"]
     assert run(line) == 2
-    assert "log77.csv" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "log77.csv" in told and told.endswith("or go on without it: --skip-bad\n")
     assert not out.exists()
     assert run([*line, "--skip-bad"]) in (0, 1)
     assert "left out" in capsys.readouterr().err
@@ -477,6 +513,34 @@ def test_linked_folders_are_read_and_no_file_twice(tmp_path, motion):
     assert [path.resolve().name for path in files] == ["log0.csv", "log1.csv"]
     assert len(Dataset([folder, folder / ".." / "logs", disk]).files()) == 2
     assert len(Dataset(str(folder / "**" / "*.csv")).files()) == 2
+
+
+@pytest.mark.parametrize("clock", [0.0, 1.75e9])
+def test_copies_of_a_log_count_once(tmp_path, motion, clock):
+    """A copy under another name, and one converted to another format; another log of the same motion is none."""
+    for k in range(3):
+        frame = motion.frame(slice(3000 * k, 3000 * (k + 1)))
+        frame["t"] += clock - (0 if clock else frame["t"].iloc[0])
+        frame.to_csv(tmp_path / f"run{k}.csv", index=False)
+    seen = survey(Dataset(tmp_path), dynarm.load("two_link"))
+    frame = pd.read_csv(tmp_path / "run1.csv")
+    frame.to_parquet(tmp_path / "run1.parquet", row_group_size=700)
+    again = survey(Dataset(tmp_path), dynarm.load("two_link"))
+    assert again.rows == seen.rows == 9000 and len(again.runs) == len(seen.runs)
+    (note,) = again.copies
+    assert note[0].endswith("run1.parquet") and "run1.csv, and was left out" in note[1]
+    (tmp_path / "backup").mkdir()
+    for k in range(3):
+        (tmp_path / "backup" / f"run{k}.csv").write_bytes((tmp_path / f"run{k}.csv").read_bytes())
+    frame["tau1"] += 0.01
+    frame["t"] += 100.0 * bool(clock)
+    frame.to_parquet(tmp_path / "run1.parquet")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fit = dynarm.Identifier(dynarm.load("two_link"), cutoff=8.0).fit(tmp_path)
+    (line,) = (str(note.message) for note in said if "same samples" in str(note.message))
+    assert all(f"run{k}.csv" in line for k in range(3)) and "as other files" in line
+    assert sum(map(len, fit.record.logs)) == 12_000
 
 
 def test_empty_folders_are_refused(tmp_path):
