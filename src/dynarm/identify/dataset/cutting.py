@@ -14,9 +14,11 @@ from itertools import pairwise
 import numpy as np
 
 from ...border.kinds import FloatArray
+from ...robot.arm import Arm
 from ..judgement.outliers import spikes_beyond, usual_of
 from ..judgement.quality import jumps, rates_of
 from ..logs.log import Log
+from ..logs.turns import nearest, turning
 from ..segments import SEGMENT, SHORTEST, SIDE, TimeSegment, gap_beyond
 from .parts import joined
 from .strewn import Strewn
@@ -26,19 +28,25 @@ FEWEST = 2  # rows that a log needs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Usual:
-    """What is usual in a recording: gap [s], rates and range of each position, and what each channel stays within."""
+    """What is usual in a recording: gap [s], rates and range of each position, and what each channel stays within.
+
+    turning: which positions are angles of joints.
+    """
 
     gap: float
     rates: FloatArray
     span: FloatArray
+    turning: np.ndarray
     spikes: Mapping[str, list[tuple[float, float]]]
 
 
-def limits(some: Strewn, span: FloatArray) -> Usual:
+def limits(some: Strewn, span: FloatArray, arm: Arm) -> Usual:
     """The limits that rows from all over a recording show; span: the range of its positions."""
+    joints = turning(arm)
+    angles = np.r_[np.zeros(len(span) - len(joints), bool), joints]
     spikes = {name: [usual_of(column) for column in rows.T] for name, rows in some.rows.items()}
     gap = gap_beyond(float(np.median(some.steps)))
-    return Usual(gap, rates_of(some.steps, some.moves), span, spikes)
+    return Usual(gap, rates_of(some.steps, some.moves), span, angles, spikes)
 
 
 def cut(parts: Iterable[Log], usual: Usual) -> Iterator[TimeSegment]:
@@ -92,8 +100,9 @@ def starts_in(part: Log, usual: Usual) -> list[int]:
 
 
 def breaks_between(one: Log, other: Log, usual: Usual) -> bool:
-    """Whether time or a position jumps from the last row of one part to the first of the next."""
-    t, q = np.r_[one.t[-1], other.t[0]], np.vstack([one.q[-1:], other.q[:1]])
+    """Whether time or a position jumps from the last row of one part to the first of the next; turns are no jumps."""
+    t, q = np.r_[one.t[-1], other.t[0]], np.vstack([one.q[-1], other.q[0]])
+    q[1] = np.where(usual.turning, nearest(q[1], q[0]), q[1])
     return bool(_broken(t, q, usual)[0])
 
 

@@ -21,7 +21,7 @@ from ..logs.log import Log
 from ..logs.readers import row_groups
 from ..segments import SHORTEST, SIDE, TimeSegment, bounds, segments, stretches
 from .cutting import FEWEST, Usual, breaks_between, cleaned, pieces_of, starts_in
-from .parts import edges, every_part, later, schema
+from .parts import edges, every_part, following, later, schema
 from .survey import FileRun, Survey
 
 MOST = 8  # segments of a partition
@@ -123,12 +123,16 @@ def glances(seen: Survey, rows: str | None, partition: Partition) -> list[Glance
 
 def _read(seen: Survey, rows: str | None, partition: Partition) -> Iterator[Log | None]:
     """The logs of the chunks, neighbours in a file by one reading; None where a chunk holds no rows."""
+    before: Log | None = None
     for file, group in groupby(partition.chunks, key=lambda one: one.file):
         some = list(group)
         first, last, span = some[0], some[-1], partition.run.files[file]
         for part in every_part(span.path, seen.dataset.how, seen.arm, first.first, last.last):
-            log = part.log
-            yield None if log is None else fitted_rows(later(log, span.shift), rows)
+            if part.log is None:
+                yield None
+                continue
+            before = following(before, later(part.log, span.shift), seen.arm)
+            yield fitted_rows(before, rows)
 
 
 def placed_segments(looks: Sequence[Glance], usual: Usual) -> list[Placed]:

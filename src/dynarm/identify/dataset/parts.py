@@ -24,6 +24,7 @@ from ..logs.noted import left_out, of_parts
 from ..logs.numbers import earlier
 from ..logs.readers import parted, table_parts, weight
 from ..logs.recognition import recognise
+from ..logs.turns import turned, turning, turns_after
 from ..segments import gap_of
 from .files import BASE, Reading
 
@@ -68,8 +69,12 @@ def every_part(
         if first < len(whole):
             yield LogPart(whole.rows(slice(first, last or None)) if first or last else whole, 0)
         return
+    before: Log | None = None
     for part in _in_parts(path, read, declaration, how.topic, first, last):
-        yield part if part.log is None else part._replace(log=in_order(part.log, arm))
+        if part.log is not None:
+            before = following(before, in_order(part.log, arm), arm)
+            part = part._replace(log=before)
+        yield part
 
 
 def _others(path: Path, declaration: Declaration | None) -> list[Path]:
@@ -162,6 +167,15 @@ def _part(
 def later(log: Log, shift: int) -> Log:
     """The log with its times so many nanoseconds later."""
     return replace(log, t=earlier(log.t, shift)) if shift else log
+
+
+def following(before: Log | None, log: Log, arm: Arm) -> Log:
+    """A part of a recording, its encoders of one turn going on from the part before, unless there is a gap."""
+    if before is None:
+        return log
+    last, q = before.split("q")[1][-1], log.split("q")[1]
+    turns = np.where(turning(arm), turns_after(log.t, q, float(before.t[-1]), last), 0.0)
+    return turned(log, turns) if turns.any() else log
 
 
 def schema(log: Log) -> tuple[str, ...]:

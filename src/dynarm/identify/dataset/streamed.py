@@ -12,6 +12,7 @@ import numpy as np
 
 from ...border.kinds import FloatArray
 from ...errors import DynarmWarning, InputError
+from ...robot.arm import Arm
 from ..fitting import fitted_rows, fitting_log, recording_of
 from ..flow import Away, Flow
 from ..logs.log import Log
@@ -107,7 +108,7 @@ class Streamed(Recording):
     """The recordings of a dataset; `logs` are samples of them, `pieces` are read and prepared whenever asked for."""
 
     def __init__(self, seen: Survey, rows: str | None, cluster: Cluster | None = None):
-        usual = [_usual(run) if run.rows > _WHOLE else None for run in seen.runs]
+        usual = [_usual(run, seen.arm) if run.rows > _WHOLE else None for run in seen.runs]
         seen = seen.light
         self._seen, self._rows = seen, rows
         chosen = [seen.runs[k] for k in sampled([run.rows for run in seen.runs])]
@@ -169,11 +170,11 @@ def middle_of(seen: Survey, run: FileRun) -> Log:
     return logs[sample_start(run.rows, LONG, moving)]
 
 
-def _usual(run: FileRun) -> Usual:
+def _usual(run: FileRun, arm: Arm) -> Usual:
     """What is usual in a long recording."""
     low, high = _range(run)
     some = [span.strewn for span in run.files if span.strewn is not None]
-    return limits(together(some, sum(len(one.steps) for one in some)), high - low)
+    return limits(together(some, sum(len(one.steps) for one in some)), high - low, arm)
 
 
 def _range(run: FileRun) -> tuple[FloatArray, FloatArray]:

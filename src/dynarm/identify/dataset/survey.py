@@ -18,7 +18,7 @@ from ..logs.log import Log
 from ..logs.noted import of_parts
 from ..logs.numbers import earlier
 from .files import Dataset
-from .parts import every_part, joined, later, parts, schema
+from .parts import every_part, following, joined, later, parts, schema
 from .strewn import Strewing, Strewn
 
 _ANEW = 0.05  # of a recording's first file: a clock that begins within it starts anew,
@@ -110,13 +110,14 @@ class Survey:
 
     def parts(self, run: FileRun, first: int = 0) -> Iterator[Log]:
         """The logs of a recording's parts, in order, from its row `first` on."""
-        before = 0
+        before, last = 0, None
         for span in run.files:
             if before + span.rows > first:
                 skip = max(first - before, 0)
                 skip += span.first
                 for part in parts(span.path, self.dataset.how, self.arm, skip, span.last):
-                    yield later(part, span.shift)
+                    last = following(last, later(part, span.shift), self.arm)
+                    yield last
             before += span.rows
 
     def read(self, run: FileRun, first: int = 0, rows: int | None = None) -> Log:

@@ -22,7 +22,7 @@ from .frames import Values, check_indexes, columns_in_order, numbers_of, seconds
 from .noted import left_out
 from .recognition import recognise
 from .summary import headline, html_summary, text_summary
-from .turns import continuous, nearest, said, whole_turns
+from .turns import unbroken
 
 _STATES = ("q", "qd", "qdd", "tau", "reference", "q_command")
 
@@ -509,33 +509,17 @@ def in_order(log: Outside, arm: Arm) -> Log:
         raise KindError(f"{shown(log)} is not a log; give dynarm.Log(...) or dynarm.Log.read(path)")
     _check_base(log, arm)
     if log.joint_names is not None:
-        return _unbroken(log.select(arm.joint_names), arm)
+        return unbroken(log.select(arm.joint_names), arm)
     if log.labels is not None and set(log.labels) & set(arm.joint_names):
         order = check_same_names(log.labels, arm.joint_names, log.source)
-        return _unbroken(_reordered(log, order, arm.joint_names), arm)
+        return unbroken(_reordered(log, order, arm.joint_names), arm)
     joints = len(arm.joint_names)
     if log.n != joints:
         raise InputError(
             f"{log.source} has {log.n} joints, robot '{arm.name}' has {joints}; name the joints of the log's columns, "
             "or declare the columns of the robot's joints only"
         )
-    return _unbroken(log, arm)
-
-
-def _unbroken(log: Log, arm: Arm) -> Log:
-    """The log, turning joints' positions going on where an encoder of one turn begins anew."""
-    base, q = log.split("q")
-    turns = whole_turns(q)
-    turns[:, [not arm.joints[i].revolute for i in arm.coupling.masters]] = 0.0
-    if not turns.any():
-        return log
-    positions = continuous(q, turns)
-    changed: dict[str, Kept] = {"q": np.hstack([base, positions])}
-    for name in (k for k in ("reference", "q_command") if getattr(log, k) is not None):
-        pose, asked = log.split(name)
-        near = np.where(turns.any(axis=0), nearest(asked, positions), asked)
-        changed[name] = np.hstack([pose, near])
-    return replace(log, notes=(*log.notes, *said(turns)), **changed)
+    return unbroken(log, arm)
 
 
 def _check_base(log: Log, arm: Arm) -> None:

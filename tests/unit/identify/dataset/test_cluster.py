@@ -283,7 +283,7 @@ def test_an_interruption_leaves_no_remark_of_asyncio(client, caplog):
 def test_partitions_tell_of_their_own_files_only(folder):
     seen = survey(Dataset(folder, memory=SMALL), dynarm.load("two_link"))
     (run,) = seen.runs
-    usual = limits(strewn_together([span.strewn for span in run.files]), np.ones(2))
+    usual = limits(strewn_together([span.strewn for span in run.files]), np.ones(2), seen.arm)
     whole = Partition(run, run.name, usual, chunks_of(run))
     looks = glances(seen, None, whole)
     again = [glances(seen, None, part_of(whole, k, k + 1)) for k in range(len(whole.chunks))]
