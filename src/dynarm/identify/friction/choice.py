@@ -184,8 +184,8 @@ class Search:
 
         Which of several families a short log owes its error to is chance: gains that differ from fold to fold by more
         than a family is worth. Damped, all of them predict better there than the few that happened to win. Joints that
-        surely lose go without. Where the log is poor (a ridge holds the plain unknowns) they must be sure too. Each bundle is tried with every sign as it
-        is, and with the usual smooth one.
+        surely lose go without. Where the log is poor (a ridge holds the plain unknowns) they must be sure too. Each
+        bundle is tried with every sign as it is, and with the usual smooth one.
         """
         begun = any(state.taken & set(bundles[-1]) for state in self.states)
         lenient = begun and not self.ridge
