@@ -90,7 +90,7 @@ def fitting_log(arm: Arm, log: Log, rows: str | None) -> Log:
         j = int(np.argmax(flat & ~still))
         raise InputError(
             f"{log.source}: the torque of joint '{force_names(arm)[j]}' is constant ({log.tau[0, j]:.6g}); "
-            "check its column, or make it NaN if no sensor measures it"
+            "check its column; if no sensor measures it, make it NaN, or name the joint as unmeasured in the channels"
         )
     check_digits(log)
     clean = without_outliers(log)

@@ -11,6 +11,7 @@ import pytest
 import dynarm
 from dynarm import Coupled, DynarmError, Friction, Identifier, Log, Preparation, minimal_parameters
 from dynarm.identify.friction import families
+from dynarm.identify.friction.choice import Search, State
 from dynarm.identify.friction.ripple import ripple_orders
 from dynarm.identify.friction.selection import folds_of_runs
 from dynarm.identify.friction.trial import gain
@@ -213,6 +214,34 @@ def test_orders_of_a_ripple_are_found():
     assert sorted(ripple_orders(q, left, 1e-3)) == pytest.approx([37, 120], abs=1.0)
     assert len(ripple_orders(q, rng.normal(0, 1.0, 20000), 1e-3)) <= 2  # chance; trials refuse them
     assert ripple_orders(q[:100], left[:100], 1e-3) == []
+
+
+class Two(Search):
+    """A search among two joints whose errors (folds, joints) are given: of both families together, and without."""
+
+    names = ("a", "b")
+    ridge, tried, now = 0.0, (), np.ones((8, 2))
+
+    def __init__(self, after):
+        self.after, self.states, self.tried = after, [State(), State()], []
+
+    def errors(self, states):
+        return np.where([bool(s.taken) for s in states], self.after, self.now)
+
+    def _gain(self, before, after):
+        return gain(before, after, np.ones(before.shape, int))
+
+    def offered(self, joint, key):
+        return True
+
+
+def test_joints_that_surely_lose_by_all_families_go_without():
+    rng = np.random.default_rng(0)
+    for second, both in ((0.9, True), (1.3, False)):
+        search = Two(np.array([0.4, second]) + 0.02 * rng.normal(size=(8, 2)))
+        search.together((("curve", "presliding"),))
+        assert [bool(s.taken) for s in search.states] == [True, both]
+        assert {t.joint for t in search.tried} == ({"a", "b"} if both else {"a"})
 
 
 def test_runs_are_folds_where_they_are_of_like_length():

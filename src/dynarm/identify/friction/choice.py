@@ -183,9 +183,9 @@ class Search:
         """Take several families at once: where none was sure alone but all are, or beside others unless surely worse.
 
         Which of several families a short log owes its error to is chance: gains that differ from fold to fold by more
-        than a family is worth. Damped, all of them predict better there than the few that happened to win. Where the
-        log is poor (a ridge holds the plain unknowns) they must be sure too. Each bundle is tried with every sign as it
-        is, and with the usual smooth one.
+        than a family is worth. Damped, all of them predict better there than the few that happened to win. Joints that
+        surely lose go without. Where the log is poor (a ridge holds the plain unknowns) they must be sure too. Each
+        bundle is tried with every sign as it is, and with the usual smooth one.
         """
         begun = any(state.taken & set(bundles[-1]) for state in self.states)
         lenient = begun and not self.ridge
@@ -199,6 +199,8 @@ class Search:
         undecided = lenient and doubt > WORTH and middle > -doubt
         if not (undecided or middle > max(_ARM, doubt)):
             return
+        own = zip(self.states, states, step.high > 0, strict=True)
+        states = [new if may else old for old, new, may in own]
         for j, (old, new) in enumerate(zip(self.states, states, strict=True)):
             for key in sorted(new.taken - old.taken):
                 row = Tried(self.names[j], key, float(step.mean[j]), True, TOGETHER)

@@ -92,6 +92,8 @@ def table_channels(
             columns = tables[entry.file]
         with np.errstate(all="ignore"):  # what overflows is not finite, and is refused as such
             channels[name] = _channel(where, columns, name, entry, declaration.source)
+    if declaration.unmeasured:
+        channels["tau"] = _measured(channels["tau"], declaration)
     channels["t"], since = _time(source, table, declaration, len(channels["q"]))
     lengths = {name: len(value) for name, value in channels.items()}
     if len(set(lengths.values())) > 1:
@@ -106,6 +108,19 @@ def table_channels(
     if since is not None:
         channels["since"] = since
     return _without_missing(source, channels, declaration.drop_missing)
+
+
+def _measured(tau: Outside, declaration: Declaration) -> np.ndarray:
+    """The torques, those that no sensor measures NaN throughout."""
+    array = np.array(tau, float)
+    array = array[:, None] if array.ndim == 1 else array
+    most = max(declaration.unmeasured) + 1
+    if most > array.shape[1]:
+        raise FormatError(
+            f"{declaration.source}: unmeasured holds joint {most}, [tau] has {array.shape[1]} columns"
+        )
+    array[:, list(declaration.unmeasured)] = np.nan
+    return array
 
 
 def _time(

@@ -21,7 +21,9 @@ from .units import UNITS
 
 CHANNELS = ("q", "qd", "qdd", "tau", "wrench", "reference", "base_wrench", "q_command")
 _ENTRIES = ("columns", "file", "unit", "scale", "divide", "offset")
-_KEYS = (*CHANNELS, "time", "rate", "joint_names", "missing", "coupling", "springs")
+_KEYS = (
+    *CHANNELS, "time", "rate", "joint_names", "missing", "coupling", "springs", "unmeasured",
+)  # fmt: skip
 _LARGEST = 1 << 20  # bytes of a declaration's file
 # a key of hundreds of dotted parts takes tomllib minutes
 _DOTTED = re.compile(r"(?:[^\s.,=\[\]{}#]{1,80}[ \t]*\.[ \t]*){30}")
@@ -59,6 +61,7 @@ class Declaration:
     joint_names: tuple[str, ...] | None = None
     drop_missing: bool = False
     drives: DriveTerms | None = None
+    unmeasured: tuple[int, ...] = ()  # columns of tau that no sensor measures, from 0 on
 
 
 def load_declaration(path: Path | None, given: Outside) -> Declaration | None:
@@ -116,7 +119,31 @@ def declared(given: Mapping[Outside, Outside], source: str) -> Declaration:
         joint_names=names,
         drop_missing=missing == "drop",
         drives=_drives(given, names, source),
+        unmeasured=_unmeasured(given, names, source),
     )
+
+
+def _unmeasured(
+    given: Mapping[Outside, Outside], names: tuple[str, ...] | None, source: str
+) -> tuple[int, ...]:
+    """The places of the joints whose torque no sensor measures."""
+    joints = given.get("unmeasured", [])
+    if not _joints(joints):
+        raise FormatError(f"{source}: unmeasured is {shown(joints)}; give joints, such as [2]")
+    if joints and "tau" not in given:
+        raise FormatError(f"{source}: unmeasured names joints, but there is no [tau]")
+    if names is None and any(isinstance(joint, str) for joint in joints):
+        raise FormatError(
+            f"{source}: unmeasured is {shown(joints)}; give numbers from 1 on, or joint_names"
+        )
+    places = []
+    for joint in joints:
+        if isinstance(joint, str) and joint not in (names or ()):
+            raise FormatError(f"{source}: unmeasured: {unknown('joint', joint, names or ())}")
+        places.append((names or ()).index(joint) if isinstance(joint, str) else joint - 1)
+    if any(place < 0 for place in places):
+        raise FormatError(f"{source}: unmeasured is {shown(joints)}; joints count from 1")
+    return tuple(places)
 
 
 def _drives(

@@ -260,3 +260,44 @@ def test_both_clocks_are_refused(tmp_path):
     (tmp_path / "log.csv").write_text("t,q1,tau1\n0,1,2\n1,2,3\n")
     with pytest.raises(DynarmError, match="both time and rate"):
         Log.read(tmp_path / "log.csv", {"rate": 1.0, "time": "t", "q": "q1", "tau": "tau1"})
+
+
+# ---- joints without a torque sensor
+
+
+def two_joints(**more):
+    rng = np.random.default_rng(0)
+    rows = {name: rng.normal(size=40) for name in ("q1", "q2", "tau1")}
+    frame = pd.DataFrame({"t": np.arange(40) * 0.01, **rows, "tau2": 3.0})
+    frame.loc[7, "tau2"] = np.nan
+    channels = {"time": "t", "q": "q{}", "tau": "tau{}", **more}
+    return Log.from_frame(frame, channels=channels)
+
+
+@pytest.mark.parametrize("who", [{"unmeasured": [2]},
+                                 {"unmeasured": ["elbow"], "joint_names": ["waist", "elbow"]}])  # fmt: skip
+def test_a_joint_without_a_sensor_is_left_out_by_name(who):
+    log = two_joints(**who)
+    assert log.measured.tolist() == [True, False]
+    assert len(log) == 40 and np.isfinite(log.tau[:, 0]).all()  # what it holds is not missing
+
+
+@pytest.mark.parametrize(
+    "who, words",
+    [
+        ({"unmeasured": ["elbow"]}, "give numbers from 1 on, or joint_names"),
+        ({"unmeasured": ["elbo"], "joint_names": ["waist", "elbow"]}, "did you mean elbow"),
+        ({"unmeasured": [3]}, "unmeasured holds joint 3, [tau] has 2 columns"),
+        ({"unmeasured": [0]}, "joints count from 1"),
+        ({"unmeasured": 2}, "give joints, such as [2]"),
+    ],
+)
+def test_unmeasured_joints_that_are_not_there(who, words):
+    with pytest.raises(DynarmError, match=words.replace("[", r"\[").replace("]", r"\]")):
+        two_joints(**who)
+
+
+def test_unmeasured_joints_need_torques():
+    channels = {"rate": 100.0, "q": "q{}", "q_command": "q{}", "unmeasured": [1]}
+    with pytest.raises(DynarmError, match=r"there is no \[tau\]"):
+        Log.from_frame(pd.DataFrame({"q1": np.arange(9.0)}), channels=channels)
