@@ -23,6 +23,7 @@ from .strewn import Strewing, Strewn
 
 _ANEW = 0.05  # of a recording's first file: a clock that begins within it starts anew,
 _SECOND = 1.0  # or within a second
+_ROWS = 1000  # of which one tells whether files hold the same
 _STREWN = 1 << 16  # pairs of rows of all files that show what is usual
 _INSTEAD = "; mend it or take it away, or go on without it: skip_bad=True (--skip-bad)"
 
@@ -248,10 +249,10 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         low, high = (np.minimum(low, least), np.maximum(high, most)) if rows else (least, most)
         start = float(part.t[0]) if not rows else start
         some.add(part, rows)
+        seen.add(part, schema(part), rows)
         rows, stop, holds = rows + len(part), float(part.t[-1]), schema(part)
         since = part.since
         notes += part.notes
-        seen.add(np.column_stack([getattr(part, name) for name in holds]))
     if not rows:
         raise InputError(f"{named(path)} has {min(raw, 1)} samples; at least 2 are needed")
     told = seen.of(rows, holds, since)
@@ -272,24 +273,23 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
 
 
 class _Fingerprint:
-    """What files share that hold the same samples, whatever their format: the range of all columns, and the ends."""
+    """What files share that hold the same samples, whatever their format: a row in a thousand, and the last."""
 
     def __init__(self) -> None:
-        self._first: FloatArray | None = None
-        self._last = self._least = self._most = np.zeros(0)
+        self._told = sha256()
+        self._last = b""
 
-    def add(self, samples: FloatArray) -> None:
-        """The next samples (N, columns)."""
-        least, most = samples.min(axis=0), samples.max(axis=0)
-        if self._first is None:
-            self._first, self._least, self._most = samples[0], least, most
-        self._least, self._most = np.minimum(self._least, least), np.maximum(self._most, most)
-        self._last = samples[-1]
+    def add(self, part: Log, holds: Sequence[str], place: int) -> None:
+        """The next part, whose first row is row `place` of the file."""
+        rows = np.r_[np.arange(-place % _ROWS, len(part), _ROWS), len(part) - 1]
+        some = np.nan_to_num(np.column_stack([getattr(part, name)[rows] for name in holds]))
+        self._told.update(some[:-1].tobytes())
+        self._last = some[-1].tobytes()
 
     def of(self, *others: object) -> str:
         """The fingerprint, together with what else is known of the file."""
-        every = np.nan_to_num([self._first, self._last, self._least, self._most])
-        return sha256(repr(others).encode() + every.tobytes()).hexdigest()
+        self._told.update(self._last + repr(others).encode())
+        return self._told.hexdigest()
 
 
 def _partly(path: Path, part: Log, changed: np.ndarray, rows: int) -> InputError:
