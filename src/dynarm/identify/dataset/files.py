@@ -78,6 +78,9 @@ class Dataset:
         Called with (files read, files in all, rows so far) while all files are looked at.
     hold_out : float, default 0
         Part of each recording, its end, that is not fitted but kept back: `fit.held_`.
+    apart : bool, default False
+        Every file is a recording of its own, whatever its clock says: where clocks count from
+        the start of a controller, times of files may overlap by chance.
 
     Examples
     --------
@@ -94,10 +97,12 @@ class Dataset:
     topic: str | None = None
     progress: Callable[[int, int, int], None] | None = None
     hold_out: float = 0.0
+    apart: bool = False
 
     def __post_init__(self) -> None:
         byte_count("memory", self.memory)
         flag("skip_bad", self.skip_bad)
+        flag("apart", self.apart)
         real("hold_out", self.hold_out, "a part of each recording from 0 to 0.9", _is_part)
         if self.progress is not None and not callable(self.progress):
             raise KindError(f"progress is {shown(self.progress)}; give a function, or None")

@@ -166,7 +166,8 @@ def survey(
     if not spans:
         raise InputError(f"none of {len(files)} files can be used; the first: {bad[0]}")
     spans, copies = _once([few.of(span) for span in spans])
-    runs, order = (tuple(FileRun((span,)) for span in spans), []) if apart else _runs(spans)
+    alone = apart or dataset.apart
+    runs, order = (tuple(FileRun((span,)) for span in spans), []) if alone else _runs(spans)
     notes = [(str(span.path), note) for span in spans for note in span.notes]
     return Survey(dataset, arm, runs, tuple(bad), (*notes, *order), tuple(copies))
 
@@ -350,5 +351,5 @@ def _overlap(one: Span, other: Span) -> InputError:
     return InputError(
         f"{named(other.path)}: its times ({other.start:.6g} to {other.stop:.6g} s) overlap those of "
         f"{named(one.path)} ({one.start:.6g} to {one.stop:.6g} s); fit recordings of one clock that do not overlap, or "
-        "let each file's clock begin at 0"
+        "take every file as a recording of its own: apart=True (--apart)"
     )
