@@ -29,6 +29,7 @@ _TOGETHER = 256 << 20  # and of several that are
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _PATTERN = re.compile(r"[*?\[]")
 _BAG = "metadata.yaml"
+_TOLD = ("readme", "license", "licence", "notes", "changelog", "requirements")  # no logs, as .txt
 
 
 def byte_count(what: str, value: Outside) -> int:
@@ -198,7 +199,8 @@ def _opens(path: Path) -> bool:
 
 
 def _is_log(path: Path) -> bool:
-    return any(one.is_of(path, False) for one in FORMATS) and path.name[0] not in "._"
+    told = path.suffix.lower() == ".txt" and path.stem.lower() in _TOLD
+    return any(one.is_of(path, False) for one in FORMATS) and path.name[0] not in "._" and not told
 
 
 def _walked(folder: Path) -> list[Path]:

@@ -148,7 +148,7 @@ def survey(
     """
     spans: list[Span] = []
     bad: list[str] = []
-    few = _Strewn()
+    few, rows = _Strewn(), 0
     files = dataset.files()
     more = _INSTEAD if len(files) > 1 else ""
     for done, one in enumerate((looking or _one_by_one)(dataset, arm, files), 1):
@@ -157,12 +157,13 @@ def survey(
         if isinstance(one, Span):
             few.add(one)
             spans.append(replace(one, strewn=None))
+            rows += one.rows
         elif dataset.skip_bad:
             bad.append(_naming(files[done - 1], one))
         else:
             raise type(one)(f"{_naming(files[done - 1], one)}{more}") from None
         if look is not None:
-            look(done, len(files), sum(span.rows for span in spans))
+            look(done, len(files), rows)
     if not spans:
         raise InputError(f"none of {len(files)} files can be used; the first: {bad[0]}")
     spans, copies = _once([few.of(span) for span in spans])

@@ -552,6 +552,22 @@ def test_copies_of_a_log_count_once(tmp_path, motion, clock):
     assert sum(map(len, fit.record.logs)) == 12_000
 
 
+def test_what_lies_beside_logs_is_no_log(tmp_path, motion):
+    parts(motion, tmp_path, 2, "csv", 2000)
+    for name in ("README.txt", "Notes.TXT", "readme.md", "photo.png", "_SUCCESS", "._log0.csv"):
+        (tmp_path / name).write_text("Recorded in May, thank you.\nAll of it.\n")
+    motion.frame(slice(2000, 4000)).to_csv(tmp_path / "day3.txt", index=False)
+    for given in (tmp_path, tmp_path / "**" / "*"):
+        assert {path.name for path in Dataset(given).files()} == {
+            "log0.csv",
+            "log1.csv",
+            "day3.txt",
+        }
+    (tmp_path / "day4.txt").write_text("Recorded in May, thank you.\nAll of it.\n")
+    with pytest.raises(DynarmError, match=r"day4\.txt"):
+        survey(Dataset(tmp_path), dynarm.load("two_link"))
+
+
 def test_empty_folders_are_refused(tmp_path):
     with pytest.raises(DynarmError, match="holds no log"):
         dynarm.Identifier(dynarm.load("two_link")).fit(tmp_path)
