@@ -28,6 +28,7 @@ BY = typer.Option(
     metavar="KEY",
     help="Robots of a fleet: KEY=... in paths, a column, folder or file.",
 )
+APART = typer.Option(False, "--apart", help="Every file is a recording of its own.")
 SKIP_BAD = typer.Option(False, "--skip-bad", help="Leave files out that cannot be used; say which.")
 
 
@@ -54,6 +55,7 @@ class Bulk(NamedTuple):
     scheduler: str | None = SCHEDULER
     workers: int | None = WORKERS
     by: str | None = BY
+    apart: bool = APART
 
     @property
     def spread(self) -> dict[str, object]:
@@ -76,12 +78,14 @@ class Bulk(NamedTuple):
 
         if all(self.spread.values()):
             raise InputError("--scheduler and --workers are both given; leave one of them out")
-        asked = self.memory is not None or self.skip_bad or self.by or any(self.spread.values())
+        flags = self.memory is not None, self.skip_bad, self.by, self.apart
+        asked = any(flags) or any(self.spread.values())
         if not asked and not are_dataset([Path(log) for log in logs]):
             return None
         refuse_given("takes single logs, not a folder, a pattern or a large file", refused)
         most = self.memory or "1GB"
-        return Dataset(tuple(logs), how[0], most, self.skip_bad, how[1], hold_out=hold_out)
+        data = Dataset(tuple(logs), how[0], most, self.skip_bad, how[1], hold_out=hold_out)
+        return replace(data, apart=self.apart)
 
     @contextmanager
     def client(self) -> Iterator[Foreign]:
@@ -101,7 +105,11 @@ with_bulk = with_group("bulk", BULK)
 
 
 def read_logs(
-    arm: Arm, paths: Sequence[str], how: tuple[str | None, str | None], skip_bad: bool = False
+    arm: Arm,
+    paths: Sequence[str],
+    how: tuple[str | None, str | None],
+    skip_bad: bool = False,
+    apart: bool = False,
 ) -> list[Log]:
     """Logs to predict; of folders, patterns and large files what fits into memory. how: channels' file, bags' topic."""
     from ..identify.dataset.files import Dataset, is_dataset
@@ -110,7 +118,8 @@ def read_logs(
     read: list[Log] = []
     for path in paths:
         if is_dataset(Path(path)):
-            read += Dataset(path, how[0], skip_bad=skip_bad, topic=how[1]).excerpts(arm)
+            data = Dataset(path, how[0], skip_bad=skip_bad, topic=how[1], apart=apart)
+            read += data.excerpts(arm)
         else:
             read.append(Log.read(path, *how))
     return read

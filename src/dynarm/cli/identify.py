@@ -115,7 +115,7 @@ def identify(
         return identify_positions(arm, gains, read, out, force, as_json)
     identifier = unknowns.identifier(arm)
     with busy("reading"):
-        others = read_logs(arm, validate, how, bulk.skip_bad)
+        others = read_logs(arm, validate, how, bulk.skip_bad, bulk.apart)
         fitted, held = _read([] if data else logs, others, how, hold_out)
     judged = _judged(identifier, data or fitted, held, bulk)
     return _told(judged, limit, RobotFile(robot, portion), (out, force), as_json)

@@ -101,29 +101,33 @@ def _most_different(fleet: Fleet) -> np.ndarray:
     return np.sort(order[:_DRAWN])
 
 
-def _robots(fleet: Fleet) -> Section:
+def _heat(fleet: Fleet) -> Json:
     """Every robot's difference from what all share, in its own deviations and the spread between robots."""
-    robots, pool = list(fleet.robots), fleet.pool
     with np.errstate(invalid="ignore", divide="ignore"):
-        apart = (fleet.values_ - pool.mean) / np.hypot(fleet.std_, pool.spread)
+        apart = (fleet.values_ - fleet.pool.mean) / np.hypot(fleet.std_, fleet.pool.spread)
     heat = figures.heat_maps(
         list(fleet.names),
-        robots,
-        {"deviations": np.clip(np.nan_to_num(np.abs(apart)), 0, _CLIP)},
+        list(fleet.robots)[::-1],  # the first at the top
+        {"deviations": np.clip(np.nan_to_num(np.abs(apart[::-1])), 0, _CLIP)},
         "unknown",
         "robot",
         smooth=False,
     )
     heat["data"][0] |= {"zmin": 0, "zmax": _CLIP}  # one scale for all fleets: alike is light
+    return heat
+
+
+def _robots(fleet: Fleet) -> Section:
+    """How the robots differ."""
     chosen = _most_different(fleet)
     drawn = [figure(_dots(fleet, int(k)), height=240) for k in chosen]
     return section(
         "Robots",
         figure(
-            heat,
+            _heat(fleet),
             "Distance of each robot from what all share, over what its own deviation and the spread between robots "
             f"allow; dark: {_CLIP:.0f} or more.",
-            height=figures.bar_height(len(robots)),
+            height=figures.bar_height(len(fleet)),
         ),
         note("The unknowns in which the robots differ most, each robot with its 95 % interval:"),
         figures_grid(drawn),

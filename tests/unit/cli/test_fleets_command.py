@@ -47,6 +47,16 @@ def test_tables_and_page_hold_what_the_library_finds(fleet, tmp_path):
     assert "1 stands out" in html and "What all share" in html and len(html) < 300_000
 
 
+def test_the_map_of_robots_begins_with_the_first(fleet):
+    from dynarm.report import fleet as pages
+
+    _, expected = fleet
+    (drawn,) = pages._heat(expected)["data"]
+    assert list(drawn["y"]) == list(expected.robots)[::-1]  # figures draw upwards
+    darkest = np.asarray(drawn["z"]).max(axis=1).argmax()
+    assert drawn["y"][darkest] == "arm-5"
+
+
 def test_figures_call_robots_by_their_names(fleet):
     from dynarm.report import fleet as pages
 

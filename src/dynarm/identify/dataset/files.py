@@ -29,6 +29,7 @@ _TOGETHER = 256 << 20  # and of several that are
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _PATTERN = re.compile(r"[*?\[]")
 _BAG = "metadata.yaml"
+_TOLD = ("readme", "license", "licence", "notes", "changelog", "requirements")  # no logs, as .txt
 
 
 def byte_count(what: str, value: Outside) -> int:
@@ -78,6 +79,9 @@ class Dataset:
         Called with (files read, files in all, rows so far) while all files are looked at.
     hold_out : float, default 0
         Part of each recording, its end, that is not fitted but kept back: `fit.held_`.
+    apart : bool, default False
+        Every file is a recording of its own, whatever its clock says: where clocks count from
+        the start of a controller, times of files may overlap by chance.
 
     Examples
     --------
@@ -94,10 +98,12 @@ class Dataset:
     topic: str | None = None
     progress: Callable[[int, int, int], None] | None = None
     hold_out: float = 0.0
+    apart: bool = False
 
     def __post_init__(self) -> None:
         byte_count("memory", self.memory)
         flag("skip_bad", self.skip_bad)
+        flag("apart", self.apart)
         real("hold_out", self.hold_out, "a part of each recording from 0 to 0.9", _is_part)
         if self.progress is not None and not callable(self.progress):
             raise KindError(f"progress is {shown(self.progress)}; give a function, or None")
@@ -193,7 +199,8 @@ def _opens(path: Path) -> bool:
 
 
 def _is_log(path: Path) -> bool:
-    return any(one.is_of(path, False) for one in FORMATS) and path.name[0] not in "._"
+    told = path.suffix.lower() == ".txt" and path.stem.lower() in _TOLD
+    return any(one.is_of(path, False) for one in FORMATS) and path.name[0] not in "._" and not told
 
 
 def _walked(folder: Path) -> list[Path]:

@@ -23,6 +23,7 @@ from .strewn import Strewing, Strewn
 
 _ANEW = 0.05  # of a recording's first file: a clock that begins within it starts anew,
 _SECOND = 1.0  # or within a second
+_ROWS = 1000  # of which one tells whether files hold the same
 _STREWN = 1 << 16  # pairs of rows of all files that show what is usual
 _INSTEAD = "; mend it or take it away, or go on without it: skip_bad=True (--skip-bad)"
 
@@ -148,7 +149,7 @@ def survey(
     """
     spans: list[Span] = []
     bad: list[str] = []
-    few = _Strewn()
+    few, rows = _Strewn(), 0
     files = dataset.files()
     more = _INSTEAD if len(files) > 1 else ""
     for done, one in enumerate((looking or _one_by_one)(dataset, arm, files), 1):
@@ -157,16 +158,18 @@ def survey(
         if isinstance(one, Span):
             few.add(one)
             spans.append(replace(one, strewn=None))
+            rows += one.rows
         elif dataset.skip_bad:
             bad.append(_naming(files[done - 1], one))
         else:
             raise type(one)(f"{_naming(files[done - 1], one)}{more}") from None
         if look is not None:
-            look(done, len(files), sum(span.rows for span in spans))
+            look(done, len(files), rows)
     if not spans:
         raise InputError(f"none of {len(files)} files can be used; the first: {bad[0]}")
     spans, copies = _once([few.of(span) for span in spans])
-    runs, order = (tuple(FileRun((span,)) for span in spans), []) if apart else _runs(spans)
+    alone = apart or dataset.apart
+    runs, order = (tuple(FileRun((span,)) for span in spans), []) if alone else _runs(spans)
     notes = [(str(span.path), note) for span in spans for note in span.notes]
     return Survey(dataset, arm, runs, tuple(bad), (*notes, *order), tuple(copies))
 
@@ -249,10 +252,10 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
         low, high = (np.minimum(low, least), np.maximum(high, most)) if rows else (least, most)
         start = float(part.t[0]) if not rows else start
         some.add(part, rows)
+        seen.add(part, schema(part), rows)
         rows, stop, holds = rows + len(part), float(part.t[-1]), schema(part)
         since = part.since
         notes += part.notes
-        seen.add(np.column_stack([getattr(part, name) for name in holds]))
     if not rows:
         raise InputError(f"{named(path)} has {min(raw, 1)} samples; at least 2 are needed")
     told = seen.of(rows, holds, since)
@@ -273,24 +276,23 @@ def _span(path: Path, dataset: Dataset, arm: Arm) -> Span:
 
 
 class _Fingerprint:
-    """What files share that hold the same samples, whatever their format: the range of all columns, and the ends."""
+    """What files share that hold the same samples, whatever their format: a row in a thousand, and the last."""
 
     def __init__(self) -> None:
-        self._first: FloatArray | None = None
-        self._last = self._least = self._most = np.zeros(0)
+        self._told = sha256()
+        self._last = b""
 
-    def add(self, samples: FloatArray) -> None:
-        """The next samples (N, columns)."""
-        least, most = samples.min(axis=0), samples.max(axis=0)
-        if self._first is None:
-            self._first, self._least, self._most = samples[0], least, most
-        self._least, self._most = np.minimum(self._least, least), np.maximum(self._most, most)
-        self._last = samples[-1]
+    def add(self, part: Log, holds: Sequence[str], place: int) -> None:
+        """The next part, whose first row is row `place` of the file."""
+        rows = np.r_[np.arange(-place % _ROWS, len(part), _ROWS), len(part) - 1]
+        some = np.nan_to_num(np.column_stack([getattr(part, name)[rows] for name in holds]))
+        self._told.update(some[:-1].tobytes())
+        self._last = some[-1].tobytes()
 
     def of(self, *others: object) -> str:
         """The fingerprint, together with what else is known of the file."""
-        every = np.nan_to_num([self._first, self._last, self._least, self._most])
-        return sha256(repr(others).encode() + every.tobytes()).hexdigest()
+        self._told.update(self._last + repr(others).encode())
+        return self._told.hexdigest()
 
 
 def _partly(path: Path, part: Log, changed: np.ndarray, rows: int) -> InputError:
@@ -351,5 +353,5 @@ def _overlap(one: Span, other: Span) -> InputError:
     return InputError(
         f"{named(other.path)}: its times ({other.start:.6g} to {other.stop:.6g} s) overlap those of "
         f"{named(one.path)} ({one.start:.6g} to {one.stop:.6g} s); fit recordings of one clock that do not overlap, or "
-        "let each file's clock begin at 0"
+        "take every file as a recording of its own: apart=True (--apart)"
     )

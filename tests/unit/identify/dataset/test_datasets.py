@@ -485,8 +485,17 @@ def test_overlapping_times_are_refused_and_unordered_ones_ordered(tmp_path, moti
         fit = identifier.fit(tmp_path)
     same(fit, quiet(identifier, motion.log(slice(20_000))))
     motion.frame(slice(5000, 20_000)).to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(InputError, match=r"b\.csv: its times .* overlap those of .*a\.csv"):
+    with pytest.raises(InputError, match=r"b\.csv: its times .* overlap .*a\.csv.*: apart=True"):
         identifier.fit(tmp_path)
+    logs = [dynarm.Log.read(tmp_path / name) for name in ("a.csv", "b.csv")]
+    for memory in ("1GB", "319MB"):
+        same(
+            quiet(identifier, Dataset(tmp_path, memory=memory, apart=True)), quiet(identifier, logs)
+        )
+    line = ["identify", "two_link", str(tmp_path), "--cutoff", "8", "--validate", str(tmp_path)]
+    line += ["--out", str(tmp_path / "out")]
+    assert run(line) == 2
+    assert run([*line, "--apart"]) == 0
 
 
 def test_sizes_of_memory():
@@ -559,6 +568,22 @@ def test_copies_of_a_log_count_once(tmp_path, motion, clock):
     assert sum(map(len, fit.record.logs)) == 12_000
 
 
+def test_what_lies_beside_logs_is_no_log(tmp_path, motion):
+    parts(motion, tmp_path, 2, "csv", 2000)
+    for name in ("README.txt", "Notes.TXT", "readme.md", "photo.png", "_SUCCESS", "._log0.csv"):
+        (tmp_path / name).write_text("Recorded in May, thank you.\nAll of it.\n")
+    motion.frame(slice(2000, 4000)).to_csv(tmp_path / "day3.txt", index=False)
+    for given in (tmp_path, tmp_path / "**" / "*"):
+        assert {path.name for path in Dataset(given).files()} == {
+            "log0.csv",
+            "log1.csv",
+            "day3.txt",
+        }
+    (tmp_path / "day4.txt").write_text("Recorded in May, thank you.\nAll of it.\n")
+    with pytest.raises(DynarmError, match=r"day4\.txt"):
+        survey(Dataset(tmp_path), dynarm.load("two_link"))
+
+
 def test_empty_folders_are_refused(tmp_path):
     with pytest.raises(DynarmError, match="holds no log"):
         dynarm.Identifier(dynarm.load("two_link")).fit(tmp_path)
@@ -593,7 +618,7 @@ def test_many_names_of_large_logs_are_a_dataset(tmp_path, monkeypatch, motion):
     for k in range(3):
         motion.frame(slice(5000 * k, 5000 * (k + 1))).to_parquet(tmp_path / f"{k}.parquet")
     names = sorted(map(str, tmp_path.iterdir()))
-    bulk = Bulk(None, False, None, None, None)
+    bulk = Bulk(None, False, None, None, None, False)
     assert bulk.dataset(names, (None, None), {}, 0.0) is None
     monkeypatch.setattr("dynarm.identify.dataset.files._TOGETHER", 400_000)
     data = bulk.dataset(names, (None, None), {}, 0.0)
