@@ -31,6 +31,7 @@ from ..model.friction_state import FrictionState
 from ..robot.arm import Arm, Friction
 from .friction.columns import Along, Motion, listed_columns
 from .own_columns import Column
+from .redundancy import Redundancy, redundancy
 from .rigid import Rigid, rigid_of
 from .rows import check_terms, force_names, listed_name
 
@@ -350,17 +351,19 @@ class Terms:
 
     @cached_property
     def redundant(self) -> np.ndarray:
-        """Unknowns that no motion can tell from those before them: they are taken as 0.
+        """Unknowns that no motion can tell from those before them: they are taken as 0."""
+        return np.zeros(0, int) if self.whole else self._redundancy.lost
 
-        An offset beside a weight that never turns is one: a vertical sliding joint.
-        """
-        if self.whole:
-            return np.zeros(0, int)
+    @property
+    def leaning(self) -> np.ndarray:
+        """Unknowns that redundant ones would change, were they not 0: a sliding joint's weight, by its offset."""
+        return np.zeros(0, int) if self.whole else self._redundancy.leaning
+
+    @cached_property
+    def _redundancy(self) -> Redundancy:
         plain = np.flatnonzero(self.plain)
-        W = self._sampled.reshape(-1, self.size)[:, plain]
-        size = np.linalg.norm(W, axis=0)
-        R = np.asarray(np.linalg.qr(W / np.where(size > 0, size, 1.0), mode="r"))
-        return plain[np.abs(np.diag(R)) < 1e-8]
+        told = redundancy(self._sampled.reshape(-1, self.size)[:, plain])
+        return Redundancy(plain[told.lost], plain[told.leaning])
 
     @cached_property
     def independent(self) -> np.ndarray:

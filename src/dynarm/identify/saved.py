@@ -234,6 +234,7 @@ def _identifiability(check: Mapping[str, Outside], names: tuple[str, ...]) -> Id
         grades,
         tuple(zip(map(float, check["free"]), _words(check["directions"]), strict=True)),
         _words(check["advice"]),
+        _words(check.get("leaning", ())),
     )
 
 

@@ -87,6 +87,7 @@ def _judgement(fit: Fit) -> dict[str, Json]:
             "free": [doubt for doubt, _ in check.directions],
             "directions": [content for _, content in check.directions],
             "advice": check.advice,
+            "leaning": check.leaning,
         },
         "feasible": {
             "parameters": near.parameters,

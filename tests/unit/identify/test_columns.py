@@ -105,6 +105,11 @@ def test_redundant_unknowns_are_found_and_kept_on_request():
     scara = ARMS["scara"]
     terms = Terms(scara)
     assert [terms.names[k] for k in terms.redundant] == ["offset3"]
+    assert [terms.names[k] for k in terms.leaning] == [
+        "m3",
+        "Ia3",
+    ]  # an offset is weight, less inertia
+    assert not len(Terms(ARMS["puma560"]).leaning)
     assert len(terms.independent) == terms.size - 1
     assert not any(terms.names.index("offset3") in s for s in terms.support)
     whole = Terms(scara, whole=True)

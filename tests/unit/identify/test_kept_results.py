@@ -227,6 +227,23 @@ def test_frame_has_every_unknown_with_its_unit():
     assert table.status[0] == "determined"
 
 
+def test_what_rests_on_an_unknown_that_is_taken_as_0_is_said_and_kept(tmp_path):
+    arm = driven("scara")
+    fit = Identifier(arm, friction=("viscous", "coulomb", "offset")).fit(exact_log(arm))
+    said = (
+        "no motion tells offset3 from the others: taken as 0, on which the values of m3, Ia3 rest"
+    )
+    assert said in fit.status_ and said in fit.summary()
+    again = dynarm.load_fit(fit.save(tmp_path / "fit.toml") or tmp_path / "fit.toml")
+    assert again.identifiability_.leaning == ("m3", "Ia3")
+    # weight takes what the offset is, for gravity; the inertia of both together is right
+    m3, Ia3 = fit.values_[[fit.names_.index(k) for k in ("m3", "Ia3")]]
+    truth = minimal_parameters(arm, armature=True)
+    mass, motor = truth.values[[truth.names.index(k) for k in ("m3", "Ia3")]]
+    assert abs(m3 - mass) > 0.01
+    assert m3 + Ia3 == pytest.approx(mass + motor, abs=1e-6)
+
+
 def test_compare_puts_another_arm_beside_the_fit(fit):
     heavy = TWO.with_parameters(2 * TWO.parameters)
     table = fit.compare(heavy)

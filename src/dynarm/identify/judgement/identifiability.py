@@ -48,6 +48,8 @@ class Identifiability:
         Combinations that the log hardly determines, each with its doubt.
     advice : tuple[str, ...]
         What to do about it.
+    leaning : tuple[str, ...]
+        Names of unknowns whose values and deviations hold if those that are 'fixed' are 0.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Identifiability:
     grades: tuple[str, ...]
     directions: tuple[tuple[float, str], ...]  # doubt and content, worst first
     advice: tuple[str, ...]
+    leaning: tuple[str, ...] = ()
 
     @property
     def worst(self) -> float:
@@ -93,6 +96,13 @@ class Identifiability:
     def small(self) -> tuple[str, ...]:
         """Unknowns that matter too little to be told from 0."""
         return tuple(n for n, g in zip(self.names, self.grades, strict=True) if g == SMALL)
+
+    @property
+    def fixed_said(self) -> str:
+        """A sentence about unknowns that are taken as 0."""
+        fixed = [n for n, g in zip(self.names, self.grades, strict=True) if g == "fixed"]
+        rest = f", on which the values of {', '.join(self.leaning)} rest" if self.leaning else ""
+        return f"no motion tells {', '.join(fixed)} from the others: taken as 0{rest}"
 
     def told_from_zero(self, values: np.ndarray, std: np.ndarray) -> Identifiability:
         """The same with unknowns called small, not determined, whose deviation exceeds their value.
@@ -139,8 +149,7 @@ class Identifiability:
             f"rank {self.rank}, condition number {self.condition:.3g}"
         ]
         if counts[3]:
-            fixed = [n for n, g in zip(self.names, self.grades, strict=True) if g == "fixed"]
-            lines.append(f"no motion tells {', '.join(fixed)} from the others: taken as 0")
+            lines.append(self.fixed_said)
         if self.undetermined:
             lines.append("not determined: " + ", ".join(self.undetermined))
         if self.doubtful:
@@ -222,6 +231,7 @@ def assess(
         grades,
         directions,
         _advice(terms, pieces, doubtful),
+        tuple(terms.names[k] for k in terms.leaning),
     )
 
 

@@ -83,6 +83,8 @@ def status(fit: Fit, unknown: int) -> str:
     head = "ok" if not told else "doubtful: " + "; ".join(told)
     if fit.ridge_ > 0:
         head += f"; regularised (ridge {fit.ridge_:.2g})"
+    if check.leaning:
+        head += f"; {check.fixed_said}"
     return "; ".join([head, *fit.record.notes, fit.feasible_.status])
 
 

@@ -135,6 +135,8 @@ def test_the_summary_counts():
     lines = told.summary().splitlines()
     assert lines[0] == "4 unknowns: 1 determined, 1 hardly, 1 not; rank 3, condition number 12.3"
     assert lines[1] == "no motion tells d from the others: taken as 0"
+    leaning = replace(told, leaning=("a", "b")).summary().splitlines()[1]
+    assert leaning == f"{lines[1]}, on which the values of a, b rest"
     assert lines[2:4] == ["not determined: c", "hardly determined: b"]
     assert sum("free combination" in line for line in lines) == 8
     assert lines[-2:] == ["  and 2 more", "advice"]
