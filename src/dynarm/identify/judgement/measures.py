@@ -23,7 +23,7 @@ _FULL = 0.999  # part of the limits that may be used on a fine grid
 _POINTS = 8  # a harmonic and period
 _CREEP = 0.1  # part of the top speed at which a pose must be left
 _HOMES = 6  # poses that motions are tried from
-_MOST = 5000  # samples of a period that limits are checked at, besides the fine grid
+_MOST = 5000  # samples of a period that bodies are checked at, besides the fine grid
 
 
 class Motions:
@@ -47,10 +47,13 @@ class Motions:
         self.fine = series.basis(
             np.linspace(0, series.period, 40 * series.harmonics, endpoint=False)
         )
-        asked = np.arange(min(int(series.period * rate) + 1, _MOST)) / rate
+        last = int(series.period * rate)
+        asked = np.unique(np.linspace(0, last, min(last + 1, _MOST)).astype(int)) / rate
         self.checked = tuple(
             np.vstack(both) for both in zip(self.fine, series.basis(asked), strict=True)
         )
+        # friction jumps from one sample to the next, so that torques are looked at in all of them
+        self.sampled = series.basis(np.arange(last + 1) / rate) if last >= _MOST else None
         self.scale = np.ones(terms.size)
         rng = np.random.default_rng(1)
         columns = np.concatenate(
@@ -143,7 +146,11 @@ class Motions:
         On a fine grid, and at the samples that will be returned.
         """
         q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.checked)
-        return float(self._excess(q, qd, qdd).max())
+        over = float(self._excess(q, qd, qdd).max())
+        if over > 0 or self.limits.torque is None or self.sampled is None:
+            return over
+        q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.sampled)
+        return max(over, float((np.abs(self.torques(q, qd, qdd)) / self.limits.torque).max()) - 1)
 
     def overs(self, x: np.ndarray) -> tuple[float, float]:
         """How far torques [part of their limits], and tools and bodies [m], are beyond their limits."""

@@ -43,6 +43,19 @@ def test_armature_and_friction_count_against_torque_limits():
     assert (torques(arm, found) > torques(TWO, found) + 1).any()
 
 
+@pytest.mark.parametrize("seed", [2, 5])
+def test_torques_of_twenty_thousand_samples_are_kept_at_the_last_of_them_too(seed):
+    """Dry friction makes them jump, so that those between samples looked at may be larger."""
+    drive = Friction(viscous=0.5, coulomb=1.5)
+    arm = replace(TWO, joints=tuple(replace(j, friction=drive) for j in TWO.joints))
+    wishes = {"period": 20.0, "rate": 1000.0, "starts": 1, "iterations": 0, "seed": seed}
+    free = dynarm.excite(arm, 20.0, floor=False, collisions=False, **wishes)
+    limit = 0.8 * np.abs(free.tau).max(axis=0)
+    found = dynarm.excite(arm, 20.0, floor=False, collisions=False, torque=limit, **wishes)
+    assert (torques(arm, found) <= limit).all()
+    assert (torques(arm, found) > 0.99 * limit).any()
+
+
 def test_the_status_says_that_a_motion_was_drawn_in():
     assert "drawn in" in dynarm.excite(TWO, 10.0, torque=8.0, starts=1, iterations=0).status
     assert "drawn in" not in dynarm.excite(TWO, 10.0, torque=1e4, **QUICK).status
