@@ -104,8 +104,8 @@ def excite(
         about rods from joint to joint. `checked` and `unchecked` of the result say what was
         looked at and what was not.
     home : array_like (n,), optional
-        Joint positions that the motion starts and ends at; default: the pose that suits the
-        motion best.
+        Joint positions that the motion starts and ends at, none of them an end of its range;
+        default: the pose that suits the motion best.
     friction : sequence of str, optional
         Terms of friction that the log shall determine.
     armature : bool, default True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,6 +77,12 @@ def limits_of(
             raise InputError("box is ((x, y, z) lowest, (x, y, z) highest) in metres")
         corner = corners[0], corners[1]
     return Limits(low, high, speed, np.asarray(quick, float), effort if heavy else None, corner)
+
+
+def narrowed(limits: Limits, part: float) -> Limits:
+    """The limits with a part of each joint's range, about its middle."""
+    middle, half = (limits.high + limits.low) / 2, part * (limits.high - limits.low) / 2
+    return replace(limits, low=middle - half, high=middle + half)
 
 
 def check_drives(arm: Arm, limits: Limits) -> None:

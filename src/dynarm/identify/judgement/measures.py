@@ -13,8 +13,8 @@ from ...model.model import compile as compile_arm
 from ...robot.arm import Arm, Tool
 from ..design.clearance import Clearance
 from ..design.limbs import Limbs, limbs_of
-from ..design.limits import Limits
-from ..design.scaling import reachable_pose, roomy_poses
+from ..design.limits import Limits, narrowed
+from ..design.scaling import reachable_pose, resting_pose, roomy_poses
 from ..design.trajectory import KeptLimits, Series
 from ..regressor import Terms
 
@@ -23,7 +23,10 @@ _FULL = 0.999  # part of the limits that may be used on a fine grid
 _POINTS = 8  # a harmonic and period
 _CREEP = 0.1  # part of the top speed at which a pose must be left
 _HOMES = 6  # poses that motions are tried from
-_MOST = 5000  # samples of a period that limits are checked at, besides the fine grid
+_ROOMY = 0.9  # part of each range that they lie in where only few poses will do,
+_ENDS = 0.995  # and that a given one must: at an end, a joint has no way to begin;
+_WELL = 0.005  # part of a range that a home may well be inside
+_MOST = 5000  # samples of a period that bodies are checked at, besides the fine grid
 
 
 class Motions:
@@ -47,10 +50,13 @@ class Motions:
         self.fine = series.basis(
             np.linspace(0, series.period, 40 * series.harmonics, endpoint=False)
         )
-        asked = np.arange(min(int(series.period * rate) + 1, _MOST)) / rate
+        last = int(series.period * rate)
+        asked = np.unique(np.linspace(0, last, min(last + 1, _MOST)).astype(int)) / rate
         self.checked = tuple(
             np.vstack(both) for both in zip(self.fine, series.basis(asked), strict=True)
         )
+        # friction jumps from one sample to the next, so that torques are looked at in all of them
+        self.sampled = series.basis(np.arange(last + 1) / rate) if last >= _MOST else None
         self.scale = np.ones(terms.size)
         rng = np.random.default_rng(1)
         columns = np.concatenate(
@@ -143,7 +149,11 @@ class Motions:
         On a fine grid, and at the samples that will be returned.
         """
         q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.checked)
-        return float(self._excess(q, qd, qdd).max())
+        over = float(self._excess(q, qd, qdd).max())
+        if over > 0 or self.limits.torque is None or self.sampled is None:
+            return over
+        q, qd, qdd = (np.ascontiguousarray(B @ x.T) for B in self.sampled)
+        return max(over, float((np.abs(self.torques(q, qd, qdd)) / self.limits.torque).max()) - 1)
 
     def overs(self, x: np.ndarray) -> tuple[float, float]:
         """How far torques [part of their limits], and tools and bodies [m], are beyond their limits."""
@@ -255,7 +265,12 @@ class Motions:
         if bodies:  # an error of torques or box alone comes first
             reachable_pose(self.limits, self._alone, self._hold, names, seed)
         pose = reachable_pose(self.limits, self._resting, self._hold, names, seed, bodies)
-        return ([pose] if kept else []), pose
+        if not kept:
+            return [], pose
+        if len(self._at_ends(pose)):
+            inside, miss = resting_pose(narrowed(self.limits, _ROOMY), self._resting, seed)
+            pose = inside if miss < 0 else pose
+        return [pose], pose
 
     def _checked_home(self, home: np.ndarray) -> np.ndarray:
         """A home that keeps every limit, or an error that says which it breaks."""
@@ -267,10 +282,22 @@ class Motions:
                 f"home of joint '{self.arm.joint_names[j]}' is {home[j]:g}, its limits are {low[j]:g} to {high[j]:g}; "
                 "give another home or other positions"
             )
+        if len(ends := self._at_ends(home)):
+            j = int(ends[0])
+            raise InputError(
+                f"home of joint '{self.arm.joint_names[j]}' is {home[j]:g}, at an end of its range {low[j]:g} to "
+                f"{high[j]:g}, from where it could not begin to move; give a home {_WELL * (high[j] - low[j]):.2g} "
+                "inside, or other positions"
+            )
         miss = self.missed(home)
         if miss:
             raise InputError(f"at home {miss}; give another home, or other limits")
         return home
+
+    def _at_ends(self, pose: np.ndarray) -> np.ndarray:
+        """Joints that stand at an end of their ranges."""
+        roomy = narrowed(self.limits, _ENDS)
+        return np.flatnonzero((pose < roomy.low) | (pose > roomy.high))
 
     def missed(self, pose: np.ndarray) -> str:
         """What the arm breaks by resting in a pose; nothing where all is kept."""

@@ -12,6 +12,7 @@ import dynarm
 from dynarm import DynarmError, Friction
 from dynarm.identify.design.limits import limits_of
 from dynarm.identify.design.scaling import drawn_in, reachable_pose, resting_pose
+from dynarm.identify.judgement import measures
 
 TWO = dynarm.load("two_link")
 QUICK = {"starts": 1, "iterations": 8}
@@ -43,9 +44,48 @@ def test_armature_and_friction_count_against_torque_limits():
     assert (torques(arm, found) > torques(TWO, found) + 1).any()
 
 
+@pytest.mark.parametrize("seed", [2, 5])
+def test_torques_of_twenty_thousand_samples_are_kept_at_the_last_of_them_too(seed):
+    """Dry friction makes them jump, so that those between samples looked at may be larger."""
+    drive = Friction(viscous=0.5, coulomb=1.5)
+    arm = replace(TWO, joints=tuple(replace(j, friction=drive) for j in TWO.joints))
+    wishes = {"period": 20.0, "rate": 1000.0, "starts": 1, "iterations": 0, "seed": seed}
+    free = dynarm.excite(arm, 20.0, floor=False, collisions=False, **wishes)
+    limit = 0.8 * np.abs(free.tau).max(axis=0)
+    found = dynarm.excite(arm, 20.0, floor=False, collisions=False, torque=limit, **wishes)
+    assert (torques(arm, found) <= limit).all()
+    assert (torques(arm, found) > 0.99 * limit).any()
+
+
 def test_the_status_says_that_a_motion_was_drawn_in():
     assert "drawn in" in dynarm.excite(TWO, 10.0, torque=8.0, starts=1, iterations=0).status
     assert "drawn in" not in dynarm.excite(TWO, 10.0, torque=1e4, **QUICK).status
+
+
+@pytest.mark.parametrize("angle, inside", [(0.0, 0.01), (0.0005, 0.01), (2.0, 1.99)])
+def test_a_home_at_an_end_of_a_range_is_refused_and_one_as_far_inside_as_told_is_not(angle, inside):
+    """A motion that begins there at rest could not move the joint at all."""
+    wishes = {"position": ((0, 2), (-1, 1)), "floor": False, "starts": 1, "iterations": 30}
+    with pytest.raises(DynarmError, match=r"an end of its range 0 to 2.*give a home 0.01 inside"):
+        dynarm.excite(TWO, 10.0, home=(angle, 0), **wishes)
+    run = dynarm.excite(TWO, 10.0, home=(inside, 0), **wishes)
+    assert np.ptp(run.q, axis=0).min() > 0.1 and run.condition < 1000
+
+
+def test_of_the_few_poses_within_a_box_one_is_taken_from_where_all_joints_can_move(monkeypatch):
+    """The middle of the box is beyond the end of the first joint's range, its edge is not."""
+    monkeypatch.setattr(measures, "roomy_poses", lambda *given: [])
+    model = dynarm.compile(TWO)
+    middle = model.forward_kinematics(np.array([-0.3, 0.3]))[:3, 3]
+    run = dynarm.excite(
+        TWO,
+        10.0,
+        position=((0, 2), (-1, 1)),
+        box=(middle - 0.6, middle + 0.6),
+        floor=False,
+        **QUICK,
+    )
+    assert np.ptp(run.q, axis=0).min() > 0.01 and run.condition < 1000
 
 
 def test_a_narrow_box_is_kept():
