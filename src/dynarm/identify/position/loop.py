@@ -127,7 +127,7 @@ def commanded(t: FloatArray, command: FloatArray, at: FloatArray) -> FloatArray:
     return np.column_stack([np.interp(at, t, column) for column in command.T])
 
 
-def _straight(
+def straight(
     t: FloatArray, command: FloatArray, starts: FloatArray, h: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(len(starts), n): commands at start, middle and end of steps h, by the straight line nearest to them inside.
@@ -163,7 +163,7 @@ def simulated(
     kernel = loop.step()
     count = (len(t) - 1) * substeps
     h = float(t[-1] - t[0]) / count
-    first, middle, end = _straight(t, command, t[0] - delay + h * np.arange(count), h)
+    first, middle, end = straight(t, command, t[0] - delay + h * np.arange(count), h)
     gains = loop.gains(np.broadcast_to(wider, (many, n)), np.broadcast_to(later, many))
     x = np.empty((min(_CHUNK, count) + 1, many, 2 * n))
     x[0] = np.concatenate(start, axis=-1)

@@ -24,10 +24,7 @@ _LITTLE = 0.1  # of the squared errors in units of their sizes: less is not wort
 _ENOUGH = 1e-2  # of a deviation: a smaller step is none
 _LEAST = 1e-9  # [rad or m] of an error
 _DAMPED = (0.01, 1.0)  # [rad, rad/s] by how much first states move in a step, about
-_NARROWEST, _WIDEST = (
-    -2.5,
-    3.0,
-)  # of a width's logarithm: narrower ones tell nothing and take many steps
+_NARROWEST, _WIDEST = -2.5, 3.0  # of a width's logarithm: narrower ones only take more steps
 _TURNS = 4  # of a step with bodies, each without the drives that the one before brought to a bound
 PULL = 0.25  # of a width's logarithm: what no log tells stays near 0, by 2
 _LEAD, _LONGEST = 0.002, 0.03  # [s] of Coulomb friction at first, and at most
