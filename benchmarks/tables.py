@@ -286,12 +286,13 @@ def _excitation(section: Figures) -> list[Table]:
 
 
 def _positions(section: Figures) -> list[Table]:
-    robots = {name: rows for name, rows in section.items() if name != "samples"}
-    made = []
+    robots = {name: rows for name, rows in section.items() if isinstance(rows, dict)}
+    floor, made = section.get("encoder's steps [mrad]"), []
+    least = "" if floor is None else f", encoder's steps {floor:.3g} mrad"
     for robot, ways in robots.items():
         words = list(dict.fromkeys(word for figures in ways.values() for word in figures))
         rows = [[w, *(f"{v[w]:.3g}" if w in v else "" for v in ways.values())] for w in words]
-        title = f"Drives of {robot} from {section['samples']} samples of positions"
+        title = f"Drives of {robot} from {section['samples']} samples of positions{least}"
         made.append(Table(title, ["figure", *ways], rows))
     return made
 

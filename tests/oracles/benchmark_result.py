@@ -74,6 +74,7 @@ def benchmark_result() -> dict[str, Any]:
         },
         "positions": {
             "samples": 2500,
+            "encoder's steps [mrad]": 0.111,
             "go2": {
                 "dynarm": {"rollout error [mrad]": 0.4, "rollout error, part of sysid's": 0.5},
                 "mujoco.sysid, the log's step": {"rollout error [mrad]": 0.8},

@@ -9,7 +9,7 @@ import numpy as np
 from ...border.arguments import reals, shown
 from ...border.kinds import FloatArray, Json, Outside
 from ...errors import DynarmWarning, InputError
-from ...robot.arm import Arm
+from ...robot.arm import Arm, Joint
 from ..judgement.quality import unit_doubts
 from ..logs.log import Log, in_order
 from ..preprocess import Preparation
@@ -19,6 +19,7 @@ _DEGREES = 180 / np.pi
 _UNITS = {_DEGREES: "degrees", 1 / _DEGREES: "radians, and positions in degrees", 1e3: "mm or mrad"}
 _GAIN_UNITS = {_DEGREES: "N m a degree", 1 / _DEGREES: "radians taken for degrees"}
 _GAIN_UNITS |= {1e3: "kN m", 1e-3: "N mm"}
+_SLOWEST = 0.1  # [s] between samples
 _FAR = 3.0  # times as much torque as described bodies need is doubted
 _HEARD = ("arm", "pd", "progress")
 _USUAL: Json = {  # of an identifier's options, where it is not None
@@ -100,12 +101,28 @@ def position_log(arm: Arm, log: Log) -> Log:
             DynarmWarning,
             stacklevel=6,
         )
-    other = _other_unit(log, [joint.revolute for joint in arm.joints])
-    revolute = [joint.revolute for joint in arm.joints]
-    doubts = unit_doubts(log.t, log.q, log.qd, revolute)
-    for told in (*other, *doubts, *log.quality.warnings):
+    if log.quality.step > _SLOWEST:
+        raise InputError(
+            f"{log.source}: samples lie {log.quality.step:.3g} s apart, in which a controller has long done its work: "
+            "is time in ms? Give seconds, or record faster"
+        )
+    for told in (*log_doubts(arm, log), *log.quality.warnings):
         warnings.warn(f"{log.source}: {told}", DynarmWarning, stacklevel=6)
     return log
+
+
+def log_doubts(arm: Arm, log: Log) -> list[str]:
+    """Sentences about units that are suspected in a log."""
+    free = [
+        joint.revolute and not _inside(joint, log.q[:, j]) for j, joint in enumerate(arm.joints)
+    ]
+    return [*_other_unit(log), *unit_doubts(log.t, log.q, log.qd, free)]
+
+
+def _inside(joint: Joint, q: FloatArray) -> bool:
+    """Whether positions lie in the described range: a joint may turn more than once."""
+    low, high = joint.position_limits or (np.inf, -np.inf)
+    return bool(low <= q.min() and q.max() <= high)
 
 
 def gain_doubts(ratio: float) -> list[str]:
@@ -121,12 +138,12 @@ def gain_doubts(ratio: float) -> list[str]:
     ]
 
 
-def _other_unit(log: Log, revolute: list[bool]) -> list[str]:
-    """Sentences about commands that go with the positions, but many times as far."""
-    told = []
+def _other_unit(log: Log) -> list[str]:
+    """What is to be said of commands that go with the positions, but many times as far: once for each unit."""
+    joints: dict[str, list[str]] = {}
     q, c = log.q - log.q.mean(axis=0), log.q_command - log.q_command.mean(axis=0)
     sizes = np.sqrt((q**2).mean(axis=0)), np.sqrt((c**2).mean(axis=0))
-    for j in range(len(revolute)):
+    for j in range(q.shape[1]):
         if sizes[0][j] < _STILL or sizes[1][j] < 1e-9:
             continue
         alike = float(q[:, j] @ c[:, j]) / (len(q) * sizes[0][j] * sizes[1][j])
@@ -136,8 +153,9 @@ def _other_unit(log: Log, revolute: list[bool]) -> list[str]:
         unit = next(
             (w for f, w in _UNITS.items() if abs(np.log(ratio / f)) < _NEAR), "another unit"
         )
-        told.append(
-            f"commands of joint {j + 1} are {ratio:.3g} times the positions: {unit}? Declare the unit of [q_command] "
-            "in the channels, or convert"
-        )
-    return told
+        joints.setdefault(unit, []).append(f"joint {j + 1} are {ratio:.3g} times the positions")
+    return [
+        f"commands of {first}: {unit}? Declare the unit of [q_command] in the channels, or convert"
+        + (f" (so are those of {len(more)} more)" if more else "")
+        for unit, (first, *more) in joints.items()
+    ]

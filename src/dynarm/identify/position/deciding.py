@@ -19,6 +19,7 @@ from ...robot.arm import Arm
 from .bodies import Bodies, bodies_of
 from .body_rows import common_factor
 from .certainty import ALIKE
+from .checks import gain_doubts
 from .loop import Loop, commanded, simulated
 from .rollouts import first_state
 from .solving import DriveSolution, fitted_loop, solved
@@ -38,11 +39,21 @@ KEPT = "rigid bodies are those of the description"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BodyChoice:
-    """What is to be said about the bodies, and where the log tells them, they with the solution of all."""
+    """What is to be said about the bodies, and where the log tells them, they with the solution of all.
+
+    doubts: sentences about units or gains with which no number of the fit is to be trusted.
+    """
 
     told: str = KEPT
     bodies: Bodies | None = None
     solution: DriveSolution | None = None
+    doubts: tuple[str, ...] = ()
+
+
+def doubted(units: Sequence[str], gains: Sequence[str]) -> BodyChoice:
+    """The description is kept, whatever bodies would follow the log with wrong units or gains."""
+    what = [word for word, said in (("units", units), ("gains", gains)) if said]
+    return BodyChoice(f"{KEPT}: {' and '.join(what)} are in doubt", doubts=(*units, *gains))
 
 
 def decided(arm: Arm, loop: Loop, tracks: Sequence[Track], plain: DriveSolution) -> BodyChoice:
@@ -65,10 +76,12 @@ def decided(arm: Arm, loop: Loop, tracks: Sequence[Track], plain: DriveSolution)
     before, after = (1e3 * float(np.sqrt(np.mean(np.square(e)))) for e in errors)
     if not np.isfinite(answer.rms).all() or answer.rms.mean() > plain.rms.mean():
         return BodyChoice(f"{KEPT}: others do not surely follow the log better")
-    told = f"rigid bodies are told by the log: {after:.3g} mrad on time left out, {before:.3g} with those described"
     factor = common_factor(bodies, answer)
+    if doubts := gain_doubts(1 / factor if factor else 1.0):
+        return doubted((), doubts)
+    told = f"rigid bodies are told by the log: {after:.3g} mrad on time left out, {before:.3g} with those described"
     if factor is not None:
-        told += f"; they are {factor:.3g} times those described: gains {factor:.3g} times smaller would say the same"
+        told += f"; they are {factor:.3g} times those described: gains times {1 / factor:.3g} would say the same"
     return BodyChoice(told, bodies, answer)
 
 

@@ -12,15 +12,16 @@ from ...border.kinds import FloatArray
 from ...errors import DynarmWarning, InputError
 from ...robot.arm import Arm
 from ..logs.log import Log
-from .checks import gain_doubts, position_log
-from .deciding import KEPT, BodyChoice, decided
+from .checks import gain_doubts, log_doubts, position_log
+from .deciding import decided, doubted
 from .loop import ANY, Loop, bare, limits
 from .result import PositionFit
-from .solving import DriveSolution, solved
+from .solving import PASSES, DriveSolution, solved
 from .torques import gain_ratio
 from .tracks import Track, tracks_of, widths_of
 
 _SURE = 0.01  # of a joint's error: limits are believed that make no more of it
+_FEW = 1  # steps of a fit whose units are in doubt: it is not to be trusted, and stiff, which takes long
 _REACHED = 2e-3  # of samples whose torque is beyond a joint's effort limit: then it is asked whether limits act
 
 
@@ -35,15 +36,16 @@ def fit_positions(
             f"{checked[0].source}: no 8 samples without a gap; record longer without losses"
         )
     loops = _loops(arm, gains, tracks)
-    answers = [(loop, solved(loop, tracks)) for loop in loops]
+    units = [told for log in checked for told in log_doubts(arm, log)]
+    most = _FEW if units else PASSES
+    answers = [(loop, solved(loop, tracks, most=most)) for loop in loops]
     (loop, answer), *free = answers
     if free and _badness(free[0][1]) < _badness(answer) - _SURE * loop.n:
         ((loop, answer),) = free
-    doubts = gain_doubts(gain_ratio(loop, tracks, answer.delay))
-    for told in doubts:
+    gain = gain_doubts(gain_ratio(loop, tracks, answer.delay))
+    choice = doubted(units, gain) if units or gain else decided(arm, loop, tracks, answer)
+    for told in choice.doubts[len(units) :]:
         warnings.warn(f"{checked[0].source}: {told}", DynarmWarning, stacklevel=5)
-    kept = BodyChoice(f"{KEPT}: gains are in doubt")
-    choice = kept if doubts else decided(arm, loop, tracks, answer)
     answer = choice.solution or answer
     return PositionFit(arm, loop, answer, answer.worth, tuple(checked), choice)
 

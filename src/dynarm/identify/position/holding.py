@@ -63,10 +63,11 @@ class Holding:
         return clip(mul(self._steep(i), ahead) / self._yield(i, inverse), self.coulomb[i])
 
     def _rounding(self, i: int, v: Scalar, inverse: Scalar) -> Scalar:
-        """What a smoothed sign has more than a clipped line; nothing where a joint is held by its lead."""
+        """What a smoothed sign has more than a clipped line; as good as nothing where a lead holds a joint."""
         line = clip(mul(self._steep(i), v), self.coulomb[i])
         smooth = mul(self.coulomb[i], smooth_sign(v, self.sharp[i]))
-        return sub(smooth, line) / self._yield(i, inverse)
+        held = mul(self._yield(i, inverse), self._yield(i, inverse))
+        return sub(smooth, line) / mul(held, held)
 
 
 def _pushed(a: Sequence[Scalar], column: Sequence[Scalar], force: Scalar) -> list[Scalar]:

@@ -199,9 +199,9 @@ class PositionFit:
     def status_(self) -> str:
         """What to know about the outcome; begins with 'ok' where nothing is wrong."""
         parts, word = self._shortcomings(), "ok"
-        if self.far_ > _FAR or len(self.undetermined_) == len(self.names_):
+        if self.choice.doubts or self.far_ > _FAR or len(self.undetermined_) == len(self.names_):
             word = "doubtful"
-        return f"{word}: {'; '.join([*parts, self.choice.told])}"
+        return f"{word}: {'; '.join([*self.choice.doubts[:1], *parts, self.choice.told])}"
 
     @cached_property
     def far_(self) -> float:

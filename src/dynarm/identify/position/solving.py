@@ -19,12 +19,12 @@ from .rollouts import COMMON, OWN, Rollouts, locked, loop_of
 from .torques import begun
 from .tracks import Track, moving, units
 
-_PASSES = 12  # Gauss-Newton steps at most
+PASSES = 12  # Gauss-Newton steps at most
 _LITTLE = 0.1  # of the squared errors in units of their sizes: less is not worth another step
 _ENOUGH = 1e-2  # of a deviation: a smaller step is none
 _LEAST = 1e-9  # [rad or m] of an error
 _DAMPED = (0.01, 1.0)  # [rad, rad/s] by how much first states move in a step, about
-_NARROWEST, _WIDEST = -1.0, 3.0  # of that logarithm: narrower ones tell nothing and take many steps
+_NARROWEST, _WIDEST = -2.5, 3.0  # of a width's logarithm: narrower ones only take more steps
 _TURNS = 4  # of a step with bodies, each without the drives that the one before brought to a bound
 PULL = 0.25  # of a width's logarithm: what no log tells stays near 0, by 2
 _LEAD, _LONGEST = 0.002, 0.03  # [s] of Coulomb friction at first, and at most
@@ -65,10 +65,11 @@ def solved(
     tracks: Sequence[Track],
     bodies: Bodies | None = None,
     natural: FloatArray | None = None,
+    most: int = PASSES,
 ) -> DriveSolution:
     """Drives and delay by rollouts, from those that torques give; the first states are unknown, too.
 
-    bodies: where rigid bodies are unknown as well, beginning at natural parameters.
+    bodies: where rigid bodies are unknown as well, beginning at natural parameters. most: steps of Gauss-Newton.
     """
     if bodies is not None and natural is not None:
         loop = bodies.loop(loop, natural)
@@ -80,7 +81,7 @@ def solved(
     x[bounds.held] = 0.0
     x[: 4 * loop.n] = locked(x[: 4 * loop.n], tracks)
     x = x if natural is None else np.concatenate([x, natural])
-    x, left, passes = _descended(rollouts, x, bounds)
+    x, left, passes = _descended(rollouts, x, bounds, most)
     J, sigma = rollouts.jacobian(x, bounds.steps), _sizes(left)
     n, size, last = loop.n, J.shape[2], rollouts.last
     held = np.concatenate([bounds.held, np.zeros(size - last, bool)])
@@ -123,11 +124,11 @@ def _bounds(n: int, starts: int, still: np.ndarray, steps: FloatArray) -> DriveB
 
 
 def _descended(
-    rollouts: Rollouts, x: FloatArray, bounds: DriveBounds
+    rollouts: Rollouts, x: FloatArray, bounds: DriveBounds, most: int
 ) -> tuple[FloatArray, FloatArray, int]:
     """Unknowns and errors after steps of Gauss-Newton, and how many there were."""
     left, passes = rollouts.left(x), 0
-    while passes < _PASSES:
+    while passes < most:
         passes += 1
         sigma, J = _sizes(left), rollouts.jacobian(x, bounds.steps)
         if not np.isfinite(J).all():

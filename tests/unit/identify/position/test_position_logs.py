@@ -10,7 +10,7 @@ import pytest
 
 import dynarm
 from dynarm.identify.logs.declaration import DriveTerms
-from dynarm.identify.position.loop import Loop, bare, simulated
+from dynarm.identify.position.loop import Loop, bare, simulated, straight
 from oracles.example_robots import example_robot
 from oracles.position_log import commands, engine_recorded, recorded, truth
 
@@ -106,6 +106,20 @@ def test_the_compiled_loop_is_what_simulate_computes(dog):
     run = simulated(loop, log.t, log.q_command, start, drives, true.delay, 8)[:, 0]
     step = 2 * np.pi / 16384
     assert np.abs(run - log.q).max() < 0.51 * step
+
+
+@pytest.mark.parametrize("part", [0.0, 0.3, 0.5, 0.9])
+def test_commands_weigh_the_same_wherever_they_bend_in_a_step(part):
+    """A light mass on a stiff spring feels their mean and moment; three looks a step would miss where the bend lies."""
+    t, h = 0.01 * np.arange(5), 0.01
+    command = np.array([0.0, 0.0, 0.0, 1.0, 2.0])[:, None]  # bends at 0.02
+    begin = 0.02 - part * h
+    first, middle, end = straight(t, command, np.array([begin]), h)
+    ramp = (1 - part) * np.arange(0, 1, 1e-4)  # of what lies behind the bend, in steps
+    mean = (1 - part) * ramp.mean()
+    moment = (1 - part) * np.mean(ramp * (part + ramp - 0.5))
+    assert abs(middle[0, 0] - mean) < 3e-3
+    assert abs((end - first)[0, 0] / 12 - moment) < 2e-3
 
 
 def test_a_fit_is_told_in_one_line(dog):
