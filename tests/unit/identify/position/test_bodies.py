@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 import dynarm
+from dynarm.identify.position import deciding
 from dynarm.identify.position.bodies import bodies_of
 from dynarm.identify.position.certainty import covariance
 from dynarm.identify.position.deciding import KEPT
 from dynarm.identify.position.loop import Loop, bare, simulated
+from dynarm.identify.position.solving import solved
+from dynarm.identify.position.tracks import tracks_of
 from dynarm.robot.inertia import pseudo_inertia
 from oracles.example_robots import example_robot
 from oracles.position_log import commands, engine_recorded, recorded, truth
@@ -147,6 +150,19 @@ def test_bodies_that_are_all_heavier_by_one_factor_may_be_gains():
     log = recorded(true, 4.0, seed=2)
     fit = dynarm.Identifier(true.arm, pd=(1.3 * true.kp, 1.3 * true.kd)).fit(log)
     assert "they are 1.3 times those described: gains times 0.77 would say" in fit.status_
+
+
+@pytest.mark.parametrize(("factor", "words"), [(0.2, "need 5 times"), (2.0, "")])
+def test_bodies_by_a_factor_too_far_for_bodies_are_gains_in_doubt(factor, words, monkeypatch):
+    """Where torques did not tell it, bodies that are told do."""
+    monkeypatch.setattr(deciding, "common_factor", lambda *_: factor)
+    arm, true, log, _ = case("forearm")
+    loop = Loop(bare(arm), true.kp, true.kd, np.full(arm.n, 0.02))
+    tracks = tracks_of([log])
+    choice = deciding.decided(arm, loop, tracks, solved(loop, tracks))
+    assert [words in text for text in choice.doubts] == [True] * bool(words)
+    assert (choice.told == f"{KEPT}: gains are in doubt") == bool(words)
+    assert (choice.bodies is None) == bool(words)
 
 
 def test_gains_in_doubt_keep_the_description():

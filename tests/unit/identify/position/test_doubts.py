@@ -83,17 +83,6 @@ def test_one_sentence_tells_of_all_joints_whose_commands_are_of_another_unit(cas
     assert (f"(so are those of {true.arm.n - 2} more)" in told) == (true.arm.n > 2)
 
 
-def test_bodies_by_one_factor_that_is_a_unit_are_gains_in_doubt():
-    """Where gravity and coupling are lost beside other torques, bodies tell the gains; then they are not taken."""
-    arm = dynarm.load("two_link")
-    arm = replace(arm, joints=tuple(replace(j, armature=0, friction=None) for j in arm.joints))
-    true = truth(arm, 100.0, 4.0, [0.2, 0.3], 1.0)
-    fit, said = fitted(true, recorded(true, 4.0, 4), 1 / DEGREES)
-    assert len(said) == 1 and "N m a degree?" in said[0]
-    assert fit.choice.told == f"{KEPT}: gains are in doubt" and fit.status_.startswith("doubtful")
-    assert np.array_equal(fit.arm_.parameters, arm.parameters)
-
-
 @pytest.mark.parametrize(("limits", "doubted"), [(None, True), ((-20, 20), False), ((-3, 3), True)])
 def test_joints_that_turn_more_than_once_are_doubted_unless_described_so(limits, doubted):
     two = dynarm.load("two_link")

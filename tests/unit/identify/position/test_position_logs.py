@@ -73,6 +73,18 @@ def test_friction_of_a_physics_engine_is_fitted_as_well(robot):
     assert np.all(np.less(fit.loop_.most, 1e3))
 
 
+def test_a_fine_encoder_sees_no_more_than_its_steps_of_an_engines_friction():
+    """Widths as narrow as those of light links."""
+    arm = dynarm.load(example_robot("go2.urdf"), floating=False)
+    true = truth(arm, 28.0, 0.9, [0, 0.9, -1.8] * 4, 1.4, seed=11)
+    step = 2 * np.pi / 2**17
+    log = engine_recorded(true, 4.0, 2, dt=0.001, step=step)
+    fit = dynarm.Identifier(arm, pd=(true.kp, true.kd)).fit(log)
+    assert fit.solved.rms.max() < 1.05 * step / np.sqrt(12)
+    z = (fit.values_.reshape(-1, 4)[:, 1:3] - true.drives[:, 1:3]) / fit.std_.reshape(-1, 4)[:, 1:3]
+    assert np.abs(z).max() < MOST and (np.abs(z) < 2).mean() > 0.85
+
+
 @pytest.mark.parametrize("limited", [True, False])
 def test_effort_limits_are_kept_unless_the_log_goes_beyond_them(limited):
     arm = dynarm.load("two_link")
