@@ -24,11 +24,16 @@ def covariance(
     """Of all unknowns, with errors of neighbouring samples dependent; which of them the log tells.
 
     (J'J)^-1 S (J'J)^-1, S by sums over blocks of time, and never less than if all samples were independent. believed:
-    the covariance of the last unknowns, rigid bodies, by what is known of them without a log.
+    the covariance of the last unknowns, rigid bodies, by what is known of them without a log. Rollouts that run away
+    tell nothing.
     """
     size = J.shape[2]
     A, b = J / sigma[:, None], left / sigma
-    gram, known = np.tensordot(A, A, ([0, 1], [0, 1])), 0 if believed is None else len(believed)
+    known = 0 if believed is None else len(believed)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = np.tensordot(A, A, ([0, 1], [0, 1]))
+    if not np.isfinite(gram).all():
+        return np.diag(np.full(size, np.inf)), np.zeros(size, bool)
     scale = np.sqrt(np.maximum(np.diag(gram), 1e-300))
     told = ~held & (scale > 1e-6 * np.sqrt(len(left)))
     told[size - known :] = True

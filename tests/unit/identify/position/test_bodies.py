@@ -235,3 +235,10 @@ def test_deviations_hold_what_is_believed_of_bodies():
     assert told.all()
     assert 0.7 < spread[0, 0] * N < 1.6
     assert 3.5 < spread[1, 1] < 5
+
+
+def test_rollouts_that_run_away_tell_nothing():
+    J = np.full((40, 1, 2), 1e200)
+    track = type("T", (), {"t": np.arange(40) * 0.002})()
+    spread, told = covariance(J, np.ones((40, 1)), np.ones(1), np.zeros(2, bool), [track])
+    assert not told.any() and np.isinf(np.diag(spread)).all()
