@@ -12,6 +12,7 @@ REST = 0.01  # a joint slower than this part of its own top speed rests
 _LOOKED = 50_000  # samples in which a quantisation shows
 _HELD = 5  # usual holds for which a torque must stand at its extreme to be saturated
 _STILL = 1e-3  # [rad or m] range of positions of a joint that may rest
+_LEAP = 0.15  # of a joint's range: longer steps lead to another pose, they are not part of a motion
 _SLOWEST = 0.4  # [s] between samples: beyond, the clock rather counts something shorter
 _TURN = 7.0  # [rad] positions beyond this are rather degrees
 
@@ -87,9 +88,21 @@ def inspect(
 
 
 def _speeds(t: np.ndarray, q: np.ndarray, qd: np.ndarray | None) -> np.ndarray:
-    """Velocities (N, n), by the positions where none or a column that never changes was recorded."""
+    """Velocities (N, n), by the positions where none were recorded or a column was not written."""
     slope = np.gradient(q, t, axis=0)
-    return slope if qd is None else np.where(np.ptp(qd, axis=0) > 0, qd, slope)
+    return slope if qd is None else np.where(_unwritten(q, qd), slope, qd)
+
+
+def _unwritten(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """(n,): whether velocities never change where positions move."""
+    return np.asarray((np.ptp(qd, axis=0) == 0) & _moves(q))
+
+
+def _moves(q: np.ndarray) -> np.ndarray:
+    """(n,): whether positions change bit by bit, by more than a joint at rest; not from one pose to another at once."""
+    steps, span = np.abs(np.diff(q, axis=0)), np.ptp(q, axis=0)
+    little = np.where(steps < _LEAP * span, steps, 0.0).sum(axis=0)
+    return np.asarray((span > _STILL) & (little > 0.5 * steps.sum(axis=0)))
 
 
 def _resets(steps: np.ndarray, q: np.ndarray) -> tuple[tuple[int, int], ...]:
@@ -159,13 +172,13 @@ def unit_doubts(
                 "channels, or convert to radians"
             )
     usual = float(np.median(np.diff(t)))
-    if usual > _SLOWEST:
+    if usual > _SLOWEST and _moves(q).any():
         doubts.append(
             f"samples are {usual:.4g} s apart: milliseconds? Declare t in 'ms' in the channels, or give seconds"
         )
     if qd is None:
         return doubts
-    for j in np.flatnonzero((np.ptp(qd, axis=0) == 0) & (np.ptp(q, axis=0) > _STILL)).tolist():
+    for j in np.flatnonzero(_unwritten(q, qd)).tolist():
         doubts.append(
             f"the velocity of joint {j + 1} never changes, its position does: not recorded? Leave velocities out"
         )

@@ -85,6 +85,16 @@ def test_velocities_that_nobody_wrote_are_no_rest():
     assert not unit_doubts(T, Q * [1e-6, 1], V * [0, 1], (True, True))  # it does rest
 
 
+def test_poses_at_rest_have_no_velocity_and_take_their_time():
+    """Many samples in each of some poses, and one sample in each of many."""
+    rng = np.random.default_rng(0)
+    held = np.repeat(rng.uniform(-2, 2, (12, 2)), len(T) // 12 + 1, axis=0)[: len(T)]
+    for q in (held + 1e-6 * rng.normal(size=held.shape), rng.uniform(-2, 2, held.shape)):
+        assert not unit_doubts(T, q, 0 * V, (True, True))
+        assert not unit_doubts(1000 * T, q, None, (True, True))
+        assert Log(T, q, TAU, 0 * V).quality.resting.min() == 1
+
+
 def test_times_in_milliseconds_are_suspected():
     (told,) = unit_doubts(T * 1000, Q, None, (True, True))
     assert "5 s apart: milliseconds?" in told
