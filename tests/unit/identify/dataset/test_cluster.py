@@ -30,6 +30,7 @@ from dynarm.identify.dataset.partitions import (
     glances,
     long_partitions,
     part_of,
+    segments_of,
 )
 from dynarm.identify.dataset.strewn import together as strewn_together
 from dynarm.identify.dataset.survey import survey
@@ -60,7 +61,7 @@ def client():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A noisy recording with a gap, a reset and a spike, in two Parquet files that go on from one another."""
+    """A noisy recording with a gap, resets, a turn and a spike, in two Parquet files that go on from one another."""
     import pandas as pd
 
     arm = dynarm.load("two_link")
@@ -71,6 +72,7 @@ def folder(tmp_path_factory):
     tau = tau + rng.normal(size=tau.shape) / 50
     q = q + 1e-5 * rng.normal(size=q.shape)
     t = t + np.where(np.arange(len(t)) > 100_000, 0.5, 0.0)
+    q[110_000:110_040, 1] += 2.0
     q[120_003:, 1] += 2 * np.pi
     tau[59_995, 0] = 1e4
     place = tmp_path_factory.mktemp("logs")
@@ -293,6 +295,43 @@ def test_partitions_tell_of_their_own_files_only(folder):
         reached = {chunk for segment in part.segments for chunk, _, _ in segment.reaches}
         assert reached == set(range(len(part.chunks)))
         assert {chunk.file for chunk in part.chunks} == set(range(len(part.run.files)))
+
+
+def segments_apart(folder):
+    """The segments of a folder's recording, made partition by partition."""
+    seen = survey(Dataset(folder, memory=SMALL), dynarm.load("two_link"))
+    (run,) = seen.runs
+    usual = limits(strewn_together([span.strewn for span in run.files]), np.ones(2), seen.arm)
+    whole = Partition(run, run.name, usual, chunks_of(run))
+    looks = [
+        look
+        for k in range(len(whole.chunks))
+        for look in glances(seen, None, part_of(whole, k, k + 1))
+    ]
+    parts = list(long_partitions(whole, looks, 1))
+    return [segment for part in parts for segment in segments_of(seen, None, part)]
+
+
+def test_encoders_of_one_turn_go_on_within_every_partition(folder, tmp_path):
+    """Joint 1 jumps by a turn just where chunks of a file meet, joint 2 where files do."""
+    import pandas as pd
+
+    files = [pd.read_parquet(folder / name) for name in ("a.parquet", "b.parquet")]
+    last = {"q1": files[0]["q1"][59_999], "q2": files[0]["q2"].iloc[-1]}
+    after = {"q1": files[0]["q1"][60_000], "q2": files[1]["q2"].iloc[0]}
+    for name, frame in zip("ab", files, strict=True):
+        for joint, end in last.items():
+            begun = (end + after[joint]) / 2
+            frame[joint] = begun + (frame[joint] - begun) % (2 * np.pi)
+        frame.to_parquet(tmp_path / f"{name}.parquet", row_group_size=11_000)
+    jumps = np.abs(files[0]["q1"][60_000] - files[0]["q1"][59_999])
+    assert jumps > 6 and abs(files[1]["q2"].iloc[0] - files[0]["q2"].iloc[-1]) > 6
+    wrapped, usual = segments_apart(tmp_path), segments_apart(folder)
+    assert len(wrapped) == len(usual) > 2
+    for one, other in zip(wrapped, usual, strict=True):
+        np.testing.assert_array_equal(one.log.t, other.log.t)
+        turns = (one.log.q - other.log.q) / (2 * np.pi)
+        np.testing.assert_allclose(turns, np.round(turns[:1]) + 0 * turns, atol=1e-9)
 
 
 def test_errors_in_a_partition_name_file_and_row_group(client, folder, tmp_path, monkeypatch):

@@ -64,6 +64,14 @@ def test_sliding_joints_and_other_jumps_stay():
     assert not whole_turns(T, poses).any()
 
 
+def test_across_a_gap_nothing_is_said_of_turns():
+    q = Q.copy()
+    q[700:] += 2 * np.pi
+    assert whole_turns(T, q)[-1].tolist() == [-1, -1]
+    late = T + np.where(np.arange(len(T)) < 700, 0.0, 0.3)
+    assert not whole_turns(late, q).any()
+
+
 def test_commands_stay_beside_their_positions():
     log = in_order(Log(T, within_a_turn(Q), q_command=within_a_turn(Q + 0.02)), TWO)
     np.testing.assert_allclose(log.q_command - log.q, 0.02, atol=1e-12)
