@@ -69,12 +69,8 @@ def every_part(
         if first < len(whole):
             yield LogPart(whole.rows(slice(first, last or None)) if first or last else whole, 0)
         return
-    before: Log | None = None
     for part in _in_parts(path, read, declaration, how.topic, first, last):
-        if part.log is not None:
-            before = following(before, in_order(part.log, arm), arm)
-            part = part._replace(log=before)
-        yield part
+        yield part if part.log is None else part._replace(log=in_order(part.log, arm))
 
 
 def _others(path: Path, declaration: Declaration | None) -> list[Path]:

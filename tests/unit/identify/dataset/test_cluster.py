@@ -312,21 +312,31 @@ def segments_apart(folder):
     return [segment for part in parts for segment in segments_of(seen, None, part)]
 
 
+def goes_on(q, first, at):
+    """Whether a joint moves on there as it has from row `first`: so an encoder of one turn begins anew only there."""
+    return (q[at + 1] - q[at]) * (q[at] - q[first]) > 0
+
+
 def test_encoders_of_one_turn_go_on_within_every_partition(folder, tmp_path):
     """Joint 1 jumps by a turn just where chunks of a file meet, joint 2 where files do."""
     import pandas as pd
 
-    files = [pd.read_parquet(folder / name) for name in ("a.parquet", "b.parquet")]
-    last = {"q1": files[0]["q1"][59_999], "q2": files[0]["q2"].iloc[-1]}
-    after = {"q1": files[0]["q1"][60_000], "q2": files[1]["q2"].iloc[0]}
-    for name, frame in zip("ab", files, strict=True):
-        for joint, end in last.items():
-            begun = (end + after[joint]) / 2
-            frame[joint] = begun + (frame[joint] - begun) % (2 * np.pi)
-        frame.to_parquet(tmp_path / f"{name}.parquet", row_group_size=11_000)
-    jumps = np.abs(files[0]["q1"][60_000] - files[0]["q1"][59_999])
-    assert jumps > 6 and abs(files[1]["q2"].iloc[0] - files[0]["q2"].iloc[-1]) > 6
-    wrapped, usual = segments_apart(tmp_path), segments_apart(folder)
+    frame = pd.concat([pd.read_parquet(folder / name) for name in ("a.parquet", "b.parquet")])
+    q1, q2 = frame["q1"].to_numpy(), frame["q2"].to_numpy()
+    first = next(k for k in range(0, 5000, 50) if goes_on(q1, k, k + 59_999))
+    last = next(k for k in range(96_000, 99_000) if goes_on(q2, first, k))
+    whole, turned = tmp_path / "whole", tmp_path / "turned"
+    for place in (whole, turned):
+        place.mkdir()
+        if place is turned:
+            for joint, at in (("q1", first + 59_999), ("q2", last)):
+                q = frame[joint].to_numpy()
+                begun = q[at : at + 2].mean()
+                frame[joint] = begun + (q - begun) % (2 * np.pi)
+                assert abs(np.diff(frame[joint].to_numpy()[at : at + 2])[0]) > 6
+        for name, rows in (("a", slice(first, last + 1)), ("b", slice(last + 1, None))):
+            frame[rows].to_parquet(place / f"{name}.parquet", row_group_size=11_000)
+    wrapped, usual = segments_apart(turned), segments_apart(whole)
     assert len(wrapped) == len(usual) > 2
     for one, other in zip(wrapped, usual, strict=True):
         np.testing.assert_array_equal(one.log.t, other.log.t)
