@@ -9,14 +9,14 @@ import numpy as np
 
 from ...border.kinds import Kept
 from ...robot.arm import Arm
+from ..judgement.quality import rates_of
 
 if TYPE_CHECKING:
     from .log import Log
 
 _TURN = 2 * np.pi
 _STEP = 1.0  # [rad] that a joint moves at most from sample to sample
-_USUAL = 0.995  # of all steps are no faster than what is called usual
-_FAST = 10.0  # times that a step may be as fast
+_FAST = 10.0  # times that a step may be faster than usual
 _GAP = 20.0  # times the usual step in time, beyond which a joint may have turned
 
 
@@ -70,8 +70,7 @@ def turns_after(t: np.ndarray, q: np.ndarray, before: float, last: np.ndarray) -
 
 def fastest(t: np.ndarray, q: np.ndarray) -> np.ndarray:
     """(n,) rates that joints never have, by what is usual, turns left out."""
-    rates = np.abs(_within(np.diff(q, axis=0))) / np.diff(t)[:, None]
-    return np.asarray(_FAST * np.quantile(rates, _USUAL, axis=0))
+    return _FAST * rates_of(np.diff(t), _within(np.diff(q, axis=0)))
 
 
 def _lacking(change: np.ndarray, most: np.ndarray) -> np.ndarray:
